@@ -34,9 +34,10 @@ impl Shot {
         Self::new("GET", path, key, headers, "")
     }
 
-    /// What a page's form sends.
-    pub(crate) fn form(path: &str, body: &str) -> Self {
-        Self::new("POST", path, "", "content-type: application/x-www-form-urlencoded\r\n", body)
+    /// What a page's form sends, with the browser's cookies.
+    pub(crate) fn form(path: &str, cookies: &str, body: &str) -> Self {
+        let headers = format!("content-type: application/x-www-form-urlencoded\r\n{cookies}");
+        Self::new("POST", path, "", &headers, body)
     }
 
     fn new(method: &str, path: &str, key: &str, headers: &str, body: &str) -> Self {

@@ -107,7 +107,13 @@ async fn page(served: &Served, path: &str) -> anyhow::Result<Shot> {
     connection.call(&Shot::post("/api/v1/people/user_dev/link", PERSON, "{}")).await?;
     let link: Value = serde_json::from_slice(&connection.body)?;
     let token = link["url"].as_str().and_then(|url| url.split_once("token=")).context("no link")?.1;
-    connection.send(&Shot::form("/sign-in", &format!("token={token}"))).await?;
+    connection.call(&Shot::get(&format!("/sign-in?token={token}"), "")).await?;
+    let shown = str::from_utf8(&connection.body)?;
+    let csrf =
+        shown.split_once("name=\"csrf\" value=\"").and_then(|(_, rest)| rest.split_once('"'));
+    let (csrf, _) = csrf.context("no form token")?;
+    let form = format!("csrf={csrf}&token={token}");
+    connection.send(&Shot::form("/sign-in", &connection.cookies()?, &form)).await?;
     ensure!(connection.answer().await? == 303, "nobody was signed in");
     Ok(Shot::get_with(path, "", &connection.cookies()?))
 }

@@ -137,6 +137,13 @@ impl Door {
         now: Time,
     ) -> Result<Actor, Denied> {
         let secret = bearer(headers)?;
+        if is_from_hidden_origin(headers) {
+            tracing::warn!(
+                "human token refused: it came from a web page with `Origin: null`, which any website \
+                 can produce"
+            );
+            return Err(Denied::Unknown);
+        }
         let (key, id) = match live(directory, secret, now) {
             Ok(Key { id, holder: Holder::Token { human }, .. }) => {
                 self.admit(*id, now)?;
@@ -151,8 +158,8 @@ impl Door {
         };
         active(directory, &id)?;
         note_caller(|| Caller { key, human: Some(id.clone()), ..Caller::default() });
-        let via = if from_cli(headers) { Via::Cli } else { Via::Api };
-        Ok(Actor::Human { id, via, assurance: Assurance::Session })
+        // Whatever program it says it is: only the credential is known.
+        Ok(Actor::Human { id, via: Via::Api, assurance: Assurance::Session })
     }
 
     /// The person behind a browser session, and the session. It is not counted as used yet: for how
@@ -264,10 +271,7 @@ pub fn bearer(headers: &HeaderMap) -> Result<&str, Denied> {
     Ok(token.trim())
 }
 
-/// Our own command says so in its user agent; it only colours the record of how someone answered.
-fn from_cli(headers: &HeaderMap) -> bool {
-    headers
-        .get(header::USER_AGENT)
-        .and_then(|agent| agent.to_str().ok())
-        .is_some_and(|agent| agent.starts_with("countersign-cli/"))
+/// Whether a web page sent this that hides where it comes from: one in a sandboxed frame, or a file.
+fn is_from_hidden_origin(headers: &HeaderMap) -> bool {
+    headers.get_all(header::ORIGIN).iter().any(|origin| origin == "null")
 }

@@ -99,6 +99,14 @@ pub struct Config {
     pub anchor_command: Option<String>,
     /// Per key, at once.
     pub stream_limit: u32,
+    /// Connections at once, if the settings say how many.
+    pub connection_limit: Option<usize>,
+    /// Connections at once from one client address; 0 for no limit.
+    pub connection_limit_per_address: usize,
+    /// Where health, readiness and metrics are served apart.
+    pub operations_listen: Vec<SocketAddr>,
+    /// Whether `/metrics` names projects.
+    pub metrics_projects: bool,
     /// Where callbacks may go besides public addresses.
     pub callback_allow: Vec<Range>,
     /// What is told what the runtimes of agents have to do.
@@ -182,7 +190,16 @@ impl Settings {
         let dev = self.dev.unwrap_or(false);
         let given = self.clone();
         let sign_in = SignIn::read(&self, dev)?;
-        let listen = addresses(self.listen.as_deref().unwrap_or("localhost:3402"))?;
+        let listen = addresses("listen", self.listen.as_deref().unwrap_or("localhost:3402"))?;
+        let operations = self.operations_listen.as_deref();
+        let operations_listen = operations.map(|text| addresses("operations_listen", text));
+        let operations_listen = operations_listen.transpose()?.unwrap_or_default();
+        if operations_listen.iter().any(|address| address.port() != 0 && listen.contains(address)) {
+            bail!("operations_listen: expected another address than listen");
+        }
+        if self.connection_limit.is_some_and(|limit| limit < 4) {
+            bail!("connection_limit: expected at least 4");
+        }
         let loopback = listen.iter().all(|address| address.ip().is_loopback());
         let tls = match (self.tls_cert, self.tls_key) {
             (Some(cert), Some(key)) => Some((cert, key)),
@@ -277,6 +294,10 @@ impl Settings {
             seal_every: Duration::from_secs(seal_seconds),
             anchor_command: self.anchor_command.filter(|command| !command.trim().is_empty()),
             stream_limit: self.stream_limit.unwrap_or(if dev { 0 } else { 100 }),
+            connection_limit: self.connection_limit,
+            connection_limit_per_address: self.connection_limit_per_address.unwrap_or(1000),
+            operations_listen,
+            metrics_projects: self.metrics_projects.unwrap_or(false),
             callback_allow,
             runtime_commands: runtimes(self.runtime_command.as_deref())?,
             retention: self.retention.and_then(Keep::span),
@@ -384,9 +405,10 @@ fn filled(secrets: Option<Vec<Secret>>) -> Vec<Secret> {
     secrets.into_iter().filter(|secret| !secret.reveal().is_empty()).collect()
 }
 
-fn addresses(text: &str) -> anyhow::Result<Vec<SocketAddr>> {
+fn addresses(name: &str, text: &str) -> anyhow::Result<Vec<SocketAddr>> {
     if let Some(port) = text.strip_prefix("localhost:") {
-        let port: u16 = port.parse().context("listen: expected a port from 0 to 65535")?;
+        let port: u16 =
+            port.parse().with_context(|| format!("{name}: expected a port from 0 to 65535"))?;
         return Ok(vec![
             ([127, 0, 0, 1], port).into(),
             (std::net::Ipv6Addr::LOCALHOST, port).into(),
@@ -394,7 +416,7 @@ fn addresses(text: &str) -> anyhow::Result<Vec<SocketAddr>> {
     }
     let address = text
         .parse()
-        .with_context(|| format!("listen: expected HOST:PORT such as 0.0.0.0:3402, not {text}"))?;
+        .with_context(|| format!("{name}: expected HOST:PORT such as 0.0.0.0:3402, not {text}"))?;
     Ok(vec![address])
 }
 
@@ -434,6 +456,13 @@ mod tests {
         assert!(refused(alone).contains("--dev"));
         let never = Settings { seal_seconds: Some(86_401), ..Settings::default() };
         assert!(refused(never).contains("seal_seconds"));
+        let few = Settings { connection_limit: Some(3), ..Settings::default() };
+        assert!(refused(few).contains("connection_limit: expected at least 4"));
+        let same =
+            Settings { operations_listen: Some("127.0.0.1:3402".into()), ..Settings::default() };
+        assert!(refused(same).contains("operations_listen: expected another address"));
+        let nowhere = Settings { operations_listen: Some("here".into()), ..Settings::default() };
+        assert!(refused(nowhere).contains("operations_listen: expected HOST:PORT"));
         let open = Settings { callback_allow: Some(vec!["10/8".into()]), ..Settings::default() };
         assert!(refused(open).contains("callback_allow: expected an address or a range"));
         let nobody = Settings { push_contact: Some("ops".into()), ..Settings::default() };

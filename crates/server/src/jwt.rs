@@ -4,8 +4,10 @@
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use jsonwebtoken::jwk::{AlgorithmParameters, JwkSet};
-use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
+use jsonwebtoken::jwk::{
+    AlgorithmParameters, Jwk, JwkSet, KeyAlgorithm, KeyOperations, PublicKeyUse,
+};
+use jsonwebtoken::{Algorithm, DecodingKey, Header, Validation, decode, decode_header};
 use kernel::directory::Directory;
 use kernel::{HumanId, Time};
 use serde::Deserialize;
@@ -37,6 +39,11 @@ const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::EdDSA,
 ];
 
+/// The types of tokens that are presented as credentials: `at+jwt` is RFC 9068.
+const ACCESS_TOKENS: [&str; 2] = ["jwt", "at+jwt"];
+/// The type of tokens that are nothing but a JWT.
+pub const PLAIN: [&str; 1] = ["jwt"];
+
 /// Verifies the issuer's tokens.
 pub struct JwtVerifier {
     issuer: Issuer,
@@ -60,7 +67,8 @@ impl JwtVerifier {
     /// A verifier for one issuer. Its keys are fetched when first needed.
     pub fn new(jwt: Jwt, wall_clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
         let Jwt { issuer, audience, jwks } = jwt;
-        Ok(Self { issuer: Issuer::new(issuer, audience, KeySource::At(jwks))?, wall_clock })
+        let issuer = Issuer::new(issuer, audience, KeySource::At(jwks), &ACCESS_TOKENS)?;
+        Ok(Self { issuer, wall_clock })
     }
 
     /// The person a token names: its `sub` is their id, or its verified `email` is their address.
@@ -94,6 +102,8 @@ pub struct Issuer {
     name: String,
     audience: String,
     source: KeySource,
+    /// The values of `typ` its tokens may have, in lower case.
+    types: &'static [&'static str],
     http: reqwest::Client,
     keys: Mutex<Known>,
     outage: Outage,
@@ -106,8 +116,14 @@ struct Known {
 }
 
 impl Issuer {
-    /// An issuer of this name, its tokens for this audience.
-    pub fn new(name: String, audience: String, source: KeySource) -> anyhow::Result<Self> {
+    /// An issuer of this name, its tokens for this audience and of these types. A token that does not
+    /// name its type is taken.
+    pub fn new(
+        name: String,
+        audience: String,
+        source: KeySource,
+        types: &'static [&'static str],
+    ) -> anyhow::Result<Self> {
         let http = reqwest::Client::builder()
             .http1_only()
             .timeout(std::time::Duration::from_secs(5))
@@ -115,7 +131,7 @@ impl Issuer {
             .build()
             .context("cannot make an HTTP client")?;
         let outage = Outage::new(format!("keys of the token issuer {name}"));
-        Ok(Self { name, audience, source, http, keys: Mutex::default(), outage })
+        Ok(Self { name, audience, source, types, http, keys: Mutex::default(), outage })
     }
 
     /// What a token claims that is signed by this issuer, for us, and has these claims besides.
@@ -127,15 +143,16 @@ impl Issuer {
         now: Time,
     ) -> Result<T, Denied> {
         let header = decode_header(token).map_err(|_| Denied::Unknown)?;
-        if !ALGORITHMS.contains(&header.alg) {
+        if !ALGORITHMS.contains(&header.alg) || !self.understands(&header) {
             return Err(Denied::Unknown);
         }
         let keys = self.keys_with(header.kid.as_deref(), now).await?;
-        let jwk = match &header.kid {
-            Some(kid) => keys.find(kid),
-            None => keys.keys.first().filter(|_| keys.keys.len() == 1),
-        }
-        .ok_or(Denied::Unknown)?;
+        // Two keys may share a name, one to sign and one to encrypt.
+        let mut named = keys.keys.iter().filter(|key| match &header.kid {
+            Some(kid) => key.common.key_id.as_ref() == Some(kid),
+            None => keys.keys.len() == 1,
+        });
+        let jwk = named.find(|key| signs(key, header.alg)).ok_or(Denied::Unknown)?;
         let key = DecodingKey::from_jwk(jwk).map_err(|_| Denied::Unknown)?;
         let mut validation = Validation::new(header.alg);
         validation.set_issuer(&[&self.name]);
@@ -146,6 +163,16 @@ impl Issuer {
         validation.validate_nbf = false;
         let decoded = decode::<T>(token, &key, &validation);
         Ok(decoded.map_err(|_| Denied::Unknown)?.claims)
+    }
+
+    /// Whether a token is of a type we take, and demands nothing of its readers that we do not know
+    /// (RFC 7515 §4.1.11). We know no extension.
+    fn understands(&self, header: &Header) -> bool {
+        let known_type = header.typ.as_ref().is_none_or(|typ| {
+            let typ = typ.to_ascii_lowercase();
+            self.types.contains(&typ.strip_prefix("application/").unwrap_or(&typ))
+        });
+        known_type && header.crit.is_none()
     }
 
     /// The issuer's keys: fetched when first needed, when they are old, or when a token names one we
@@ -194,6 +221,17 @@ impl Issuer {
     }
 }
 
+/// Whether a key is for checking signatures, and with this algorithm (RFC 7517 §4.2 to §4.4). A key
+/// that does not say what it is for is taken.
+fn signs(key: &Jwk, algorithm: Algorithm) -> bool {
+    let common = &key.common;
+    let used = common.public_key_use.as_ref();
+    let operations = common.key_operations.as_ref();
+    used.is_none_or(|used| *used == PublicKeyUse::Signature)
+        && operations.is_none_or(|operations| operations.contains(&KeyOperations::Verify))
+        && common.key_algorithm.is_none_or(|named| named == KeyAlgorithm::from(algorithm))
+}
+
 /// Whether a source of keys is an address, and not a file.
 pub fn is_url(source: &str) -> bool {
     source.starts_with("http://") || source.starts_with("https://")
@@ -219,6 +257,33 @@ pub fn public_keys(jwks: &Value) -> anyhow::Result<JwkSet> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn the_type_of_a_token_says_what_it_is_for() {
+        let of = |types| {
+            Issuer::new("i".to_owned(), "a".to_owned(), KeySource::At("f".to_owned()), types)
+        };
+        let (access, plain) = (of(&ACCESS_TOKENS).unwrap(), of(&PLAIN).unwrap());
+        for (typ, as_access, as_plain) in [
+            (None, true, true),
+            (Some("JWT"), true, true),
+            (Some("application/jwt"), true, true),
+            (Some("at+jwt"), true, false),
+            (Some("application/at+JWT"), true, false),
+            (Some("logout+jwt"), false, false),
+            (Some("secevent+jwt"), false, false),
+            (Some("dpop+jwt"), false, false),
+            (Some(""), false, false),
+        ] {
+            let header = Header { typ: typ.map(str::to_owned), ..Header::new(Algorithm::EdDSA) };
+            assert_eq!(access.understands(&header), as_access, "{typ:?}");
+            assert_eq!(plain.understands(&header), as_plain, "{typ:?}");
+            for crit in [Vec::new(), vec!["exp".to_owned()], vec!["b64".to_owned()]] {
+                let header = Header { crit: Some(crit), ..header.clone() };
+                assert!(!access.understands(&header) && !plain.understands(&header));
+            }
+        }
+    }
 
     #[test]
     fn a_key_set_holds_public_keys_only() {

@@ -122,7 +122,7 @@ fn person_quota() -> Quota {
 }
 
 /// Whoever has one IPv6 address has all of its network.
-fn neighbourhood(ip: IpAddr) -> IpAddr {
+pub(crate) fn neighbourhood(ip: IpAddr) -> IpAddr {
     match ip {
         IpAddr::V4(_) => ip,
         IpAddr::V6(ip) => Ipv6Addr::from(u128::from(ip) & !u128::from(u64::MAX)).into(),

@@ -3,15 +3,9 @@
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context, bail};
-use axum::ServiceExt;
-use axum::extract::Request;
-use axum_server::Handle;
-use axum_server::tls_rustls::RustlsConfig;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
+use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use kernel::HumanId;
 use store::Clock;
 use tokio_util::sync::CancellationToken;
@@ -25,14 +19,16 @@ use crate::channels::terminal::Terminal;
 use crate::channels::wired::Platforms;
 use crate::clock::MovableClock;
 use crate::config::{Config, Database};
+use crate::connections::{Connections, Limits};
 use crate::gateway::Gateway;
 use crate::home::Home;
 use crate::http::api::Dev;
 use crate::http::channels::Listening;
 use crate::http::hacp::PageEnds;
-use crate::http::{App, Shared, WithoutTrailingSlashes, router};
+use crate::http::{App, Shared, operations_router, refusal_router, router};
 use crate::jwt::JwtVerifier;
 use crate::knocks::Knocks;
+use crate::listener::Listener;
 use crate::mail::Mailer;
 use crate::mail::channel::Mail;
 use crate::oidc::Provider;
@@ -51,18 +47,13 @@ use crate::workers::{
     anchor, counter, devices, housekeeping, indexer, keys, retention, sealer, timers,
 };
 
-/// How long a connection may take to send its headers.
-const HEADERS: Duration = Duration::from_secs(15);
-/// How long requests in flight may take to end.
-const GRACE: Duration = Duration::from_secs(10);
-
 /// A server that runs until [`Server::stop`].
 pub struct Server {
     app: Shared,
     tasks: TaskTracker,
     stop: CancellationToken,
-    handle: Handle<SocketAddr>,
     listening: Vec<SocketAddr>,
+    operations: Vec<SocketAddr>,
     welcome: Welcome,
 }
 
@@ -91,6 +82,10 @@ impl Server {
         let listeners = bind(&mut config)?;
         let listening =
             listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
+        let operations_listeners =
+            bind_addresses(&mut config.operations_listen).context("operations_listen")?;
+        let operations = operations_listeners.iter().map(TcpListener::local_addr);
+        let operations = operations.collect::<Result<Vec<_>, _>>()?;
         let tls = tls(&config).await?;
         let secrets = Secrets::open(&vault, config.evidence_secret.clone()).await?;
         let secrets = Arc::new(secrets);
@@ -151,16 +146,21 @@ impl Server {
             tasks: tasks.clone(),
             config,
         });
-        let handle = Handle::new();
-        let server = Self { app, tasks, stop, handle, listening, welcome };
+        let server = Self { app, tasks, stop, listening, operations, welcome };
         server.work();
-        server.listen(listeners, tls.as_ref())?;
+        server.listen(listeners, tls)?;
+        server.listen_for_operations(operations_listeners)?;
         Ok(server)
     }
 
     /// Where it listens.
     pub fn listening(&self) -> &[SocketAddr] {
         &self.listening
+    }
+
+    /// Where health, readiness and metrics are served apart, if they are.
+    pub fn operations(&self) -> &[SocketAddr] {
+        &self.operations
     }
 
     /// What to tell whoever started it.
@@ -177,7 +177,6 @@ impl Server {
     /// what was written is sealed.
     pub async fn stop(self) {
         self.stop.cancel();
-        self.handle.graceful_shutdown(Some(GRACE));
         self.tasks.close();
         self.tasks.wait().await;
         if let Err(error) = self.app.sealer.seal().await {
@@ -200,7 +199,9 @@ impl Server {
         self.tasks.spawn(gateway.wake().clone().follow(feed(), stop()));
         self.tasks.spawn(timers::run(gateway.clone(), stop()));
         self.tasks.spawn(indexer::run(Arc::clone(gateway.store()), database(), feed(), stop()));
-        self.tasks.spawn(counter::run(Arc::clone(gateway.store()), database(), feed(), stop()));
+        let named = self.app.config.metrics_projects;
+        let counted = Arc::clone(gateway.store());
+        self.tasks.spawn(counter::run(counted, database(), feed(), named, stop()));
         self.tasks.spawn(Desk::new(Arc::clone(&self.app), channels).run(feed()));
         self.tasks.spawn(devices::run(Arc::clone(&self.app), feed()));
         for (_, channel) in self.app.platforms.iter() {
@@ -229,39 +230,36 @@ impl Server {
         ));
     }
 
-    fn listen(
-        &self,
-        listeners: Vec<TcpListener>,
-        tls: Option<&RustlsConfig>,
-    ) -> anyhow::Result<()> {
-        for listener in listeners {
+    fn listen(&self, sockets: Vec<TcpListener>, tls: Option<RustlsConfig>) -> anyhow::Result<()> {
+        let tls = tls.map(RustlsAcceptor::new);
+        let mut first: Option<Arc<Connections>> = None;
+        for socket in sockets {
+            let connections =
+                first.get_or_insert_with(|| Connections::new(Limits::of(&self.app.config)));
             let routes = router(Arc::clone(&self.app));
-            let routes = WithoutTrailingSlashes(routes);
-            let service =
-                ServiceExt::<Request>::into_make_service_with_connect_info::<SocketAddr>(routes);
-            let handle = self.handle.clone();
-            match tls {
-                None => {
-                    let mut server = axum_server::from_tcp(listener)?.handle(handle);
-                    patience(server.http_builder());
-                    self.tasks.spawn(async move { ended(server.serve(service).await) });
-                }
-                Some(tls) => {
-                    let mut server =
-                        axum_server::from_tcp_rustls(listener, tls.clone())?.handle(handle);
-                    patience(server.http_builder());
-                    self.tasks.spawn(async move { ended(server.serve(service).await) });
-                }
-            }
+            let listener = Listener::new(
+                socket,
+                tls.clone(),
+                routes,
+                refusal_router(),
+                Arc::clone(connections),
+            )?;
+            self.tasks.spawn(listener.run(self.tasks.clone(), self.stop.clone()));
         }
         Ok(())
     }
-}
 
-/// Whoever connects and says nothing is not waited for.
-fn patience(http: &mut Builder<TokioExecutor>) {
-    http.http1().timer(TokioTimer::new()).header_read_timeout(HEADERS);
-    http.http2().timer(TokioTimer::new()).keep_alive_interval(Some(HEADERS));
+    /// Health, readiness and metrics on their own address, in plain HTTP: no credential travels there.
+    fn listen_for_operations(&self, sockets: Vec<TcpListener>) -> anyhow::Result<()> {
+        for socket in sockets {
+            let local = socket.local_addr()?.ip().is_loopback();
+            let routes = operations_router(Arc::clone(&self.app), local);
+            let connections = Connections::new(Limits::operations());
+            let listener = Listener::new(socket, None, routes, refusal_router(), connections)?;
+            self.tasks.spawn(listener.run(self.tasks.clone(), self.stop.clone()));
+        }
+        Ok(())
+    }
 }
 
 async fn tls(config: &Config) -> anyhow::Result<Option<RustlsConfig>> {
@@ -270,18 +268,23 @@ async fn tls(config: &Config) -> anyhow::Result<Option<RustlsConfig>> {
     Ok(Some(usable.context("cannot use tls_cert and tls_key")?))
 }
 
-fn ended(outcome: std::io::Result<()>) {
-    if let Err(error) = outcome {
-        tracing::error!(%error, "a listener failed");
+/// Binds the main address. Links lead to the port that was free, if the settings left it open.
+fn bind(config: &mut Config) -> anyhow::Result<Vec<TcpListener>> {
+    let listeners = bind_addresses(&mut config.listen)?;
+    if config.public_url.port() == Some(0) {
+        let port = listeners.first().map(TcpListener::local_addr).transpose()?;
+        // An http address takes any port.
+        let _ = config.public_url.set_port(port.map(|address| address.port()));
     }
+    Ok(listeners)
 }
 
 /// Binds what can be bound. Of the two loopback addresses one is enough: some machines have no
-/// IPv6. Port 0 is a free one, the same on all of them, and links lead there.
-fn bind(config: &mut Config) -> anyhow::Result<Vec<TcpListener>> {
+/// IPv6. Port 0 is a free one, the same on all of them.
+fn bind_addresses(addresses: &mut [SocketAddr]) -> anyhow::Result<Vec<TcpListener>> {
     let mut listeners: Vec<TcpListener> = Vec::new();
     let mut failed = None;
-    for address in &mut config.listen {
+    for address in addresses {
         if address.port() == 0
             && let Some(first) = listeners.first().map(TcpListener::local_addr).transpose()?
         {
@@ -309,11 +312,6 @@ fn bind(config: &mut Config) -> anyhow::Result<Vec<TcpListener>> {
             return Err(error);
         }
         tracing::warn!(error = format!("{error:#}"), "listening on one address only");
-    }
-    if config.public_url.port() == Some(0) {
-        let port = listeners.first().map(TcpListener::local_addr).transpose()?;
-        // An http address takes any port.
-        let _ = config.public_url.set_port(port.map(|address| address.port()));
     }
     Ok(listeners)
 }

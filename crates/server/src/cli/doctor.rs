@@ -166,7 +166,9 @@ fn set_up(config: &Config) -> String {
 async fn look(config: &Config) -> Vec<Finding> {
     let mut findings = Vec::new();
     let running = is_running(config);
-    for address in &config.listen {
+    let listen = config.listen.iter().map(|address| ("listen", address));
+    let operations = config.operations_listen.iter().map(|address| ("operations_listen", address));
+    for (what, address) in listen.chain(operations) {
         let (ok, says) = match TcpListener::bind(address) {
             Ok(_) => (true, format!("{address} is free")),
             Err(error) if running && error.kind() == ErrorKind::AddrInUse => {
@@ -174,7 +176,7 @@ async fn look(config: &Config) -> Vec<Finding> {
             }
             Err(error) => (false, format!("{address}: {error}")),
         };
-        findings.push(Finding { what: "listen", ok, says });
+        findings.push(Finding { what, ok, says });
     }
     if let Some((cert, key)) = &config.tls {
         let (ok, says) = match RustlsConfig::from_pem_file(cert, key).await {

@@ -92,6 +92,18 @@ settings! {
     /// Streams (server-sent events, WebSockets) one key may have open; 0 for no limit [default: 100]
     #[arg(long, env = "COUNTERSIGN_STREAM_LIMIT", value_name = "N")]
     stream_limit: u32,
+    /// Connections open at once; further ones are refused with 503 [default: as many as the limit of open files allows, at most 50000]
+    #[arg(long, env = "COUNTERSIGN_CONNECTION_LIMIT", value_name = "N")]
+    connection_limit: usize,
+    /// Connections open at once from one client address (IPv6: one /64 network), except loopback and `trusted_proxies`; 0 for no limit [default: 1000]
+    #[arg(long, env = "COUNTERSIGN_CONNECTION_LIMIT_PER_ADDRESS", value_name = "N")]
+    connection_limit_per_address: usize,
+    /// Address for `/healthz`, `/readyz` and `/metrics` alone, in plain HTTP; `/metrics` is then served only there [default: none, they are served on `listen`]
+    #[arg(long, env = "COUNTERSIGN_OPERATIONS_LISTEN", value_name = "HOST:PORT")]
+    operations_listen: String,
+    /// Name projects in `/metrics` [default: false]
+    #[arg(long, env = "COUNTERSIGN_METRICS_PROJECTS", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    metrics_projects: bool,
     /// Addresses callbacks may go to although they are not public: ranges such as 10.0.0.0/8, comma-separated
     #[arg(long, env = "COUNTERSIGN_CALLBACK_ALLOW", value_delimiter = ',', value_name = "RANGE")]
     callback_allow: Vec<String>,

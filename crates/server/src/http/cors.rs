@@ -1,9 +1,14 @@
-//! Which web pages may call us: configured origins only. In `--dev` also loopback pages and those
-//! without an origin, because the protocol's own web client is opened from a file; a page that hides
-//! its origin can therefore use the known credentials, one more reason why `--dev` is for trying.
+//! Which web pages may call the API: those of configured origins. With `--dev` also pages of loopback
+//! addresses, and for HXP Execution (HXPX-009) pages that send `Origin: null`, because its web client is
+//! opened from a file. Every website can produce `Origin: null`, with a sandboxed frame; so such a page
+//! can use agent keys only: human tokens are refused for it in every dialect, by `Door::human`.
+//!
+//! The forms of our own pages are posted with `Origin: null` too, because of their referrer policy. They
+//! use no CORS; the token in each form shows that it is ours.
 
 use axum::extract::Request;
-use axum::http::{HeaderName, HeaderValue, Method, header};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 use url::Url;
 
@@ -11,11 +16,9 @@ use crate::config::Config;
 
 /// The layer for these settings.
 pub fn layer(config: &Config) -> CorsLayer {
-    let allowed = config.cors_origins.clone();
-    let dev = config.dev;
-    let origin = AllowOrigin::predicate(move |origin: &HeaderValue, _| {
-        let Ok(origin) = origin.to_str() else { return false };
-        allowed.iter().any(|one| one == origin) || (dev && is_local(origin))
+    let allowed = Allowed { origins: config.cors_origins.clone(), dev: config.dev };
+    let origin = AllowOrigin::predicate(move |origin: &HeaderValue, request: &Parts| {
+        allowed.allows(origin, request.uri.path())
     });
     let read = [
         "hxp-status",
@@ -48,10 +51,36 @@ pub fn concerns(request: &Request) -> bool {
     request.method() == Method::OPTIONS || request.headers().contains_key(header::ORIGIN)
 }
 
-fn is_local(origin: &str) -> bool {
-    if origin == "null" {
-        return true;
+/// Whether a request to open a WebSocket may be answered. Browsers apply no CORS to WebSockets and send
+/// no preflight: the server must look at the origin itself. Programs that are no browsers send none.
+pub fn may_open_socket(config: &Config, headers: &HeaderMap, path: &str) -> bool {
+    let allowed = Allowed { origins: config.cors_origins.clone(), dev: config.dev };
+    let own = config.public_url.origin().ascii_serialization();
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    origins.all(|origin| origin.as_bytes() == own.as_bytes() || allowed.allows(origin, path))
+}
+
+/// Which origins may call.
+struct Allowed {
+    origins: Vec<String>,
+    dev: bool,
+}
+
+impl Allowed {
+    fn allows(&self, origin: &HeaderValue, path: &str) -> bool {
+        let Ok(origin) = origin.to_str() else { return false };
+        if self.origins.iter().any(|one| one == origin) {
+            return true;
+        }
+        self.dev && (is_local(origin) || (origin == "null" && is_hxp(path)))
     }
+}
+
+fn is_hxp(path: &str) -> bool {
+    path == "/hxp" || path.starts_with("/hxp/")
+}
+
+fn is_local(origin: &str) -> bool {
     Url::parse(origin).is_ok_and(|url| match url.host() {
         Some(url::Host::Domain(name)) => name == "localhost",
         Some(url::Host::Ipv4(ip)) => ip.is_loopback(),
@@ -62,15 +91,37 @@ fn is_local(origin: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_local;
+    use super::*;
 
     #[test]
     fn loopback_is_told_from_look_alikes() {
-        for yes in ["null", "http://localhost:8000", "http://127.0.0.1", "http://[::1]:3000"] {
+        for yes in ["http://localhost:8000", "http://127.0.0.1", "http://[::1]:3000"] {
             assert!(is_local(yes), "{yes}");
         }
-        for no in ["http://localhost.evil.io", "https://evil.io", "http://127.0.0.1.evil.io", ""] {
+        for no in
+            ["null", "http://localhost.evil.io", "https://evil.io", "http://127.0.0.1.evil.io", ""]
+        {
             assert!(!is_local(no), "{no}");
         }
+    }
+
+    #[test]
+    fn a_page_without_an_origin_reaches_hxp_only_and_with_dev_only() {
+        let null = HeaderValue::from_static("null");
+        let dev = Allowed { origins: Vec::new(), dev: true };
+        for (path, allowed) in [
+            ("/hxp", true),
+            ("/hxp/v1/requests", true),
+            ("/hxpx", false),
+            ("/api/v1/asks", false),
+            ("/hitl/v1/cases", false),
+            ("/a2h/v1/function_calls", false),
+            ("/hacp/v1/ops/task.list", false),
+            ("/", false),
+        ] {
+            assert_eq!(dev.allows(&null, path), allowed, "{path}");
+        }
+        let real = Allowed { origins: vec!["https://app.example".to_owned()], dev: false };
+        assert!(!real.allows(&null, "/hxp/v1/requests"));
     }
 }

@@ -14,14 +14,21 @@ use crate::http::{App, Shared, pages};
 use crate::web::{Frame, error_pages};
 use crate::workers::anchor;
 
-/// Its routes.
-pub fn routes() -> Router<Shared> {
+/// Its routes. Metrics are not among them where they have an address of their own.
+pub fn routes(with_metrics: bool) -> Router<Shared> {
+    let routes = probes().route("/errors", get(error_codes)).route("/errors/{code}", get(explain));
+    if with_metrics { routes.route("/metrics", get(metrics)) } else { routes }
+}
+
+/// What is served on the operations address.
+pub fn operations() -> Router<Shared> {
+    probes().route("/metrics", get(metrics))
+}
+
+fn probes() -> Router<Shared> {
     Router::new()
         .route("/healthz", get(|| async { axum::Json(json!({ "status": "ok" })) }))
         .route("/readyz", get(readyz))
-        .route("/metrics", get(metrics))
-        .route("/errors", get(error_codes))
-        .route("/errors/{code}", get(explain))
 }
 
 /// Ready when the store answers. A bucket that does not is told, and no more: most of what people and

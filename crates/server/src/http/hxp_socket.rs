@@ -16,7 +16,7 @@ use kernel::{Actor, AskId, Subject};
 
 use crate::http::hxp_error::HxpError;
 use crate::http::name::Named;
-use crate::http::{App, Shared, bound};
+use crate::http::{App, Shared, bound, cors};
 use crate::streams::Wire;
 use crate::wake::{Topic, Waiter};
 
@@ -64,6 +64,10 @@ async fn subscribe(
     headers: &HeaderMap,
     upgrade: Option<WebSocketUpgrade>,
 ) -> Result<Response, HxpError> {
+    if !cors::may_open_socket(&app.config, headers, "/hxp/ws") {
+        let message = "web pages of this origin may not connect: see the setting cors_origins";
+        return Err(WireError::new(403, hxp::errors::code::FORBIDDEN, message).into());
+    }
     let actor = match said(pairs, "token") {
         _ if app.config.open_websockets => Actor::System,
         Some(token) => {

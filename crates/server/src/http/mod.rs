@@ -45,7 +45,7 @@ use tower::{Layer, Service, ServiceExt};
 use tower_http::cors::CorsLayer;
 use tracing::Instrument;
 
-use crate::auth::Door;
+use crate::auth::{Denied, Door};
 use crate::callbacks::Callbacks;
 use crate::channels::wired::Platforms;
 use crate::config::Config;
@@ -122,7 +122,9 @@ pub type Shared = Arc<App>;
 /// Every route.
 pub fn router(app: Shared) -> Router {
     let cors = cors::layer(&app.config);
-    let surroundings = Arc::new(Surroundings { app: Arc::clone(&app), cors });
+    let local = app.config.listen.iter().all(|address| address.ip().is_loopback());
+    let surroundings = Arc::new(Surroundings { app: Arc::clone(&app), cors, local });
+    let with_metrics = app.config.operations_listen.is_empty();
     Router::new()
         .merge(hxp_execution::routes())
         .merge(hxp_socket::routes())
@@ -134,12 +136,46 @@ pub fn router(app: Shared) -> Router {
         .merge(pages::routes())
         .merge(docs::routes())
         .merge(envelope::routes())
-        .merge(health::routes())
+        .merge(health::routes(with_metrics))
         .merge(well_known::routes())
         .fallback(nowhere)
         .method_not_allowed_fallback(not_that_way)
         .layer(middleware::from_fn_with_state(surroundings, around))
         .with_state(app)
+}
+
+/// What is served on the operations address: health, readiness and metrics.
+pub fn operations_router(app: Shared, local: bool) -> Router {
+    let cors = cors::layer(&app.config);
+    let surroundings = Arc::new(Surroundings { app: Arc::clone(&app), cors, local });
+    health::operations()
+        .fallback(no_operation)
+        .layer(middleware::from_fn_with_state(surroundings, around))
+        .with_state(app)
+}
+
+async fn no_operation() -> Problem {
+    Problem::new(404, "not-found").detail("only /healthz, /readyz and /metrics are served here")
+}
+
+/// The answer to connections beyond the limits, whatever they ask for.
+pub fn refusal_router() -> Router {
+    Router::new().fallback(too_many_connections)
+}
+
+/// Says in the caller's own shape to come back in five seconds.
+async fn too_many_connections(uri: Uri) -> Response {
+    let busy = Denied::Unavailable;
+    match Speaks::at(uri.path()) {
+        Speaks::Hxp => hxp_error::HxpError::from(busy).into_response(),
+        Speaks::Hitl => hitl::HitlError::from(busy).into_response(),
+        Speaks::A2h => a2h::A2hError::from(busy).into_response(),
+        Speaks::Hacp => hacp::Failure::from(busy).into_response(),
+        Speaks::Native | Speaks::Person => Problem::new(503, "unavailable")
+            .detail("too many connections are open; try again in a few seconds")
+            .retry_after(5)
+            .into_response(),
+    }
 }
 
 /// A service whose requests have no slashes at the end of their paths.
@@ -248,6 +284,8 @@ async fn not_that_way(State(app): State<Shared>, request: Request) -> Response {
 struct Surroundings {
     app: Shared,
     cors: CorsLayer,
+    /// Whether only this machine can reach the address.
+    local: bool,
 }
 
 /// What is around every handler. One layer, because each costs every request a copy of the router's
@@ -258,10 +296,10 @@ async fn around(
     request: Request,
     next: Next,
 ) -> Response {
-    let Surroundings { app, cors } = &*surroundings;
+    let Surroundings { app, cors, local } = &*surroundings;
     let observed = Observed::begin(&request);
     let (request, unread) = unread::watch(request);
-    if !is_known_host(app, &request) {
+    if *local && !is_known_host(app, &request) {
         drop(request);
         let refused = Problem::new(421, "wrong-host")
             .detail("this server does not answer to that name; see the setting public_url");
@@ -323,13 +361,16 @@ fn in_own_words(app: &App, speaks: &Speaks, mut answer: Response) -> Response {
     answer
 }
 
-/// On loopback a name that is not ours means that a web page pretends to be on this machine.
+/// On loopback a host name that is not ours means that a web page pretends to be on this machine (DNS
+/// rebinding). HTTP/2 and absolute addresses name the host in the URI, HTTP/1 in `Host`: every name that
+/// is given must be ours.
 fn is_known_host(app: &App, request: &Request) -> bool {
-    let local = app.config.listen.iter().all(|address| address.ip().is_loopback());
-    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     let ours =
         |host: &str| hxp_execution::is_loopback(host) || host == app.config.public_url.authority();
-    !local || host.is_none_or(ours)
+    let authority = request.uri().authority();
+    let mut hosts = request.headers().get_all(header::HOST).iter();
+    authority.is_none_or(|authority| ours(authority.as_str()))
+        && hosts.all(|host| host.to_str().is_ok_and(ours))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "a caught panic is handed over")]

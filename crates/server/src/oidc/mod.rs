@@ -22,7 +22,7 @@ use url::Url;
 
 use crate::config::Oidc;
 use crate::ids::random;
-use crate::jwt::{Issuer, KeySource};
+use crate::jwt::{Issuer, KeySource, PLAIN};
 
 /// How long the provider's description is believed.
 const OLDEST_MILLIS: i64 = 60 * 60_000;
@@ -255,6 +255,7 @@ impl Provider {
             description.issuer.clone(),
             self.settings.client_id.clone(),
             KeySource::At(description.jwks_uri.to_string()),
+            &PLAIN,
         )?;
         let known = Arc::new(Known { description, issuer });
         *kept = Some((Arc::clone(&known), now));

@@ -22,7 +22,7 @@ use url::Url;
 use super::{Expected, Provider, Unverified};
 use crate::auth::Denied;
 use crate::config::ProofIssuer;
-use crate::jwt::Issuer;
+use crate::jwt::{Issuer, PLAIN};
 
 /// The longest token that is looked at.
 const LONGEST: usize = 16 * 1024;
@@ -48,7 +48,7 @@ impl JwtProvider {
     /// The provider of these settings.
     pub fn new(settings: ProofIssuer) -> anyhow::Result<Self> {
         let ProofIssuer { issuer, audience, keys, .. } = settings.clone();
-        Ok(Self { settings, issuer: Issuer::new(issuer, audience, keys)? })
+        Ok(Self { settings, issuer: Issuer::new(issuer, audience, keys, &PLAIN)? })
     }
 
     fn facts(&self, claims: &Claims, expected: &Expected) -> Facts {

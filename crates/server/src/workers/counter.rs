@@ -20,34 +20,38 @@ pub async fn run(
     store: Arc<dyn Store>,
     database: Arc<Outage>,
     feed: Feed,
+    name_projects: bool,
     stop: CancellationToken,
 ) {
     let step = || {
         let store = Arc::clone(&store);
-        async move { count(&*store).await }
+        async move { count(&*store, name_projects).await }
     };
     behind::run("insights", database, GATHER, feed, stop, step).await;
 }
 
 /// Counts on; whether there may be more.
-pub async fn count(store: &dyn Store) -> Result<bool, StoreError> {
+pub async fn count(store: &dyn Store, name_projects: bool) -> Result<bool, StoreError> {
     let counted = store.count_on(BATCH).await?;
-    tell(&counted.tally);
+    tell(&counted.tally, name_projects);
     Ok(counted.records > 0)
 }
 
 /// What was counted, for operators. All the nodes together have all of it; names of agents are left out,
-/// there may be many.
-fn tell(tally: &Tally) {
+/// there may be many. Names of projects are left out unless the settings ask for them: `/metrics` needs
+/// no credential.
+fn tell(tally: &Tally, name_projects: bool) {
     for (cell, n) in tally.cells() {
-        if let Whose::Project(project) = &cell.whose {
+        let Whose::Project(project) = &cell.whose else { continue };
+        let (measure, bin) = (cell.measure.as_str(), cell.bin);
+        let counter = if name_projects {
             metrics::counter!(
                 "countersign_insights_total",
-                "project" => project.to_string(),
-                "measure" => cell.measure.as_str(),
-                "bin" => cell.bin,
+                "project" => project.to_string(), "measure" => measure, "bin" => bin,
             )
-            .increment(n);
-        }
+        } else {
+            metrics::counter!("countersign_insights_total", "measure" => measure, "bin" => bin)
+        };
+        counter.increment(n);
     }
 }

@@ -143,7 +143,7 @@ fn json_is_one_object_on_standard_output() {
     let shown = cli(&server, &["show", &id, "--json"]).json();
     assert_eq!((&shown["id"], &shown["state"]), (&Value::from(&*id), &Value::from("pending")));
     let answered = cli(&server, &["answer", &id, "yes", "--json"]).json();
-    assert_eq!(answered["result"]["via"], "cli");
+    assert_eq!(answered["result"]["via"], "api", "a program's name for itself proves nothing");
     let ended = asking.ended().json();
     assert_eq!(ended["state"], "completed");
     assert_eq!(ended["result"]["answer"]["verdict"], "approved");

@@ -13,6 +13,20 @@ pub(crate) const HUMAN: &str = "dev-human-token";
 /// The status of an answer and its JSON, if it has any.
 pub(crate) type Answer = reqwest::Result<(u16, Value)>;
 
+/// Follows a sign-in link as a browser does: looks at its page, and posts the form on it.
+pub(crate) async fn signed_in_with(http: &Client, url: &str, token: &str) -> reqwest::Response {
+    let shown = http.get(format!("{url}/sign-in?token={token}")).send().await.unwrap();
+    let cookie = shown.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap();
+    let cookie = cookie.to_owned();
+    let page = shown.text().await.unwrap();
+    let (_, rest) = page.split_once("name=\"csrf\" value=\"").unwrap();
+    let (csrf, _) = rest.split_once('"').unwrap();
+    let form = "application/x-www-form-urlencoded";
+    let post = http.post(format!("{url}/sign-in")).header("content-type", form);
+    let post = post.header("cookie", cookie).body(format!("csrf={csrf}&token={token}"));
+    post.send().await.unwrap()
+}
+
 /// Calls one server. Keeps its connections.
 #[derive(Clone)]
 pub(crate) struct Caller {

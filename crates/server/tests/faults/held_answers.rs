@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use reqwest::header::{CONTENT_TYPE, COOKIE, SET_COOKIE};
 
-use super::agent::{Caller, endings};
+use super::agent::{Caller, endings, signed_in_with};
 use super::place::Place;
 use super::support::{PATIENCE, Server};
 
@@ -51,8 +51,7 @@ async fn answer_on_its_page(server: &Server, ask: &str) {
     let link = said.rsplit_once("token=").unwrap().1.lines().next().unwrap().to_owned();
     let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
     let (http, url) = (http.build().unwrap(), server.url.replace("localhost", "127.0.0.1"));
-    let signed = http.post(format!("{url}/sign-in")).header(CONTENT_TYPE, form);
-    let signed = signed.body(format!("token={link}")).send().await.unwrap();
+    let signed = signed_in_with(&http, &url, &link).await;
     let kept = signed.headers().get_all(SET_COOKIE).iter();
     let kept: Vec<&str> =
         kept.map(|line| line.to_str().unwrap().split(';').next().unwrap()).collect();

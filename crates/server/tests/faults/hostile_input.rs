@@ -5,7 +5,7 @@ use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, COOKIE, SET_COOKIE};
 use serde_json::{Value, json};
 
-use super::agent::{AGENT, Caller, HUMAN, answer};
+use super::agent::{AGENT, Caller, HUMAN, answer, signed_in_with};
 use super::support::{Server, serve, verify};
 
 /// Words that stand for what must never be logged.
@@ -234,10 +234,10 @@ async fn bad_pages(caller: &Caller, server: &Server, asked: &str) -> String {
     // Looking decides nothing: the link still works afterwards.
     let look = caller.request(Method::GET, &format!("/sign-in?token={link}"), "");
     assert_eq!(status(look).await, 200);
+    assert_eq!(status(post("/sign-in", format!("token={link}"))).await, 403, "no form of ours");
     let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build();
     let url = server.url.replace("localhost", "127.0.0.1");
-    let signed_in = http.unwrap().post(format!("{url}/sign-in")).header(CONTENT_TYPE, form);
-    let signed_in = signed_in.body(format!("token={link}")).send().await.unwrap();
+    let signed_in = signed_in_with(&http.unwrap(), &url, &link).await;
     let kept = signed_in.headers().get_all(SET_COOKIE).iter();
     let kept: Vec<&str> =
         kept.map(|line| line.to_str().unwrap().split(';').next().unwrap()).collect();

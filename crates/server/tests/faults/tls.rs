@@ -7,7 +7,7 @@ use std::time::Duration;
 use reqwest::{Certificate, Client, redirect};
 use serde_json::{Value, json};
 
-use super::agent::AGENT;
+use super::agent::{AGENT, signed_in_with};
 use super::support::{Server, serve};
 
 fn fixture(name: &str) -> PathBuf {
@@ -45,10 +45,7 @@ async fn https_works_and_the_cookie_is_bound_to_the_host() {
     let link = said.lines().find_map(|line| line.trim().strip_prefix("Sign in")).unwrap().trim();
     assert!(link.starts_with("https://localhost:"), "{link}");
     let token = link.rsplit_once("token=").unwrap().1;
-    let form = format!("token={token}");
-    let kind = "application/x-www-form-urlencoded";
-    let sign_in = http.post(format!("{}/sign-in", server.url)).header("content-type", kind);
-    let answer = sign_in.body(form).send().await.unwrap();
+    let answer = signed_in_with(&http, &server.url, token).await;
     assert_eq!(answer.status(), 303);
     let mut cookies = answer.headers().get_all("set-cookie").iter();
     for name in ["__Host-countersign=", "__Host-countersign-browser="] {

@@ -72,6 +72,17 @@ impl Client {
         Reply::of(self.request(Method::POST, path).header("content-type", kind).body(body)).await
     }
 
+    /// Follows a sign-in link as a browser does: looks at its page, and posts the form on it.
+    pub(crate) async fn sign_in(&self, token: &str) -> Reply {
+        let shown = self.get(&format!("/sign-in?token={token}")).await.is(200);
+        let cookie = shown.header("set-cookie").split(';').next().unwrap().to_owned();
+        let csrf = crate::pages::csrf(&shown);
+        let mut browser = self.clone();
+        browser.headers.retain(|(name, _)| name != "cookie");
+        let browser = browser.header("cookie", &cookie);
+        browser.post_form("/sign-in", &[("csrf", &csrf), ("token", token)]).await
+    }
+
     // What agents do.
 
     /// Creates a request and gives its id.

@@ -156,8 +156,70 @@ async fn signing_in_is_not_done_from_elsewhere() {
     let token = link.split_once("token=").unwrap().1.to_owned();
     let visitor = world.anonymous();
     let forged = visitor.clone().header("sec-fetch-site", "cross-site");
-    forged.post_form("/sign-in", &[("token", &token)]).await.is(403);
-    visitor.post_form("/sign-in", &[("token", &token)]).await.is(303);
+    forged.sign_in(&token).await.is(403);
+    // A form that is none of ours, or was shown in another browser, has no token of this one.
+    let shown = visitor.get(&format!("/sign-in?token={token}")).await.is(200);
+    let csrf = crate::pages::csrf(&shown);
+    let other = visitor.get("/sign-in").await.is(200);
+    let other = other.header("set-cookie").split(';').next().unwrap().to_owned();
+    let in_other = visitor.clone().header("cookie", &other);
+    for (browser, csrf) in [(&visitor, ""), (&visitor, &*csrf), (&in_other, &csrf), (&in_other, "")]
+    {
+        let form = [("csrf", csrf), ("token", &*token)];
+        browser.post_form("/sign-in", &form).await.is(403);
+    }
+    visitor.post_form("/sign-in", &[("token", &token)]).await.is(403);
+    // None of this used the link up.
+    visitor.sign_in(&token).await.is(303);
+    world.end().await;
+}
+
+/// HTTP/2 names the host in the address of the request, where the same check applies.
+#[tokio::test]
+async fn a_name_that_is_not_ours_is_refused_over_http_2_too() {
+    let world = World::dev().await;
+    let stream = tokio::net::TcpStream::connect(world.address()).await.unwrap();
+    let (mut send, connection) = h2::client::handshake(stream).await.unwrap();
+    let tasks = tokio_util::task::TaskTracker::new();
+    let connection = tasks.spawn(connection);
+    let mut status = async |authority: &str, host: Option<&'static str>| {
+        let mut request = axum::http::Request::builder().uri(format!("http://{authority}/hxp"));
+        if let Some(host) = host {
+            request = request.header("host", host);
+        }
+        let (answer, _) = send.send_request(request.body(()).unwrap(), true).unwrap();
+        answer.await.unwrap().status().as_u16()
+    };
+    for authority in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80"] {
+        assert_eq!(status(authority, None).await, 421, "{authority}");
+        assert_eq!(status(authority, Some("localhost")).await, 421, "{authority}");
+    }
+    assert_eq!(status("localhost", Some("evil.example")).await, 421);
+    for authority in ["localhost", "localhost:3402", "127.0.0.1:1", "[::1]:3402"] {
+        assert_eq!(status(authority, None).await, 200, "{authority}");
+    }
+    connection.abort();
+    // An absolute address over HTTP/1 goes before `Host`.
+    let absolute = "GET http://evil.example/hxp HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let mut stream = tokio::net::TcpStream::connect(world.address()).await.unwrap();
+    tokio::io::AsyncWriteExt::write_all(&mut stream, absolute.as_bytes()).await.unwrap();
+    let mut head = [0; 12];
+    tokio::io::AsyncReadExt::read_exact(&mut stream, &mut head).await.unwrap();
+    assert_eq!(&head, b"HTTP/1.1 421");
+    world.end().await;
+}
+
+/// How an answer came is what the server knows, not what a program calls itself.
+#[tokio::test]
+async fn a_program_does_not_choose_how_an_answer_came() {
+    let world = World::dev().await;
+    for agent in ["countersign-cli/0.1.0", "Slackbot 1.0", "Mozilla/5.0 Firefox/140.0"] {
+        let id = ask_id(&world.agent().ask(approve("Deploy?")).await);
+        let human = world.human().header("user-agent", agent);
+        let reply = json!({ "answer": { "verdict": "approved" } });
+        let answered = human.post(&format!("/api/v1/asks/{id}/answer"), reply).await.is(200);
+        assert_eq!(answered["result"]["via"], "api", "{agent}");
+    }
     world.end().await;
 }
 
@@ -181,7 +243,7 @@ async fn an_administrator_makes_sign_in_links() {
     world.member().post(path, json!({})).await.problem(403, "not-allowed");
     let made = world.human().post(path, json!({})).await.is(201);
     let token = made["url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
-    let signed = world.anonymous().post_form("/sign-in", &[("token", &token)]).await.is(303);
+    let signed = world.anonymous().sign_in(&token).await.is(303);
     let browser = crate::pages::browser_of(&world.anonymous(), &signed);
     let page = browser.client.get("/").await.is(200);
     assert!(page.text.contains("user_dev_2"));

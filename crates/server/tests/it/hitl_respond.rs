@@ -145,13 +145,16 @@ async fn an_agent_passes_an_answer_on() {
     world.end().await;
 }
 
-/// HITL-061, HITL-065, HITL-067, HITL-136, HITL-241: who is asked first, then what: 404, 401, 410, 409, 400, 403.
+/// HITL-061, HITL-065, HITL-067, HITL-136, HITL-241: who is asked first, then what: 401, 404, 410, 409, 400, 403.
 #[tokio::test]
 async fn errors_in_their_order() {
     let world = World::dev().await;
     let anyone = world.anonymous();
     let unknown = "/hitl/v1/reviews/review_01JZ3V5Q8N6M4K2H0G9F7E5D3C/respond?token=x";
-    refused(anyone.post(unknown, json!({})).await, 404, "not_found");
+    refused(anyone.post(unknown, json!({})).await, 401, "invalid_token");
+    let unknown = unknown.replace("respond?token=x", "cancel");
+    refused(anyone.post(&unknown, json!({})).await, 401, "invalid_token");
+    refused(world.agent().post(&unknown, json!({})).await, 404, "not_found");
     let case = Case::make(&world, of("input")).await;
     refused(
         anyone.post_raw(&format!("{}?token=x", case.at("respond")), "{").await,

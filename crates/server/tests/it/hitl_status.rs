@@ -169,7 +169,8 @@ async fn reminders() {
     world.end().await;
 }
 
-/// HITL-081, HITL-086: the key that made it reads it too; others find nothing.
+/// HITL-081, HITL-086: the key that made it reads it too; other keys find nothing, and without a key or
+/// a token of the case nobody learns whether it exists.
 #[tokio::test]
 async fn who_may_poll() {
     let world = World::dev().await;
@@ -186,6 +187,6 @@ async fn who_may_poll() {
     refused(world.agent().get(unknown).await, 404, "not_found");
     refused(world.agent().get("/hitl/v1/reviews/nonsense/status").await, 404, "not_found");
     let query = format!("{unknown}?token={}", case.poll_token());
-    refused(world.anonymous().get(&query).await, 404, "not_found");
+    refused(world.anonymous().get(&query).await, 401, "invalid_token");
     world.end().await;
 }

@@ -70,7 +70,7 @@ async fn lists_are_narrowed_by_their_address_and_nonsense_narrows_nothing() {
     // Somebody who administers nothing has no list of everyone's.
     let link = world.human().post("/api/v1/people/user_dev_2/link", json!({})).await.is(201);
     let token = link["url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
-    let signed = world.anonymous().post_form("/sign-in", &[("token", &token)]).await.is(303);
+    let signed = world.anonymous().sign_in(&token).await.is(303);
     let member = browser_of(&world.anonymous(), &signed).client;
     let page = member.get("/?view=all").await.is(200);
     assert_eq!(texts(&page, ".row h2"), ["Pooled?"]);

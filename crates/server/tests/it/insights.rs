@@ -138,7 +138,7 @@ async fn the_numbers_are_what_happened() {
     assert_eq!(find("svg"), find(".chart table"), "a table behind each");
     assert!(page.text.contains("1 refusal, 25 %"), "{}", page.text);
     let metrics = world.anonymous().get("/metrics").await.is(200).text;
-    let line = "countersign_insights_total{project=\"dev\",measure=\"intent\",bin=\"refuse\"}";
+    let line = "countersign_insights_total{measure=\"intent\",bin=\"refuse\"}";
     assert!(metrics.contains(line), "{metrics}");
     world.end().await;
 }

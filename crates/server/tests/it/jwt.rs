@@ -186,3 +186,74 @@ async fn without_the_issuers_keys_nobody_can_tell() {
     world.human().inbox("").await.is(200);
     world.end().await;
 }
+
+/// A token that demands what we do not know, is something else than a credential, or is signed with a
+/// key that is for something else.
+#[tokio::test]
+async fn tokens_and_keys_are_for_what_they_say() {
+    let public = serde_json::from_str::<Value>(JWKS).unwrap()["keys"][0].clone();
+    let key = |kid: &str, more: Value| {
+        let mut key = public.clone();
+        let key = key.as_object_mut().unwrap();
+        for name in ["use", "alg"] {
+            key.remove(name);
+        }
+        key.insert("kid".to_owned(), kid.into());
+        key.extend(more.as_object().unwrap().clone());
+        Value::Object(key.clone())
+    };
+    let fit = [
+        key("bare", json!({})),
+        key("sig", json!({ "use": "sig" })),
+        key("verify", json!({ "key_ops": ["verify"] })),
+        key("all", json!({ "use": "sig", "key_ops": ["verify"], "alg": "EdDSA" })),
+        // Two keys of one name, of which one fits.
+        key("twice", json!({ "use": "enc" })),
+        key("twice", json!({ "use": "sig" })),
+    ];
+    let unfit = [
+        key("enc", json!({ "use": "enc" })),
+        key("other", json!({ "use": "tls" })),
+        key("sign", json!({ "key_ops": ["sign"] })),
+        key("wrap", json!({ "key_ops": ["wrapKey", "encrypt"] })),
+        key("none", json!({ "key_ops": [] })),
+        key("alg", json!({ "alg": "ES256" })),
+        key("unknown-alg", json!({ "alg": "XX512" })),
+        key("mixed", json!({ "use": "enc", "key_ops": ["verify"], "alg": "EdDSA" })),
+    ];
+    let keys: Vec<&Value> = fit.iter().chain(&unfit).collect();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), json!({ "keys": keys }).to_string()).unwrap();
+    let world = World::with(Settings {
+        jwt_issuer: Some("https://id.example".to_owned()),
+        jwt_audience: Some("countersign".to_owned()),
+        jwt_jwks: Some(file.path().display().to_string()),
+        ..dev()
+    })
+    .await;
+    let ada = json!({ "id": "ada", "email": "ada@example.com", "projects": ["dev"] });
+    world.human().save("people", ada).await.saved();
+    let claims = claims(&world);
+    for key in &fit {
+        let kid = key["kid"].as_str().unwrap();
+        let reply = world.bearer(&signed(&header(kid), &claims, KEY)).inbox("").await;
+        assert_eq!(reply.status, 200, "{kid}: {}", reply.text);
+    }
+    for key in &unfit {
+        let kid = key["kid"].as_str().unwrap();
+        refused(&world, &signed(&header(kid), &claims, KEY), kid).await;
+    }
+    for typ in ["JWT", "jwt", "at+jwt", "application/at+jwt"] {
+        let header = Header { typ: Some(typ.to_owned()), ..header("sig") };
+        world.bearer(&signed(&header, &claims, KEY)).inbox("").await.is(200);
+    }
+    for typ in ["logout+jwt", "dpop+jwt", "JOSE", ""] {
+        let header = Header { typ: Some(typ.to_owned()), ..header("sig") };
+        refused(&world, &signed(&header, &claims, KEY), typ).await;
+    }
+    for crit in [vec!["exp"], vec!["b64"], vec!["https://example.com/must"], vec![]] {
+        let crit = Some(crit.into_iter().map(str::to_owned).collect());
+        refused(&world, &signed(&Header { crit, ..header("sig") }, &claims, KEY), "crit").await;
+    }
+    world.end().await;
+}

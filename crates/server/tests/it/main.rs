@@ -31,6 +31,7 @@ mod channels_phone;
 mod channels_places;
 mod channels_slack;
 mod channels_unreached;
+mod connections;
 mod conversation_pages;
 mod conversations;
 mod credentials;

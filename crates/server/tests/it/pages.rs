@@ -21,7 +21,7 @@ pub(crate) async fn signed_in(world: &World) -> Browser {
     let visitor = world.anonymous();
     // Looking uses nothing up: link scanners look.
     visitor.get(&format!("/sign-in?token={token}")).await.is(200);
-    let signed = visitor.post_form("/sign-in", &[("token", &token)]).await.is(303);
+    let signed = visitor.sign_in(&token).await.is(303);
     assert_eq!(signed.header("location"), "/");
     browser_of(&visitor, &signed)
 }

@@ -73,7 +73,7 @@ async fn browser_again(world: &World) -> Browser {
     let link = made.is(201)["url"].as_str().unwrap().to_owned();
     let token = link.split_once("token=").unwrap().1;
     let visitor = world.anonymous();
-    let signed = visitor.post_form("/sign-in", &[("token", token)]).await.is(303);
+    let signed = visitor.sign_in(token).await.is(303);
     browser_of(&visitor, &signed)
 }
 

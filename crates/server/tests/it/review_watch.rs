@@ -64,7 +64,7 @@ async fn watching_takes_nothing_from_anybody() {
         world.anonymous().get(&end(&case, token)).await.is(401);
     }
     let missing = "/review/review_01KGRT0000000000000000000/end?token=x";
-    world.anonymous().get(missing).await.is(404);
+    world.anonymous().get(missing).await.is(401);
     let path = end(&case, &case.review_token());
     let one = Events::open(&world.anonymous(), &path).await;
     let two = Events::open(&world.anonymous(), &path).await;

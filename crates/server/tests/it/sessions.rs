@@ -15,7 +15,7 @@ pub(crate) async fn another(world: &World, human: &str) -> Browser {
     let link = world.human().post(&path, serde_json::json!({})).await.is(201);
     let token = link["url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
     let visitor = world.anonymous().header("user-agent", FIREFOX);
-    let signed = visitor.post_form("/sign-in", &[("token", &token)]).await.is(303);
+    let signed = visitor.sign_in(&token).await.is(303);
     browser_of(&visitor, &signed)
 }
 
@@ -96,13 +96,13 @@ async fn a_session_opens_nothing_in_another_browser() {
     let link =
         world.human().post("/api/v1/people/user_dev/link", serde_json::json!({})).await.is(201);
     let token = link["url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
-    let again = mine.client.post_form("/sign-in", &[("token", &token)]).await.is(303);
+    let again = mine.client.sign_in(&token).await.is(303);
     assert_eq!(browser_of(&world.anonymous(), &again).bound, mine.bound);
     let link =
         world.human().post("/api/v1/people/user_dev/link", serde_json::json!({})).await.is(201);
     let token = link["url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
     let planted = only("countersign-browser=a".to_owned());
-    let signed = planted.post_form("/sign-in", &[("token", &token)]).await.is(303);
+    let signed = planted.sign_in(&token).await.is(303);
     assert_eq!(browser_of(&world.anonymous(), &signed).bound.len(), 43);
     world.end().await;
 }

@@ -34,7 +34,7 @@ pub(crate) async fn member(world: &World) -> Browser {
     let link = world.human().post("/api/v1/people/user_dev_2/link", json!({})).await.is(201);
     let token = link["url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
     let visitor = world.anonymous();
-    let signed = visitor.post_form("/sign-in", &[("token", &token)]).await.is(303);
+    let signed = visitor.sign_in(&token).await.is(303);
     browser_of(&visitor, &signed)
 }
 

@@ -188,17 +188,20 @@ async fn the_python_client_is_told_of_expiry() {
     world.end().await;
 }
 
-/// HXPX-081: what the protocol's web page sends and reads: `dev-human-token` from a file, texts for
-/// numbers, `data.receipt`, `err.message`.
+/// HXPX-081: what the protocol's web page sends and reads: `dev-human-token`, texts for numbers,
+/// `data.receipt`, `err.message`. It is served from a loopback address: opened from a file it has no
+/// origin, and then a person's token does not work, because a frame on any website looks the same.
 #[tokio::test]
 async fn the_web_client_of_the_protocol_works() {
     let world = World::dev().await;
-    let page = world.human().header("origin", "null");
+    let page = world.human().header("origin", "http://localhost:8000");
     let id = world.agent().ask(provide("number")).await;
+    let from_a_file = world.human().header("origin", "null").inbox("").await;
+    from_a_file.error(401, "unauthorized");
     let assigned = world.agent().ask(approve("x")).await;
     world.human().claim(&assigned).await.is(200);
     let inbox = page.inbox("").await.is(200);
-    assert_eq!(inbox.header("access-control-allow-origin"), "null");
+    assert_eq!(inbox.header("access-control-allow-origin"), "http://localhost:8000");
     let shown: Vec<&str> = inbox["requests"]
         .as_array()
         .unwrap()

@@ -173,7 +173,7 @@ async fn signing_in_by_mail_verifies_the_address() {
     let source = post.letter(1).await.source();
     let token = source.split_once("sign-in?token=").unwrap().1;
     let token = &token[..43];
-    browser.post_form("/sign-in", &[("token", token)]).await.is(303);
+    browser.sign_in(token).await.is(303);
     let to_ada = json!({
         "question": { "prompt": "Deploy?", "kind": "approve" },
         "route": { "to": "person", "human": "ada" },

@@ -5,6 +5,7 @@ use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgr
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
+use dialects::hacp::errors::code;
 use dialects::hacp::rpc::{self, Frame, Item};
 use dialects::hacp::{Caller, HacpError, Version};
 use serde_json::Value;
@@ -12,7 +13,7 @@ use serde_json::Value;
 use super::events::{Feed, Turn};
 use super::{Failure, version_of};
 use crate::http::pass::Pass;
-use crate::http::{App, Shared};
+use crate::http::{App, Shared, cors};
 
 type Pairs = Query<Vec<(String, String)>>;
 
@@ -27,6 +28,10 @@ pub(super) async fn open(
         && let Ok(bearer) = HeaderValue::from_str(&format!("Bearer {token}"))
     {
         headers.insert(header::AUTHORIZATION, bearer);
+    }
+    if !cors::may_open_socket(&app.config, &headers, "/hacp/ws") {
+        let message = "web pages of this origin may not connect: see the setting cors_origins";
+        return Err(HacpError::new(code::UNAUTHORIZED, message).into());
     }
     let version = version_of(&headers)?;
     let actor = app.hacp_actor(&headers).await?;

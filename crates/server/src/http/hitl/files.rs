@@ -26,7 +26,7 @@ pub(super) async fn upload(
     Query(pairs): Pairs,
     body: Body,
 ) -> Answer {
-    let ask = app.hitl_ask(&id).await?;
+    let ask = app.hitl_ask_by_token(&id).await?;
     if !shown(&pairs, &headers, &id).is_some_and(|token| is_token(&ask, Purpose::Review, token)) {
         return Err(WireError::invalid_token().into());
     }

@@ -135,6 +135,14 @@ impl App {
         Ok(self.gateway.ask(id).await?.ok_or_else(WireError::no_case)?)
     }
 
+    /// The ask behind a case id, for a caller whose credential is a token of that case. A case that is
+    /// not there has no token, so the token is wrong: 401. Only a key can learn that there is no such
+    /// case (HITL-086).
+    async fn hitl_ask_by_token(&self, case_id: &str) -> Result<Arc<Ask>, HitlError> {
+        let id = hitl::ask_id(case_id).ok_or_else(WireError::invalid_token)?;
+        Ok(self.gateway.ask(id).await?.ok_or_else(WireError::invalid_token)?)
+    }
+
     /// A case for whoever reads it: with its poll token in the query, else with a key. The token comes
     /// first, because agents send along whatever authorisation their own service wants.
     async fn hitl_readable(
@@ -144,7 +152,7 @@ impl App {
         pairs: &[(String, String)],
     ) -> Result<(Arc<Ask>, Reader), HitlError> {
         if let Some(token) = param(pairs, "token") {
-            let ask = self.hitl_ask(case_id).await?;
+            let ask = self.hitl_ask_by_token(case_id).await?;
             if !is_token(&ask, Purpose::Poll, token) {
                 return Err(WireError::invalid_token().into());
             }

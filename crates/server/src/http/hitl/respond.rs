@@ -28,7 +28,7 @@ pub(super) async fn respond(
     Query(pairs): Pairs,
     body: Body,
 ) -> Answer {
-    let ask = app.hitl_ask(&id).await?;
+    let ask = app.hitl_ask_by_token(&id).await?;
     // HITL-039: whoever shows a bearer token answers inline, whatever else is sent.
     if headers.contains_key(header::AUTHORIZATION) {
         if !is_token(&ask, Purpose::Submit, bearer(&headers)?) {
@@ -49,10 +49,9 @@ pub(super) async fn cancel(
     Query(pairs): Pairs,
     body: Body,
 ) -> Answer {
-    let ask = app.hitl_ask(&id).await;
     if headers.contains_key(header::AUTHORIZATION) {
         let actor = app.hitl_agent(&headers)?;
-        let ask = ask?;
+        let ask = app.hitl_ask(&id).await?;
         if !ask.within_reach(&actor) {
             return Err(WireError::no_case().into());
         }
@@ -60,7 +59,7 @@ pub(super) async fn cancel(
         let (reason, _) = hitl::parse_cancel(&bytes)?;
         return app.hitl_cancelled(&ask, actor, reason).await.map_err(|error| error.about(&id));
     }
-    let ask = ask?;
+    let ask = app.hitl_ask_by_token(&id).await?;
     let shown = shown(&pairs, &headers, &id);
     let read =
         app.sent_by_holder(&ask, shown, body, hitl::parse_cancel, |(_, token)| token.as_deref());

@@ -141,8 +141,8 @@ pub(super) async fn watch(
     Query(shown): Query<Claim>,
     headers: HeaderMap,
 ) -> Result<Response, StatusCode> {
-    let id: AskId = id.parse().map_err(|_| StatusCode::NOT_FOUND)?;
     let visitor = app.visitor(&headers).await.map_err(|_| StatusCode::UNAUTHORIZED)?;
+    let id: AskId = id.parse().map_err(|_| StatusCode::NOT_FOUND)?;
     // Read after the subscription: an end in between is not missed.
     let waiter = app.gateway.subscribe(id);
     let seen = app.seen_by(&visitor, &id.to_string()).await;

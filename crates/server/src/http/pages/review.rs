@@ -151,9 +151,9 @@ impl App {
         Frame::guest(self.gateway.now(), nonce)
     }
 
-    /// The ask behind a case id; one that is not there looks like a wrong link.
+    /// The ask behind a case id. A case that is not there has no link: 401, as for a wrong link.
     pub(super) async fn case(&self, case_id: &str, frame: &Frame) -> Result<Arc<Ask>, Instead> {
-        let missing = || no_link(StatusCode::NOT_FOUND, frame);
+        let missing = || no_link(StatusCode::UNAUTHORIZED, frame);
         let id = hitl::ask_id(case_id).ok_or_else(missing)?;
         self.gateway.ask(id).await?.ok_or_else(missing)
     }

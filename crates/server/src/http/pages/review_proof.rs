@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use axum::extract::{Query, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect};
-use dialects::hitl::Evidence;
+use dialects::hitl::{self, Evidence};
 use kernel::question::Reply;
 use kernel::verification::{MOST, Offer, Presented};
 use kernel::{Ask, Refusal};
@@ -57,8 +57,14 @@ pub(super) async fn come_back(
 ) -> Page {
     let (_, body) = parts(from);
     let frame = app.guest_frame();
-    let ask = app.case(&case_id, &frame).await?;
     let page = paths::review(&case_id);
+    let back = |how: &str| Redirect::to(&format!("{page}?proof={how}#answer")).into_response();
+    let ask = match hitl::ask_id(&case_id) {
+        Some(id) => app.gateway.ask(id).await?,
+        None => None,
+    };
+    // Like a proof that does not count: a provider's page has no credential to learn more with.
+    let Some(ask) = ask else { return Ok(back("refused")) };
     if let Err(many) = app.door.count(ask.id, Lane::Fill) {
         let shown = notices::too_fast(&frame, &page);
         let mut answer = guest_instead(StatusCode::TOO_MANY_REQUESTS, &frame, shown);
@@ -69,8 +75,7 @@ pub(super) async fn come_back(
     let sent = submitted::small(body).await?;
     let proof = sent.value("token").map(str::trim).unwrap_or_default().to_owned();
     let taken = app.leave_proof(&ask, (provider, proof)).await?;
-    let how = if taken { "taken" } else { "refused" };
-    Ok(Redirect::to(&format!("{page}?proof={how}#answer")).into_response())
+    Ok(back(if taken { "taken" } else { "refused" }))
 }
 
 impl Turn<'_> {

@@ -40,11 +40,11 @@ pub(super) async fn watch(
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, StatusCode> {
-    let id = hitl::ask_id(&case_id).ok_or(StatusCode::NOT_FOUND)?;
+    let id = hitl::ask_id(&case_id).ok_or(StatusCode::UNAUTHORIZED)?;
     // Read after the subscription: an end in between is not missed.
     let waiter = app.gateway.subscribe(id);
     let ask = app.gateway.ask(id).await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
-    let ask = ask.ok_or(StatusCode::NOT_FOUND)?;
+    let ask = ask.ok_or(StatusCode::UNAUTHORIZED)?;
     let token = shown(&pairs, &headers, &case_id);
     if !token.is_some_and(|token| is_token(&ask, Purpose::Review, token)) {
         return Err(StatusCode::UNAUTHORIZED);

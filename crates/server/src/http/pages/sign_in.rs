@@ -59,13 +59,17 @@ pub(super) async fn sign_in(State(app): State<Shared>, from: Request) -> Page {
     app.knock(&parts)?;
     let frame = Frame::anonymous(app.gateway.now());
     let stale = || page(StatusCode::UNAUTHORIZED, notices::stale_link(&frame));
-    if from_elsewhere(&parts.headers) {
-        return Err(page(StatusCode::FORBIDDEN, notices::stale_page(&frame, paths::SIGN_IN)));
-    }
     let submitted = submitted::small(body).await?;
     let token = submitted.value("token").ok_or_else(stale)?;
     let directory = app.gateway.directory();
     let link = directory.key_by_hash(&Digest::of(token.as_bytes())).ok_or_else(stale)?;
+    let is_link = matches!(link.holder, Holder::Link { .. });
+    if !is_link || !link.is_live(app.gateway.now()) {
+        return Err(stale());
+    }
+    // Without it, another website could sign this browser in as somebody else, whose link it has, and
+    // see what the person then enters (login CSRF).
+    app.own_form(&parts.headers, &submitted)?;
     match app.enter(&parts.headers, Proof::Link(link.id)).await {
         Ok(entered) => Ok(entered),
         Err(StoreError::Refused(_)) => Err(stale()),

@@ -1,0 +1,415 @@
+//! Which connections are open: how many in total, how many from one client address, and which of them
+//! wait for a request.
+//!
+//! A new connection is always admitted while there is room. When there is none, the connection that has
+//! waited longest for a request is closed to make room: a connection that sends nothing must not keep
+//! out one that has something to say. Only when every connection is serving a request is a new one
+//! refused.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::callbacks::Range;
+use crate::config::Config;
+use crate::knocks::neighbourhood;
+
+/// The most connections if the settings name no limit.
+const DEFAULT_TOTAL: usize = 50_000;
+/// Open files that are kept free for the database, uploads, outgoing calls, refused connections and
+/// the operations address.
+const RESERVED_FILES: usize = 256;
+/// However few files may be open, so many connections are admitted.
+const SMALLEST_TOTAL: usize = 16;
+/// The most connections to the operations address.
+const OPERATIONS: usize = 64;
+
+/// How many connections may be open.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// In total.
+    pub total: usize,
+    /// From one client address, or one IPv6 /64 network; 0 for no limit.
+    pub per_address: usize,
+    /// Proxies, whose connections are those of many clients. Loopback addresses are exempt as well.
+    pub exempt: Vec<Range>,
+}
+
+impl Limits {
+    /// The limits for the main address: what the settings say, and never more than the process may
+    /// have open files.
+    pub fn of(config: &Config) -> Self {
+        let wanted = config.connection_limit.unwrap_or(DEFAULT_TOTAL);
+        let possible = open_files().saturating_sub(RESERVED_FILES).max(SMALLEST_TOTAL);
+        if config.connection_limit.is_some_and(|wanted| wanted > possible) {
+            tracing::warn!(
+                connection_limit = wanted,
+                applied = possible,
+                "the process may not open enough files for connection_limit: raise LimitNOFILE or \
+                 ulimit -n"
+            );
+        }
+        Self {
+            total: wanted.min(possible),
+            per_address: config.connection_limit_per_address,
+            exempt: config.sign_in.trusted_proxies.clone(),
+        }
+    }
+
+    /// The limits for the operations address: few connections, so that it leaves the main one alone.
+    pub fn operations() -> Self {
+        Self { total: OPERATIONS, per_address: 0, exempt: Vec::new() }
+    }
+
+    /// The address a connection is counted for, if it is counted.
+    fn counted(&self, peer: SocketAddr) -> Option<IpAddr> {
+        let ip = peer.ip().to_canonical();
+        let exempt = ip.is_loopback() || self.exempt.iter().any(|range| range.contains(ip));
+        (self.per_address > 0 && !exempt).then(|| neighbourhood(ip))
+    }
+}
+
+/// How many files this process may have open, after raising its soft limit to the hard one.
+fn open_files() -> usize {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    let current = match setrlimit(Resource::Nofile, raised) {
+        Ok(()) => limit.maximum,
+        Err(_) => limit.current,
+    };
+    current.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX))
+}
+
+/// Why a connection was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// As many connections are open as may be, and each is serving a request.
+    Total,
+    /// The same for the connections of this client address.
+    Address,
+}
+
+impl Refused {
+    /// Its name in metrics and logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Total => "total",
+            Self::Address => "address",
+        }
+    }
+}
+
+/// The connections of a listener.
+pub struct Connections {
+    limits: Limits,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    open: usize,
+    by_address: HashMap<IpAddr, usize>,
+    /// Connections without a request, by their turn: the one that has waited longest comes first.
+    waiting: BTreeMap<u64, Waiting>,
+    next_turn: u64,
+    /// Whether the limit was reached and not left since.
+    full: bool,
+}
+
+struct Waiting {
+    address: Option<IpAddr>,
+    close: CancellationToken,
+}
+
+impl State {
+    fn wait(&mut self, waiting: Waiting) -> u64 {
+        let turn = self.next_turn;
+        self.next_turn += 1;
+        self.waiting.insert(turn, waiting);
+        turn
+    }
+
+    /// Closes the connection that has waited longest, of this address if one is given.
+    fn make_room(&mut self, address: Option<IpAddr>) -> bool {
+        let mut found = self.waiting.iter();
+        let longest = found.find(|(_, one)| address.is_none() || one.address == address);
+        let Some(turn) = longest.map(|(turn, _)| *turn) else { return false };
+        let Some(waiting) = self.waiting.remove(&turn) else { return false };
+        waiting.close.cancel();
+        metrics::counter!("countersign_connections_closed_for_others_total").increment(1);
+        true
+    }
+}
+
+impl Connections {
+    /// None yet.
+    pub fn new(limits: Limits) -> Arc<Self> {
+        Arc::new(Self { limits, state: Mutex::default() })
+    }
+
+    /// Admits a connection, if need be in place of one that waits for a request.
+    pub fn admit(self: &Arc<Self>, peer: SocketAddr) -> Result<Arc<Connection>, Refused> {
+        let address = self.limits.counted(peer);
+        let mut state = self.state();
+        let from_address =
+            address.and_then(|address| state.by_address.get(&address)).copied().unwrap_or(0);
+        if address.is_some() && from_address >= self.limits.per_address && !state.make_room(address)
+        {
+            return Err(refused(Refused::Address));
+        }
+        if state.open >= self.limits.total && !state.make_room(None) {
+            if !state.full {
+                state.full = true;
+                tracing::warn!(
+                    limit = self.limits.total,
+                    "connection limit reached, refusing new connections with 503"
+                );
+            }
+            return Err(refused(Refused::Total));
+        }
+        state.open += 1;
+        if let Some(address) = address {
+            *state.by_address.entry(address).or_default() += 1;
+        }
+        let close = CancellationToken::new();
+        let turn = state.wait(Waiting { address, close: close.clone() });
+        drop(state);
+        metrics::gauge!("countersign_connections").increment(1);
+        let activity = Activity {
+            in_flight: 0,
+            turn: Some(turn),
+            since: Instant::now(),
+            served: false,
+            upgraded: false,
+        };
+        Ok(Arc::new(Connection {
+            connections: Arc::clone(self),
+            address,
+            close,
+            activity: Mutex::new(activity),
+        }))
+    }
+
+    /// Closes the connection that has waited longest for a request, if one does: for when the process
+    /// cannot open another file.
+    pub fn make_room(&self) -> bool {
+        self.state().make_room(None)
+    }
+
+    /// How many are open.
+    pub fn open(&self) -> usize {
+        self.state().open
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn refused(why: Refused) -> Refused {
+    metrics::counter!("countersign_connections_refused_total", "reason" => why.as_str())
+        .increment(1);
+    why
+}
+
+/// One open connection. It counts until it is dropped, with its socket.
+pub struct Connection {
+    connections: Arc<Connections>,
+    address: Option<IpAddr>,
+    close: CancellationToken,
+    activity: Mutex<Activity>,
+}
+
+struct Activity {
+    in_flight: u32,
+    /// Its place among those that wait, while it does.
+    turn: Option<u64>,
+    /// Since when it waits for a request.
+    since: Instant,
+    /// Whether a request ever came.
+    served: bool,
+    /// Whether it speaks something else than HTTP by now.
+    upgraded: bool,
+}
+
+/// What a connection is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doing {
+    /// Serving at least one request, or a WebSocket.
+    Serving,
+    /// Waiting for its first request.
+    FirstWait(Instant),
+    /// Waiting for another request.
+    Idle(Instant),
+}
+
+impl Connection {
+    /// A request began. It lasts until its response was sent or given up.
+    pub fn request(self: &Arc<Self>) -> InFlight {
+        let mut activity = self.activity();
+        activity.in_flight += 1;
+        activity.served = true;
+        if let Some(turn) = activity.turn.take() {
+            self.connections.state().waiting.remove(&turn);
+        }
+        drop(activity);
+        InFlight(Arc::clone(self))
+    }
+
+    /// From now on it speaks something else, and no longer waits for requests.
+    pub fn upgraded(&self) {
+        let mut activity = self.activity();
+        activity.upgraded = true;
+        if let Some(turn) = activity.turn.take() {
+            self.connections.state().waiting.remove(&turn);
+        }
+    }
+
+    /// The TLS handshake is done; the time for the first request begins.
+    pub fn ready(&self) {
+        self.activity().since = Instant::now();
+    }
+
+    /// What it is doing.
+    pub fn doing(&self) -> Doing {
+        let activity = self.activity();
+        if activity.upgraded || activity.in_flight > 0 {
+            Doing::Serving
+        } else if activity.served {
+            Doing::Idle(activity.since)
+        } else {
+            Doing::FirstWait(activity.since)
+        }
+    }
+
+    /// Waits until it has to make room for another connection.
+    pub async fn must_close(&self) {
+        self.close.cancelled().await;
+    }
+
+    fn activity(&self) -> MutexGuard<'_, Activity> {
+        self.activity.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        metrics::gauge!("countersign_connections").decrement(1);
+        let turn = self.activity().turn;
+        let mut state = self.connections.state();
+        if let Some(turn) = turn {
+            state.waiting.remove(&turn);
+        }
+        state.open -= 1;
+        // Not at the first that goes: at the limit one comes for each that goes.
+        if state.full && state.open * 10 <= self.connections.limits.total * 9 {
+            state.full = false;
+            tracing::info!(open = state.open, "connections are accepted again");
+        }
+        if let Some(address) = self.address
+            && let Some(count) = state.by_address.get_mut(&address)
+        {
+            *count -= 1;
+            if *count == 0 {
+                state.by_address.remove(&address);
+            }
+        }
+    }
+}
+
+/// A request that is being served.
+pub struct InFlight(Arc<Connection>);
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        let Self(connection) = self;
+        let mut activity = connection.activity();
+        activity.in_flight -= 1;
+        if activity.in_flight == 0 && !activity.upgraded {
+            activity.since = Instant::now();
+            let waiting = Waiting { address: connection.address, close: connection.close.clone() };
+            activity.turn = Some(connection.connections.state().wait(waiting));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn connections(total: usize, per_address: usize) -> Arc<Connections> {
+        let exempt = vec!["10.0.0.0/8".parse().unwrap()];
+        Connections::new(Limits { total, per_address, exempt })
+    }
+
+    fn peer(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_one_that_waited_longest_makes_room() {
+        let all = connections(2, 0);
+        let first = all.admit(peer("192.0.2.1:1")).unwrap();
+        let second = all.admit(peer("192.0.2.2:1")).unwrap();
+        let request = first.request();
+        let third = all.admit(peer("192.0.2.3:1")).unwrap();
+        assert!(second.close.is_cancelled(), "it waited");
+        assert!(!first.close.is_cancelled(), "it was serving a request");
+        drop(second);
+        assert_eq!(all.open(), 2);
+        // An answered request puts it behind the one that waited all the time.
+        drop(request);
+        let _fourth = all.admit(peer("192.0.2.4:1")).unwrap();
+        assert!(third.close.is_cancelled() && !first.close.is_cancelled());
+    }
+
+    #[tokio::test]
+    async fn a_new_one_is_refused_while_all_serve() {
+        let all = connections(2, 0);
+        let (one, two) =
+            (all.admit(peer("192.0.2.1:1")).unwrap(), all.admit(peer("192.0.2.1:2")).unwrap());
+        let request = one.request();
+        two.upgraded();
+        assert_eq!(all.admit(peer("192.0.2.1:3")).err(), Some(Refused::Total));
+        assert!(!all.make_room());
+        drop((request, one));
+        assert!(all.admit(peer("192.0.2.1:3")).is_ok());
+        drop(two);
+        assert_eq!(all.open(), 0);
+        assert!(all.state().waiting.is_empty() && all.state().by_address.is_empty());
+    }
+
+    #[tokio::test]
+    async fn each_address_has_its_share_but_proxies_and_loopback_are_many() {
+        let all = connections(100, 1);
+        for (text, other) in [
+            ("192.0.2.1:1", "192.0.2.2:1"),
+            ("[::ffff:192.0.2.3]:1", "192.0.2.4:1"),
+            ("[2001:db8::1]:1", "[2001:db8:0:1::1]:1"),
+        ] {
+            let first = all.admit(peer(text)).unwrap();
+            let request = first.request();
+            assert_eq!(all.admit(peer(text)).err(), Some(Refused::Address), "{text}");
+            let other = all.admit(peer(other)).unwrap();
+            // Its own waiting connection makes room, nobody else's.
+            drop(request);
+            let again = all.admit(peer(text)).unwrap();
+            assert!(first.close.is_cancelled() && !other.close.is_cancelled());
+            drop((first, again));
+        }
+        let same_network = all.admit(peer("[2001:db8::1]:1")).unwrap();
+        let _request = same_network.request();
+        assert_eq!(all.admit(peer("[2001:db8::2]:1")).err(), Some(Refused::Address));
+        for text in ["127.0.0.1:1", "[::1]:1", "10.1.2.3:1"] {
+            let busy: Vec<_> = (0..5)
+                .map(|_| all.admit(peer(text)).unwrap())
+                .map(|connection| (connection.request(), connection))
+                .collect();
+            assert_eq!(busy.len(), 5, "{text}");
+        }
+    }
+}
