@@ -10,8 +10,8 @@ use crate::ask::answer::PasskeyAnswer;
 use crate::ask::{CallbackResult, Dialect, Grant, Labels, NewClaims, Place, Priority, Route};
 use crate::audit::Salts;
 use crate::directory::{
-    Authority, Contact, HumanChange, Means, NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewNotices,
-    NewPasskey, NewProfile, NewProject, NewRule, NewSession, NewWebhook, Proof,
+    Authority, Contact, HumanChange, Means, NewAgent, NewGroup, NewHuman, NewKey, NewLink,
+    NewNotices, NewPasskey, NewProfile, NewProject, NewRule, NewSession, NewWebhook, Proof,
 };
 use crate::form::Progress;
 use crate::ids::{AgentId, AskId, HumanId, KeyId, RuleId, Subject, WebhookId};

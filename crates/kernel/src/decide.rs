@@ -8,8 +8,8 @@ use crate::ask::{
 };
 use crate::command::{Command, Envelope};
 use crate::directory::{
-    access, address, erase as erase_human, group, key, link, notices, passkey, people, profile, project,
-    rule, session, webhook,
+    access, address, erase as erase_human, group, key, link, notices, passkey, people, profile,
+    project, rule, session, webhook,
 };
 use crate::refusal::Refusal;
 use crate::task;
@@ -37,7 +37,9 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
         Command::Assign(id, to, note) => assign::decide(world, envelope, *id, to, note.as_deref()),
         Command::Comment(id, text) => comment::decide(world, envelope, *id, text),
         Command::Pick(id, action) => pick::decide(world, envelope, *id, *action),
-        Command::Answer(id, reply) => answer::decide(world, envelope, *id, reply, AnswerProofs::NONE),
+        Command::Answer(id, reply) => {
+            answer::decide(world, envelope, *id, reply, AnswerProofs::NONE)
+        }
         Command::AnswerWithProofs(id, reply, proofs) => {
             let proofs = AnswerProofs { presented: proofs, passkey: None };
             answer::decide(world, envelope, *id, reply, proofs)

@@ -156,7 +156,10 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
         }
         (Some(Entity::Key(kept)), Happened::KeyRevokedWithTokens) => {
             let revoked_at = Some(at);
-            Entity::Key(Kept { head, entity: Key { revoked_at, tokens_ended: true, ..kept.entity } })
+            Entity::Key(Kept {
+                head,
+                entity: Key { revoked_at, tokens_ended: true, ..kept.entity },
+            })
         }
         (Some(Entity::Key(kept)), Happened::PasskeyUsed { public, challenge, counter }) => {
             let Holder::Passkey { human, enrolment, uses, .. } = kept.entity.holder else {

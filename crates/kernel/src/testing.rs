@@ -289,7 +289,14 @@ impl Cast {
     }
 
     /// Somebody's answer, confirmed with a passkey. A nonce makes a challenge of its own.
-    pub fn confirmed(&self, id: AskId, name: &str, key: KeyId, reply: &Reply, nonce: u8) -> Command {
+    pub fn confirmed(
+        &self,
+        id: AskId,
+        name: &str,
+        key: KeyId,
+        reply: &Reply,
+        nonce: u8,
+    ) -> Command {
         let nonce = Digest([nonce; 32]);
         let statement = AnswerStatement::of(self.seen(id), &human(name), reply, nonce).unwrap();
         let used = PasskeyUse {

@@ -214,7 +214,8 @@ pub fn verify_evidence(
         return Err(EvidenceError::AuthenticatorData);
     };
     let flags = rest.first().copied().unwrap_or_default();
-    if evidence.rp_id != host_of(expected) || Digest::of(evidence.rp_id.as_bytes()).0 != *rp_id_hash {
+    if evidence.rp_id != host_of(expected) || Digest::of(evidence.rp_id.as_bytes()).0 != *rp_id_hash
+    {
         return Err(EvidenceError::RpId);
     }
     if flags & USER_PRESENT == 0 {
@@ -382,17 +383,15 @@ impl CoseKey {
                 let point = [b"\x04".as_slice(), x, y].concat();
                 let key = p256::ecdsa::VerifyingKey::from_sec1_bytes(&point).map_err(no_key)?;
                 let signature = p256::ecdsa::Signature::from_der(signature);
-                Ok(signature.is_ok_and(|found| {
-                    key.verify_prehash(&Sha256::digest(signed), &found).is_ok()
-                }))
+                Ok(signature
+                    .is_ok_and(|found| key.verify_prehash(&Sha256::digest(signed), &found).is_ok()))
             }
             Self::Es384 { x, y } => {
                 let point = [b"\x04".as_slice(), x, y].concat();
                 let key = p384::ecdsa::VerifyingKey::from_sec1_bytes(&point).map_err(no_key)?;
                 let signature = p384::ecdsa::Signature::from_der(signature);
-                Ok(signature.is_ok_and(|found| {
-                    key.verify_prehash(&Sha384::digest(signed), &found).is_ok()
-                }))
+                Ok(signature
+                    .is_ok_and(|found| key.verify_prehash(&Sha384::digest(signed), &found).is_ok()))
             }
             Self::EdDsa { x } => {
                 let key = ed25519_dalek::VerifyingKey::from_bytes(x);

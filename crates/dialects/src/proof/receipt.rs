@@ -198,7 +198,8 @@ impl ReceiptClaims {
         };
         match receipt.outcome {
             Outcome::Completed { reply, by: who, via, assurance, attested } => {
-                let (Reply { answer, comment }, redacted) = without_secrets(reply?, ask.question.value());
+                let (Reply { answer, comment }, redacted) =
+                    without_secrets(reply?, ask.question.value());
                 claims.outcome = Ended::Completed;
                 (claims.answer, claims.comment, claims.redacted) =
                     (Some(answer), comment, redacted);

@@ -290,11 +290,21 @@ fn cases() -> Vec<Value> {
         "answer": { "verdict": "approved", "edits": { "amount": 9_007_199_254_740_993_u64 } },
         "comment": "half of it, é \u{1f642}",
     }));
-    cases.push(case("edits-and-comment", &editable, &Assertion::of(&editable).signed_by(&mine), None));
+    cases.push(case(
+        "edits-and-comment",
+        &editable,
+        &Assertion::of(&editable).signed_by(&mine),
+        None,
+    ));
     let redacted = receipt(json!({
         "answer": { "verdict": "provided", "values": { "size": 2.5 } }, "redacted": ["pin"],
     }));
-    cases.push(case("secret-left-out", &redacted, &Assertion::of(&redacted).signed_by(&mine), None));
+    cases.push(case(
+        "secret-left-out",
+        &redacted,
+        &Assertion::of(&redacted).signed_by(&mine),
+        None,
+    ));
     let more = honest().client("other_keys_can_be_added_here", json!("do not compare"));
     cases.push(case("client-data-with-more", &plain, &more.signed_by(&mine), None));
     let backed_up = honest().flags(0x1d);
@@ -318,9 +328,8 @@ fn cases() -> Vec<Value> {
 fn forged(plain: &Value, mine: &Authenticator) -> Vec<Value> {
     let honest = || Assertion::of(plain);
     let evidence = honest().signed_by(mine);
-    let against = |name: &str, more: Value, why: &str| {
-        case(name, &receipt(more), &evidence, Some(why))
-    };
+    let against =
+        |name: &str, more: Value, why: &str| case(name, &receipt(more), &evidence, Some(why));
     let made = |name: &str, assertion: Assertion, why: &str| {
         case(name, plain, &assertion.signed_by(mine), Some(why))
     };
@@ -384,8 +393,10 @@ fn forged(plain: &Value, mine: &Authenticator) -> Vec<Value> {
         changed("another-rp-id-claimed", &|e| e.rp_id = "example".to_owned(), "rp-id"),
         made(
             "another-rp-id-signed",
-            Assertion { rp_id: RP_ID.to_owned(),
-                ..Assertion::stating(honest().statement, ORIGIN, "evil.test") },
+            Assertion {
+                rp_id: RP_ID.to_owned(),
+                ..Assertion::stating(honest().statement, ORIGIN, "evil.test")
+            },
             "rp-id",
         ),
         made("nobody-present", honest().flags(0x04), "user-presence"),
@@ -401,7 +412,9 @@ fn forged(plain: &Value, mine: &Authenticator) -> Vec<Value> {
         ),
         changed(
             "point-not-on-the-curve",
-            &|evidence| evidence.public_key = b64(&CoseKey::Es256 { x: [1; 32], y: [1; 32] }.bytes()),
+            &|evidence| {
+                evidence.public_key = b64(&CoseKey::Es256 { x: [1; 32], y: [1; 32] }.bytes())
+            },
             "public-key",
         ),
         changed(
@@ -464,7 +477,11 @@ fn enrolments(plain: &Value, mine: &Authenticator) -> Vec<Value> {
             },
             Some("enrolment"),
         ),
-        enrolled("enrolment-that-is-a-removal", &|event, _| event.what = Happened::KeyRevoked, Some("enrolment")),
+        enrolled(
+            "enrolment-that-is-a-removal",
+            &|event, _| event.what = Happened::KeyRevoked,
+            Some("enrolment"),
+        ),
         enrolled("enrolment-not-the-first-event", &|event, _| event.seq = 2, Some("enrolment")),
         enrolled(
             "enrolment-of-a-token",
@@ -474,10 +491,16 @@ fn enrolments(plain: &Value, mine: &Authenticator) -> Vec<Value> {
         harmed("enrolment-without-its-body", &|proof| proof.record.body = None, "enrolment"),
         harmed(
             "enrolment-changed",
-            &|proof| proof.record.body = proof.record.body.as_ref().map(|b| b.replace("work", "home")),
+            &|proof| {
+                proof.record.body = proof.record.body.as_ref().map(|b| b.replace("work", "home"))
+            },
             "enrolment-hash",
         ),
-        harmed("enrolment-behind-another", &|proof| proof.record.prev = Digest([1; 32]), "enrolment-hash"),
+        harmed(
+            "enrolment-behind-another",
+            &|proof| proof.record.prev = Digest([1; 32]),
+            "enrolment-hash",
+        ),
         enrolled(
             "enrolment-of-another-person",
             &|_, key| {
@@ -486,7 +509,11 @@ fn enrolments(plain: &Value, mine: &Authenticator) -> Vec<Value> {
             },
             Some("enrolment-person"),
         ),
-        enrolled("enrolment-by-the-system", &|event, _| event.by = By::System, Some("enrolment-person")),
+        enrolled(
+            "enrolment-by-the-system",
+            &|event, _| event.by = By::System,
+            Some("enrolment-person"),
+        ),
         enrolled(
             "enrolment-of-another-key",
             &|_, key| of(key, &|enrolment| enrolment.public_key = b64(&hers.public())),
@@ -514,8 +541,7 @@ fn enrolments(plain: &Value, mine: &Authenticator) -> Vec<Value> {
         harmed(
             "enrolment-block-of-a-stranger",
             &|proof| {
-                let block: Value =
-                    dialects::proof::jws::peek(&proof.block, BLOCK).unwrap();
+                let block: Value = dialects::proof::jws::peek(&proof.block, BLOCK).unwrap();
                 proof.block = stranger().sign(BLOCK, &block);
             },
             "enrolment-block",

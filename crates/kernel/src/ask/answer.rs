@@ -6,9 +6,9 @@ use crate::actor::{Actor, Assurance, Attested, Via};
 use crate::ask::{Ask, Vote};
 use crate::audit::Erasable;
 use crate::command::Envelope;
-use crate::event::Happened;
-use crate::directory::passkey;
 use crate::directory::PasskeyUse;
+use crate::directory::passkey;
+use crate::event::Happened;
 use crate::ids::AskId;
 use crate::passkey_evidence::PasskeyEvidence;
 use crate::question::Reply;
@@ -39,7 +39,7 @@ pub(crate) struct AnswerProofs<'a> {
 
 impl AnswerProofs<'_> {
     /// Nothing besides the answer.
-    pub const NONE: Self = Self { presented: &[], passkey: None };
+    pub(crate) const NONE: Self = Self { presented: &[], passkey: None };
 }
 
 pub(crate) fn decide(
@@ -118,7 +118,8 @@ pub(crate) fn vote(
     // Last, so that nobody is asked for a proof of what could not be taken anyway.
     let at = ask.moment(world.now);
     let verification = verified(ask, &envelope.actor, &reply, proofs.presented, at)?;
-    let confirmed = proofs.passkey.map(|given| passkey::confirms(world, envelope, ask, &reply, given));
+    let confirmed =
+        proofs.passkey.map(|given| passkey::confirms(world, envelope, ask, &reply, given));
     let confirmed = confirmed.transpose()?;
 
     // What is sensitive is kept apart by whoever sent the command, and is never part of what happened.

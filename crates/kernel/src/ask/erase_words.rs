@@ -168,7 +168,8 @@ mod tests {
         let shown = serde_json::to_string(ask).unwrap();
         assert!(!shown.contains("signature"), "{shown}");
         // The record that held it loses its contents, and the later record holds the answer.
-        let answered = cast.record_of(id).into_iter().find(|e| e.what.name() == "answered").unwrap();
+        let answered =
+            cast.record_of(id).into_iter().find(|e| e.what.name() == "answered").unwrap();
         let erased = cast.records().last().unwrap().event().unwrap();
         assert!(erased.what.erases(&answered.trace()));
         let records = cast.records().len();

@@ -15,11 +15,7 @@ use crate::world::{Decision, Stop, World};
 
 /// Ends all access of a person, by an administrator or the operator. The account stays: a new sign-in
 /// link lets them in again, and every contact method has to be verified anew.
-pub(crate) fn end(
-    world: &World<'_>,
-    envelope: &Envelope,
-    id: &HumanId,
-) -> Result<Decision, Stop> {
+pub(crate) fn end(world: &World<'_>, envelope: &Envelope, id: &HumanId) -> Result<Decision, Stop> {
     let directory = world.directory;
     if !directory.administers(&envelope.actor) {
         return Err(ADMIN_ONLY.into());

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::actor::Reach;
 use super::passkey::{Enrolment, PasskeyUses};
+use crate::actor::Reach;
 use crate::audit::Digest;
 use crate::ids::{AgentId, HumanId, KeyId};
 use crate::time::Time;

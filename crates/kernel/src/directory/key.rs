@@ -2,8 +2,8 @@
 
 use super::passkey::{not_as_key, notifying};
 use super::{Holder, Key};
-use crate::audit::Digest;
 use crate::ask::{Ask, AskState};
+use crate::audit::Digest;
 use crate::command::Envelope;
 use crate::directory::Directory;
 use crate::effect::SecurityEvent;

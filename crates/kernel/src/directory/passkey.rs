@@ -248,7 +248,8 @@ pub(crate) fn confirm(world: &World<'_>, envelope: &Envelope, id: KeyId) -> Resu
 pub(super) fn not_as_key(actor: &Actor, key: &Key) -> Result<(), Refusal> {
     let own = matches!(actor, Actor::Human { id, .. } if key.human() == Some(id));
     if own && matches!(key.holder, Holder::Passkey { .. }) {
-        let why = "remove your own passkey in the settings, with a passkey or right after signing in";
+        let why =
+            "remove your own passkey in the settings, with a passkey or right after signing in";
         return Err(Refusal::NotAllowed { why });
     }
     Ok(())
@@ -320,9 +321,9 @@ pub(super) fn moved<'k>(key: &'k Key, used: &PasskeyUse) -> Option<Result<Moved<
 /// The refusal unless this is a session of theirs that was begun a moment ago.
 fn fresh(world: &World<'_>, human: &HumanId, session: KeyId) -> Result<(), Refusal> {
     let key = world.directory.key(session).filter(|key| key.is_live(world.now));
-    let own = key.filter(|key| {
-        matches!(&key.holder, Holder::Session { human: whose, .. } if whose == human)
-    });
+    let own = key.filter(
+        |key| matches!(&key.holder, Holder::Session { human: whose, .. } if whose == human),
+    );
     if own.is_none_or(|key| !key.is_fresh(world.now)) {
         let why = "sign in again first: this needs a sign-in of the last ten minutes";
         return Err(Refusal::NotAllowed { why });
@@ -345,7 +346,8 @@ fn is_sole_owner(world: &World<'_>, human: &Human) -> bool {
 
 /// Whether they ever had a passkey.
 fn had_passkey(world: &World<'_>, human: &HumanId) -> bool {
-    let passkey = |key: &Key| matches!(&key.holder, Holder::Passkey { human: of, .. } if of == human);
+    let passkey =
+        |key: &Key| matches!(&key.holder, Holder::Passkey { human: of, .. } if of == human);
     world.directory.keys().any(passkey)
 }
 
@@ -528,8 +530,7 @@ pub(crate) mod tests {
         let fresh = session(&mut cast, "mark", "fresh");
         for bad in ["\0", &"x".repeat(LONGEST + 1)] {
             let bad = NewPasskey { public: bad.to_owned(), ..new("a") };
-            let command =
-                Command::EnrolPasskey(Box::new(bad), Box::new(Authority::SignIn(fresh)));
+            let command = Command::EnrolPasskey(Box::new(bad), Box::new(Authority::SignIn(fresh)));
             let refused = cast.attempt(cast.human("mark"), command);
             assert!(matches!(refused, Err(Refusal::Invalid { field: "public", .. })));
         }
@@ -635,7 +636,8 @@ pub(crate) mod tests {
         cast.advance(1);
         let four = used(&cast, "a", "four", 4);
         sign_in(&mut cast, "fourth", four).unwrap();
-        let Holder::Passkey { uses, public, .. } = &cast.directory().key(key).unwrap().holder else {
+        let Holder::Passkey { uses, public, .. } = &cast.directory().key(key).unwrap().holder
+        else {
             panic!("a passkey")
         };
         assert_eq!((uses.counter, uses.challenges.len(), &**public), (4, 2, "4"));

@@ -3,11 +3,11 @@
 use anyhow::Context;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use dialects::proof::passkey::CoseKey;
 use kernel::audit::Digest;
 use serde_json::{Value, json};
 use url::Url;
 use uuid::Uuid;
-use dialects::proof::passkey::CoseKey;
 use webauthn_rs::prelude::{
     COSEKey, COSEKeyType, DiscoverableAuthentication, ECDSACurve, EDDSACurve, Passkey,
     PasskeyRegistration, PublicKeyCredential, RegisterPublicKeyCredential,

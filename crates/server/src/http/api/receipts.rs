@@ -10,7 +10,8 @@ use dialects::native::{AskView, Revocation};
 use dialects::proof::inclusion::Inclusion;
 use dialects::proof::receipt::{PREFIX, id as receipt_id};
 use dialects::proof::{
-    EvidenceStatus, Names, RECEIPT, REVOCATIONS, ReceiptClaims, RevocationClaims, RevokedReceipt, Unproven, words,
+    EvidenceStatus, Names, RECEIPT, REVOCATIONS, ReceiptClaims, RevocationClaims, RevokedReceipt,
+    Unproven, words,
 };
 use kernel::passkey_evidence::PasskeyEvidence;
 use kernel::receipt::Receipt;

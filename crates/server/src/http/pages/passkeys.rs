@@ -58,8 +58,8 @@ pub(super) async fn change_passkeys(State(app): State<Shared>, from: Request) ->
     let directory = app.gateway.directory();
     if !value("vouch").is_empty() {
         let challenge = app.entrusted(VOUCH, &visitor.session.to_string(), value("sealed"));
-        let asserted =
-            challenge.and_then(|c| Some((c, app.asserted(human, &directory, c, value("response"))?)));
+        let asserted = challenge
+            .and_then(|c| Some((c, app.asserted(human, &directory, c, value("response"))?)));
         let Some((challenge, _)) = asserted else {
             return app.passkey_was_refused(&visitor, NOT_USED).await;
         };
@@ -102,8 +102,8 @@ pub(super) async fn change_passkeys(State(app): State<Shared>, from: Request) ->
             None => Authority::SignIn(visitor.session),
             Some(sealed) => {
                 let vouched: Option<Vouched> = app.entrusted(VOUCHED, &holder, sealed);
-                let asserted = vouched
-                    .and_then(|v| app.asserted(human, &directory, v.challenge, &v.response));
+                let asserted =
+                    vouched.and_then(|v| app.asserted(human, &directory, v.challenge, &v.response));
                 match asserted {
                     Some((used, _)) => Authority::Passkey(used),
                     None => return app.passkey_was_refused(&visitor, NOT_USED).await,
@@ -360,8 +360,7 @@ impl App {
     /// The page on which the removal of a passkey is confirmed, where the sign-in was too long ago.
     fn removal_page(&self, visitor: &Visitor, id: KeyId, purpose: &str) -> Page {
         let directory = self.gateway.directory();
-        let have: Vec<&str> =
-            directory.passkeys_of(&visitor.human.id).filter_map(public).collect();
+        let have: Vec<&str> = directory.passkeys_of(&visitor.human.id).filter_map(public).collect();
         let name = directory.key(id).map(|key| key.label.as_str()).unwrap_or_default();
         let question = self.assertion(visitor, purpose, &have);
         let shown = passkeys::removal(&visitor.frame, id, name, question.as_ref());
