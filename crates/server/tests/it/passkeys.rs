@@ -14,6 +14,7 @@ use server::workers::outbox::Desk;
 
 use crate::authenticator::{Authenticator, PasskeyForm, enrol, post, step_up};
 use crate::client::Reply;
+use crate::hitl;
 use crate::pages::{Browser, browser_of, csrf, signed_in};
 use crate::world::{World, dev};
 
@@ -394,5 +395,27 @@ async fn ending_all_access_ends_passkey_sign_in_too() {
     visitor.post_form("/sign-in/passkey", &fields).await.is(401);
     // The account is there: a new link lets them in.
     signed_in_as(&world, "ada").await;
+    world.end().await;
+}
+
+/// Revoking an agent's key can end the tokens it was given; rotating keys does not.
+#[tokio::test]
+async fn the_tokens_of_open_requests_end_with_the_key_if_asked() {
+    let world = World::dev().await;
+    let made = json!({ "agent": "agent_dev", "label": "leaked" });
+    let key = world.human().post("/api/v1/keys", made).await.is(201);
+    let agent = world.bearer(key["secret"].as_str().unwrap());
+    let made = agent.post("/hitl/v1/cases", hitl::approval()).await.is(202);
+    let case = hitl::Case::of(&world, &made);
+    let (poll, review) = (case.path("poll_url"), case.path("review_url"));
+    world.anonymous().get(&poll).await.is(200);
+    let id = key["id"].as_str().unwrap().to_owned();
+    let wrong = world.human().delete(&format!("/api/v1/keys/{id}?tokens=all")).await;
+    wrong.problem(422, "invalid-field");
+    world.human().delete(&format!("/api/v1/keys/{id}")).await.is(204);
+    world.anonymous().get(&poll).await.is(200);
+    world.human().delete(&format!("/api/v1/keys/{id}?tokens=end")).await.is(204);
+    world.anonymous().get(&poll).await.is(401);
+    world.anonymous().get(&review).await.is(401);
     world.end().await;
 }

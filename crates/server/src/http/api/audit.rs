@@ -111,7 +111,11 @@ impl App {
     }
 
     /// The proof of one event of any subject, or when to ask for it again.
-    pub(crate) async fn proof_of(&self, subject: Subject, seq: u64) -> Result<Inclusion, Problem> {
+    pub(crate) async fn inclusion_of(
+        &self,
+        subject: Subject,
+        seq: u64,
+    ) -> Result<Inclusion, Problem> {
         let wait = self.config.seal_every.as_secs() + 1;
         let found = proof(&**self.gateway.store(), subject, seq).await;
         found.map_err(|why| match why {
@@ -127,7 +131,7 @@ impl App {
         actor: &Actor,
         seq: u64,
     ) -> Result<Inclusion, Problem> {
-        let mut found = self.proof_of(Subject::Ask(ask.id), seq).await?;
+        let mut found = self.inclusion_of(Subject::Ask(ask.id), seq).await?;
         if let Actor::Agent { .. } = actor
             && is_held_answer(found.record.body.as_deref())
         {

@@ -282,7 +282,7 @@ async fn prove_enrolment(
     }
     let (_, evidence) = evidence_for(&ask, &actor);
     let evidence = evidence.ok_or(Refusal::NotFound { what: "passkey evidence" })?;
-    Ok(Json(app.proof_of(Subject::Key(evidence.key), 1).await?).into_response())
+    Ok(Json(app.inclusion_of(Subject::Key(evidence.key), 1).await?).into_response())
 }
 
 fn not_over() -> Problem {
