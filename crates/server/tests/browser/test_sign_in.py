@@ -322,7 +322,7 @@ def test_pages_look_right(mailing, visit, size, scheme):
     looks_right(page, f"passkeys-waiting-{scheme}", size)
     [key] = [
         one
-        for one in mailing.call("GET", "/api/v1/keys?limit=200")["keys"]
+        for one in mailing.call("GET", "/api/v1/keys?limit=100")["keys"]
         if one["kind"] == "passkey" and one["revoked_at"] is None
     ]
     mailing.call("POST", f"/api/v1/keys/{key['id']}/confirm", {})

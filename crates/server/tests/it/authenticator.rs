@@ -14,6 +14,8 @@ use crate::pages::{Browser, csrf};
 pub(crate) struct Authenticator {
     key: SigningKey,
     id: Vec<u8>,
+    /// The person it was made for, as the server calls them.
+    user: String,
     /// What the next assertion counts.
     pub(crate) counter: u32,
 }
@@ -57,7 +59,12 @@ impl PasskeyForm {
 impl Authenticator {
     pub(crate) fn new(seed: u8) -> Self {
         let id = [b"software authenticator ".as_slice(), &[seed]].concat();
-        Self { key: SigningKey::from_slice(&[seed; 32]).unwrap(), id, counter: 0 }
+        Self {
+            key: SigningKey::from_slice(&[seed; 32]).unwrap(),
+            id,
+            user: String::new(),
+            counter: 0,
+        }
     }
 
     fn data(&mut self, rp_id: &str, flags: u8) -> Vec<u8> {
@@ -69,6 +76,7 @@ impl Authenticator {
 
     /// What `navigator.credentials.create` gives.
     pub(crate) fn create(&mut self, options: &Value, origin: &str) -> String {
+        options["user"]["id"].as_str().unwrap().clone_into(&mut self.user);
         let client = json!({
             "type": "webauthn.create", "challenge": options["challenge"], "origin": origin,
         });
@@ -114,6 +122,7 @@ impl Authenticator {
                 "authenticatorData": b64(&data),
                 "clientDataJSON": b64(client.as_bytes()),
                 "signature": b64(signature.to_der().as_bytes()),
+                "userHandle": self.user,
             },
         })
         .to_string()

@@ -230,7 +230,7 @@ async fn ask_of_ada(world: &World) -> String {
 
 async fn ada(world: &World) {
     let ada = json!({ "name": "Ada", "email": "ada@example.com", "projects": ["dev"] });
-    world.human().put("/api/v1/people/ada", ada).await.is(201);
+    world.human().put("/api/v1/people/ada", ada).await.saved();
 }
 
 #[tokio::test]
@@ -246,7 +246,7 @@ async fn a_first_passkey_waits_unless_an_administrator_confirms_it() {
     let page = step_up(&browser, &id).await.is(403);
     assert!(page.text.contains("Your passkey does not count yet"), "{}", page.text);
     // A person cannot confirm their own; an administrator does it over the API or in the settings.
-    let keys = world.human().get("/api/v1/keys?limit=200").await.is(200);
+    let keys = world.human().get("/api/v1/keys?limit=100").await.is(200);
     let key = keys["keys"].as_array().unwrap().iter().find(|key| key["kind"] == "passkey").unwrap();
     let path = format!("/api/v1/keys/{}/confirm", key["id"].as_str().unwrap());
     world.human().post(&path, json!({})).await.is(204);
@@ -315,7 +315,7 @@ async fn a_further_passkey_and_a_removal_need_a_passkey_or_a_fresh_sign_in() {
 
     // Ten minutes later a passkey is removed with a passkey only.
     world.advance(10 * 60 + 1);
-    let keys = world.human().get("/api/v1/keys?limit=200").await.is(200);
+    let keys = world.human().get("/api/v1/keys?limit=100").await.is(200);
     let keys = keys["keys"].as_array().unwrap().iter().filter(|key| key["kind"] == "passkey");
     let ids: Vec<String> = keys.map(|key| key["id"].as_str().unwrap().to_owned()).collect();
     let own = world.human().delete(&format!("/api/v1/keys/{}", ids[0])).await;
@@ -340,7 +340,7 @@ async fn a_lost_passkey_is_replaced() {
     let browser = signed_in_as(&world, "ada").await;
     enrol(&browser, &mut Authenticator::new(1), &here).await.is(200);
     let passkey = async |world: &World| {
-        let keys = world.human().get("/api/v1/keys?limit=200").await.is(200);
+        let keys = world.human().get("/api/v1/keys?limit=100").await.is(200);
         let mut live = keys["keys"]
             .as_array()
             .unwrap()
