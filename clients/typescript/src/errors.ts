@@ -147,6 +147,13 @@ export class InvalidReceipt extends CountersignError {
   }
 }
 
+/** Passkey evidence that does not prove the answer of a receipt; `code` says in one word why. */
+export class InvalidEvidence extends CountersignError {
+  constructor(code: string, detail: string) {
+    super(`the passkey evidence does not hold: ${detail}`, { code, detail });
+  }
+}
+
 /** What to do about a code, where the server's own words do not say it. */
 const ADVICE: Readonly<Record<string, string>> = {
   unauthorized: "Check COUNTERSIGN_API_KEY: it must be an agent key of this server that is not revoked.",

@@ -13,6 +13,7 @@ export {
   Denied,
   type ErrorFields,
   type FieldError,
+  InvalidEvidence,
   InvalidReceipt,
   InvalidRequest,
   KeyReused,
@@ -72,6 +73,7 @@ export type {
   ProvideOptions,
   QuestionOptions,
 } from "./questions.js";
+export { type AnswerStatement, type EvidenceOptions, type PasskeyEvidence, verifyEvidence } from "./passkey.js";
 export { isApproval, type Jwk, type Jwks, questionHash, type ReceiptClaims, verifyReceipt, type VerifyOptions } from "./receipt.js";
 export type { ArtifactBytes } from "./artifact.js";
 export type * from "./task-operations.js";

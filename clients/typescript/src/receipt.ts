@@ -58,6 +58,8 @@ export interface ReceiptClaims {
     readonly verified_at: string;
   }[];
   readonly redacted?: readonly string[];
+  /** Whether the evidence that a passkey confirmed the answer was erased with the person. */
+  readonly evidence_erased?: boolean;
   readonly audit: { readonly seq: number; readonly hash: string };
 }
 
@@ -145,7 +147,7 @@ const LONGEST_HEADER = 1024;
  * The claims of a compact JWS of this type, signed by one of the keys. Narrowed to what the server
  * writes: a header of three members and one spelling for everything.
  */
-async function verifyJws(jws: string, jwks: Jwks, typ: string, what = "it"): Promise<Verified> {
+export async function verifyJws(jws: string, jwks: Jwks, typ: string, what = "it"): Promise<Verified> {
   if (typeof jws !== "string") return refuse("shape", `${what} is not a text`);
   if (jws.length > LARGEST) refuse("too-large", `${what} is larger than 16 MiB`);
   const [head, body, tail, more] = jws.split(".", 4);

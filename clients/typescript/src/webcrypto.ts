@@ -24,6 +24,11 @@ export async function sha256(text: string): Promise<Uint8Array> {
   return new Uint8Array(await (await webCrypto()).subtle.digest("SHA-256", bytes));
 }
 
+/** The digest of some bytes. */
+export async function digest(algorithm: "SHA-256", bytes: Uint8Array): Promise<Uint8Array> {
+  return new Uint8Array(await (await webCrypto()).subtle.digest(algorithm, bytes as BufferSource));
+}
+
 /** Lower-case hex. */
 export function hex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

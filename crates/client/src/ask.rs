@@ -1,5 +1,7 @@
 //! An ask as the server shows it.
 
+use dialects::proof::EvidenceStatus;
+use kernel::passkey_evidence::PasskeyEvidence;
 use kernel::question::Answer;
 use kernel::{Assurance, By, Via};
 use serde::{Deserialize, Serialize};
@@ -110,6 +112,13 @@ pub struct Receipt {
     pub receipt: String,
     /// What it claims.
     pub claims: Value,
+    /// The evidence that a passkey confirmed the answer: check it with
+    /// [`verify_evidence`](crate::verify_evidence).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Box<PasskeyEvidence>>,
+    /// Where that evidence is, if the assurance is `passkey`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence_status: Option<EvidenceStatus>,
 }
 
 #[cfg(test)]

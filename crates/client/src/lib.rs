@@ -55,7 +55,10 @@ pub use asking::Asking;
 pub use error::{ClientError, Details, Result};
 pub use events::{Event, Events};
 pub use insights::Insights;
-pub use receipts::verify_receipt;
+pub use receipts::{
+    EvidenceError, EvidenceStatus, PasskeyEvidence, verify_enrolment, verify_evidence,
+    verify_receipt,
+};
 pub use tasks::Tasks;
 
 use std::time::Duration;

@@ -4,7 +4,12 @@
 use dialects::proof::{self, RevocationClaims};
 use reqwest::Method;
 
-pub use dialects::proof::{Jwks, ReceiptClaims, RevokedReceipt, Unproven, words};
+pub use dialects::proof::inclusion::Inclusion;
+pub use dialects::proof::{
+    EvidenceError, EvidenceStatus, Jwks, ReceiptClaims, RevokedReceipt, Unproven, verify_enrolment,
+    verify_evidence, words,
+};
+pub use kernel::passkey_evidence::PasskeyEvidence;
 
 use crate::{Client, Result};
 
@@ -87,6 +92,44 @@ mod tests {
                     assert_eq!(why.as_deref(), Some(unproven.code()), "{name}");
                 }
             }
+        }
+    }
+
+    #[derive(Deserialize)]
+    struct PasskeyCase {
+        name: String,
+        jws: String,
+        evidence: PasskeyEvidence,
+        #[serde(default)]
+        enrolment: Option<Inclusion>,
+        #[serde(default)]
+        origin: Option<String>,
+        valid: bool,
+        #[serde(default)]
+        why: Option<String>,
+    }
+
+    #[test]
+    fn passkey_evidence_is_judged_as_in_the_other_languages() {
+        #[derive(Deserialize)]
+        struct File {
+            jwks: Jwks,
+            cases: Vec<PasskeyCase>,
+        }
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/vectors/passkeys.json");
+        let File { jwks, cases } =
+            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        assert!(cases.len() > 60);
+        for case in cases {
+            let PasskeyCase { name, jws, evidence, enrolment, origin, valid, why } = case;
+            let claims = verify_receipt(&jws, &jwks).unwrap();
+            let judged = verify_evidence(&evidence, &claims, origin.as_deref());
+            let judged = judged.and_then(|()| match &enrolment {
+                Some(proof) => verify_enrolment(proof, &evidence, &claims, &jwks).map(drop),
+                None => Ok(()),
+            });
+            assert_eq!(judged.is_ok(), valid, "{name}");
+            assert_eq!(judged.err().map(EvidenceError::code), why.as_deref(), "{name}");
         }
     }
 

@@ -6,11 +6,12 @@ use serde_json::{Map, Value};
 use ulid::Ulid;
 
 use crate::actor::{Actor, Assurance};
+use crate::ask::answer::PasskeyAnswer;
 use crate::ask::{CallbackResult, Dialect, Grant, Labels, NewClaims, Place, Priority, Route};
 use crate::audit::Salts;
 use crate::directory::{
-    Contact, HumanChange, Means, NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewNotices,
-    NewProfile, NewProject, NewRule, NewSession, NewWebhook, Proof,
+    Authority, Contact, HumanChange, Means, NewAgent, NewGroup, NewHuman, NewKey, NewLink,
+    NewNotices, NewPasskey, NewProfile, NewProject, NewRule, NewSession, NewWebhook, Proof,
 };
 use crate::form::Progress;
 use crate::ids::{AgentId, AskId, HumanId, KeyId, RuleId, Subject, WebhookId};
@@ -72,6 +73,8 @@ pub enum Command {
     Answer(AskId, Box<Reply>),
     /// The same, with proofs that a person is there.
     AnswerWithProofs(AskId, Box<Reply>, Vec<Presented>),
+    /// The same, confirmed with a passkey.
+    AnswerWithPasskey(AskId, Box<Reply>, Box<PasskeyAnswer>),
     /// A person answers, and can undo it for a moment: as long as their profile says.
     HoldAnswer(AskId, Box<Reply>),
     /// A person takes back their held answer.
@@ -132,14 +135,22 @@ pub enum Command {
     IssueKey(NewKey),
     /// Revoke a credential.
     RevokeKey(KeyId),
+    /// Revoke an agent's key, together with the tokens of the open asks that were made with it.
+    RevokeKeyWithTokens(KeyId),
     /// Send somebody a sign-in link by mail.
     MailLink(NewLink),
     /// Begin a session for whoever proved who they are.
     SignIn(Proof, NewSession),
-    /// Note that a passkey was used, and how it is now.
-    UsePasskey(KeyId, String),
+    /// Enrol a passkey.
+    EnrolPasskey(Box<NewPasskey>, Box<Authority>),
+    /// Remove a passkey of one's own.
+    RemovePasskey(KeyId, Box<Authority>),
+    /// Vouch for a passkey that waits, as an administrator.
+    ConfirmPasskey(KeyId),
     /// End all of a person's sessions, but for one.
     EndSessions(HumanId, Option<KeyId>),
+    /// End everything that lets a person in: sessions, tokens, links, passkeys, channel identities.
+    EndAccess(HumanId),
     /// Add delegation rules, under ids the shell drew.
     AddRules(Vec<(RuleId, NewRule)>),
     /// Remove a delegation rule.
@@ -171,7 +182,7 @@ impl Command {
             Self::Assign(..) => "assign",
             Self::Comment(..) => "comment",
             Self::Pick(..) => "pick",
-            Self::Answer(..) | Self::AnswerWithProofs(..) => "answer",
+            Self::Answer(..) | Self::AnswerWithProofs(..) | Self::AnswerWithPasskey(..) => "answer",
             Self::HoldAnswer(..) => "hold_answer",
             Self::UndoAnswer(_) => "undo_answer",
             Self::CommitHeld(_) => "commit_held",
@@ -201,11 +212,14 @@ impl Command {
             Self::VerifyContact(..) => "verify_contact",
             Self::SaveGroup(_) => "save_group",
             Self::IssueKey(_) => "issue_key",
-            Self::RevokeKey(_) => "revoke_key",
+            Self::RevokeKey(_) | Self::RevokeKeyWithTokens(_) => "revoke_key",
             Self::MailLink(_) => "mail_link",
             Self::SignIn(..) => "sign_in",
-            Self::UsePasskey(..) => "use_passkey",
+            Self::EnrolPasskey(..) => "enrol_passkey",
+            Self::RemovePasskey(..) => "remove_passkey",
+            Self::ConfirmPasskey(_) => "confirm_passkey",
             Self::EndSessions(..) => "end_sessions",
+            Self::EndAccess(_) => "end_access",
             Self::AddRules(_) => "add_rules",
             Self::RemoveRule(_) => "remove_rule",
             Self::SaveWebhook(_) => "save_webhook",
@@ -239,11 +253,15 @@ impl Command {
             | Self::RemoveContact(human, _)
             | Self::VerifyContact(human, _)
             | Self::EndSessions(human, _)
+            | Self::EndAccess(human)
             | Self::EraseHuman(human) => Some(Subject::Human(human.clone())),
-            Self::IssueKey(_) | Self::MailLink(_) | Self::SignIn(..) => {
+            Self::IssueKey(_) | Self::MailLink(_) | Self::SignIn(..) | Self::EnrolPasskey(..) => {
                 Some(Subject::Key(KeyId::new(fresh)))
             }
-            Self::RevokeKey(key) | Self::UsePasskey(key, _) => Some(Subject::Key(*key)),
+            Self::RevokeKey(key)
+            | Self::RevokeKeyWithTokens(key)
+            | Self::RemovePasskey(key, _)
+            | Self::ConfirmPasskey(key) => Some(Subject::Key(*key)),
             Self::AddRules(rules) => {
                 let ids: Vec<String> = rules.iter().map(|(id, _)| id.to_string()).collect();
                 return Some(("rule", ids.join(" ")));
@@ -266,6 +284,7 @@ impl Command {
             | Self::Pick(..)
             | Self::Answer(..)
             | Self::AnswerWithProofs(..)
+            | Self::AnswerWithPasskey(..)
             | Self::HoldAnswer(..)
             | Self::UndoAnswer(_)
             | Self::CommitHeld(_)
@@ -297,6 +316,7 @@ impl Command {
             | Self::Pick(id, _)
             | Self::Answer(id, _)
             | Self::AnswerWithProofs(id, ..)
+            | Self::AnswerWithPasskey(id, ..)
             | Self::HoldAnswer(id, _)
             | Self::UndoAnswer(id)
             | Self::CommitHeld(id)
@@ -333,8 +353,12 @@ impl Command {
             | Self::RevokeKey(_)
             | Self::MailLink(_)
             | Self::SignIn(..)
-            | Self::UsePasskey(..)
+            | Self::RevokeKeyWithTokens(_)
+            | Self::EnrolPasskey(..)
+            | Self::RemovePasskey(..)
+            | Self::ConfirmPasskey(_)
             | Self::EndSessions(..)
+            | Self::EndAccess(_)
             | Self::AddRules(_)
             | Self::RemoveRule(_)
             | Self::SaveWebhook(_)

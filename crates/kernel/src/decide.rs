@@ -1,5 +1,6 @@
 //! From a command to its verdict: one `match` on one screen.
 
+use crate::ask::answer::AnswerProofs;
 use crate::ask::{
     answer, assign, callback, cancel, claim, comment, commit_held, create, erase, erase_words,
     escalate, expire, extend, grant, hold, open, pick, progress, remind, reply, revoke, undo, urge,
@@ -7,8 +8,8 @@ use crate::ask::{
 };
 use crate::command::{Command, Envelope};
 use crate::directory::{
-    address, erase as erase_human, group, key, link, notices, passkey, people, profile, project,
-    rule, session, webhook,
+    access, address, erase as erase_human, group, key, link, notices, passkey, people, profile,
+    project, rule, session, webhook,
 };
 use crate::refusal::Refusal;
 use crate::task;
@@ -36,8 +37,15 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
         Command::Assign(id, to, note) => assign::decide(world, envelope, *id, to, note.as_deref()),
         Command::Comment(id, text) => comment::decide(world, envelope, *id, text),
         Command::Pick(id, action) => pick::decide(world, envelope, *id, *action),
-        Command::Answer(id, reply) => answer::decide(world, envelope, *id, reply, &[]),
+        Command::Answer(id, reply) => {
+            answer::decide(world, envelope, *id, reply, AnswerProofs::NONE)
+        }
         Command::AnswerWithProofs(id, reply, proofs) => {
+            let proofs = AnswerProofs { presented: proofs, passkey: None };
+            answer::decide(world, envelope, *id, reply, proofs)
+        }
+        Command::AnswerWithPasskey(id, reply, given) => {
+            let proofs = AnswerProofs { presented: &[], passkey: Some(given) };
             answer::decide(world, envelope, *id, reply, proofs)
         }
         Command::HoldAnswer(id, reply) => hold::decide(world, envelope, *id, reply),
@@ -69,11 +77,15 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
         Command::VerifyContact(human, means) => address::verify(world, envelope, human, means),
         Command::SaveGroup(new) => group::decide(world, envelope, new),
         Command::IssueKey(new) => key::issue(world, envelope, new),
-        Command::RevokeKey(id) => key::revoke(world, envelope, *id),
+        Command::RevokeKey(id) => key::revoke(world, envelope, *id, false),
+        Command::RevokeKeyWithTokens(id) => key::revoke(world, envelope, *id, true),
         Command::MailLink(new) => link::mail(world, envelope, new),
         Command::SignIn(proof, new) => session::sign_in(world, envelope, proof, new),
-        Command::UsePasskey(key, public) => passkey::used(world, envelope, *key, public),
+        Command::EnrolPasskey(new, authority) => passkey::enrol(world, envelope, new, authority),
+        Command::RemovePasskey(id, authority) => passkey::remove(world, envelope, *id, authority),
+        Command::ConfirmPasskey(id) => passkey::confirm(world, envelope, *id),
         Command::EndSessions(human, except) => session::end(world, envelope, human, *except),
+        Command::EndAccess(human) => access::end(world, envelope, human),
         Command::AddRules(new) => rule::add(world, envelope, new),
         Command::RemoveRule(id) => rule::remove(world, envelope, *id),
         Command::SaveWebhook(new) => webhook::save(world, envelope, new),

@@ -156,6 +156,17 @@ pub enum Effect {
         /// Which device.
         device: Digest,
     },
+    /// Notify a person, by one contact method, of a change to what lets them in.
+    NotifySecurity {
+        /// Whom.
+        human: HumanId,
+        /// What changed.
+        event: SecurityEvent,
+        /// By what kind of contact method.
+        medium: String,
+        /// To which address, by its mark: addresses are not kept here.
+        to: Digest,
+    },
     /// Send a sign-in link to whoever it is for.
     MailLink {
         /// Which link.
@@ -165,6 +176,18 @@ pub enum Effect {
     },
     /// Have the runtime of an agent do something.
     Contract(Contract),
+}
+
+/// A change to what lets a person in, of which they are notified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SecurityEvent {
+    /// A passkey was added.
+    PasskeyAdded,
+    /// A passkey was removed.
+    PasskeyRemoved,
+    /// All access was ended.
+    AccessEnded,
 }
 
 /// How somebody was told of an ask so far.
@@ -287,6 +310,7 @@ impl Effect {
             // All of it goes through one platform, so a lane for each address would wait for the same;
             // and however slow it is, it keeps only so many callers busy, and holds up no other.
             Self::Send { medium, to: Digest([first, ..]), .. }
+            | Self::NotifySecurity { medium, to: Digest([first, ..]), .. }
             | Self::SendGathered { medium, to: Digest([first, ..]), .. }
             | Self::Amend { medium, message: Digest([first, ..]), .. } => {
                 format!("{medium}:{}", first % LANES).into()
@@ -312,6 +336,7 @@ impl Effect {
             | Self::SendGathered { .. }
             | Self::PushGathered { .. }
             | Self::MailLink { .. }
+            | Self::NotifySecurity { .. }
             | Self::EraseHuman { .. }
             | Self::DropArtifact { .. }
             | Self::Contract(_) => None,
@@ -330,6 +355,7 @@ impl Effect {
             | Self::CallBack { .. }
             | Self::Tell { .. }
             | Self::Contract(_)
+            | Self::NotifySecurity { .. }
             | Self::MailLink { .. } => Priority::High.rank(),
             Self::Gather { .. }
             | Self::SendGathered { .. }
@@ -362,6 +388,7 @@ impl Effect {
             | Self::DropFiles { .. }
             | Self::EraseHuman { .. }
             | Self::DropArtifact { .. }
+            | Self::NotifySecurity { .. }
             | Self::MailLink { .. } => None,
         }
     }

@@ -10,7 +10,7 @@ use crate::ask::{
     Callback, CallbackResult, Claims, Conversation, DefaultAction, Dialect, Grant, Labels,
     OnExpiry, Place, Priority, Resolution, Route, Rung, Seat,
 };
-use crate::audit::{Erasable, Slot};
+use crate::audit::{Digest, Erasable, Slot};
 use crate::directory::{Agent, Human, Key, Project, Rule, Webhook};
 use crate::form::Progress;
 use crate::ids::{AgentId, AskId, HumanId, KeyId, ProjectId, ReviewId, Subject};
@@ -22,6 +22,11 @@ use crate::verification::Policy;
 /// The names of events about an answer that can still be undone. They are between its person and the
 /// server: streams leave them out, and agents are not told what they hold.
 pub const HELD_ANSWER: [&str; 2] = ["answer_held", "answer_withdrawn"];
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(counter: &u32) -> bool {
+    *counter == 0
+}
 
 /// One thing that happened to one subject.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -169,13 +174,24 @@ pub enum Happened {
     KeyIssued(Box<Key>),
     /// A credential was revoked or used up.
     KeyRevoked,
+    /// An agent's key was revoked, together with the review, submit and poll tokens of the asks that were
+    /// made with it and are open.
+    KeyRevokedWithTokens,
     /// A credential of an erased person was revoked, and its label and public key were dropped.
     KeyErased,
     /// A passkey was used, which changed it.
     PasskeyUsed {
         /// What it is checked with from now on.
         public: String,
+        /// The challenge it signed. Absent in events of before challenges were remembered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        challenge: Option<Digest>,
+        /// The signature counter; 0 if the authenticator does not count.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        counter: u32,
     },
+    /// An administrator confirmed a passkey that waited: it counts from now on.
+    PasskeyConfirmed,
     /// A delegation rule was added.
     RuleAdded(Box<Rule>),
     /// A delegation rule was removed.
@@ -201,15 +217,20 @@ pub enum Happened {
     EntryWritten(Box<EntryWritten>),
 }
 
-/// What one person wrote on an ask was erased: comments, reasons, and comments of their answers.
+/// What one person wrote on an ask was erased: comments, reasons, comments of their answers, and the
+/// evidence of their passkey.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WordsErased {
     /// The person.
     pub human: HumanId,
-    /// Their votes in order, without the comments. Empty if none of them had a comment: the votes
-    /// then stay as they are.
+    /// Their votes in order, without the comments. Empty if none of them had a comment or the evidence of
+    /// a passkey: the votes then stay as they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replies: Vec<Erasable<Reply>>,
+    /// Whether none of these votes had a comment: they are recorded anew only because the evidence of a
+    /// passkey beside them was erased.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_comments: bool,
 }
 
 /// The part of an event that decides whether a later event of the same subject erased its values.
@@ -223,7 +244,8 @@ pub struct Trace {
 
 impl Event {
     /// Whether it holds free text that a person wrote and that goes when the person is erased:
-    /// comments, reasons, amendments and reviews. The answer itself is not such a text.
+    /// comments, reasons, amendments, reviews and the evidence of a passkey. The answer itself is not
+    /// such a text.
     pub fn has_words_of(&self, human: &HumanId) -> bool {
         if !matches!(&self.by, By::Human(by) if by == human) {
             return false;
@@ -232,7 +254,8 @@ impl Event {
             return event.has_words();
         }
         if let Happened::Answered { vote, .. } | Happened::AnswerHeld { vote, .. } = &self.what {
-            return vote.reply.value().is_some_and(|reply| reply.comment.is_some());
+            let evidence = vote.passkey.as_ref().is_some_and(|found| found.value().is_some());
+            return evidence || vote.reply.value().is_some_and(|reply| reply.comment.is_some());
         }
         if let Happened::Commented { text }
         | Happened::Cancelled { reason: Some(text), .. }
@@ -372,7 +395,9 @@ impl Happened {
             Self::KeyErased => "key_erased",
             Self::KeyIssued(_) => "key_issued",
             Self::KeyRevoked => "key_revoked",
+            Self::KeyRevokedWithTokens => "key_revoked_with_tokens",
             Self::PasskeyUsed { .. } => "passkey_used",
+            Self::PasskeyConfirmed => "passkey_confirmed",
             Self::RuleAdded(_) => "rule_added",
             Self::RuleRemoved => "rule_removed",
             Self::WebhookSaved(_) => "webhook_saved",
@@ -437,6 +462,9 @@ impl Happened {
                 if let Some(attested) = &mut said.attested {
                     visit(&mut **attested);
                 }
+                if let Some(evidence) = &mut said.passkey {
+                    visit(&mut **evidence);
+                }
             }
             Self::Cancelled { reason: Some(text), .. }
             | Self::Commented { text }
@@ -471,6 +499,8 @@ impl Happened {
             | Self::AgentSaved(_)
             | Self::KeyIssued(_)
             | Self::KeyRevoked
+            | Self::KeyRevokedWithTokens
+            | Self::PasskeyConfirmed
             | Self::PasskeyUsed { .. }
             | Self::RuleAdded(_)
             | Self::RuleRemoved

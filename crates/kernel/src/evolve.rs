@@ -154,9 +154,29 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
         (Some(Entity::Key(kept)), Happened::KeyErased) => {
             Entity::Key(Kept { head, entity: kept.entity.erased(at) })
         }
-        (Some(Entity::Key(kept)), Happened::PasskeyUsed { public }) => {
-            let Holder::Passkey { human, .. } = kept.entity.holder else { return Err(misfit) };
-            let holder = Holder::Passkey { human, public };
+        (Some(Entity::Key(kept)), Happened::KeyRevokedWithTokens) => {
+            let revoked_at = Some(at);
+            Entity::Key(Kept {
+                head,
+                entity: Key { revoked_at, tokens_ended: true, ..kept.entity },
+            })
+        }
+        (Some(Entity::Key(kept)), Happened::PasskeyUsed { public, challenge, counter }) => {
+            let Holder::Passkey { human, enrolment, uses, .. } = kept.entity.holder else {
+                return Err(misfit);
+            };
+            let uses = uses.and(challenge, counter, at);
+            let holder = Holder::Passkey { human, public, enrolment, uses };
+            Entity::Key(Kept { head, entity: Key { holder, ..kept.entity } })
+        }
+        (Some(Entity::Key(kept)), Happened::PasskeyConfirmed) => {
+            let Holder::Passkey { human, public, enrolment: Some(mut enrolment), uses } =
+                kept.entity.holder
+            else {
+                return Err(misfit);
+            };
+            enrolment.counts_from = enrolment.counts_from.min(at);
+            let holder = Holder::Passkey { human, public, enrolment: Some(enrolment), uses };
             Entity::Key(Kept { head, entity: Key { holder, ..kept.entity } })
         }
         (None, Happened::RuleAdded(rule)) => Entity::Rule(Kept { head, entity: *rule }),
@@ -341,6 +361,8 @@ fn evolve_open(
         | Happened::HumanSaved(_)
         | Happened::KeyIssued(_)
         | Happened::KeyRevoked
+        | Happened::KeyRevokedWithTokens
+        | Happened::PasskeyConfirmed
         | Happened::PasskeyUsed { .. }
         | Happened::RuleAdded(_)
         | Happened::RuleRemoved

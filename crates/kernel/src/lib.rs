@@ -34,6 +34,7 @@
 //! | [`retention`] | how long words are kept |
 //! | [`spelling`] | which spellings of a name are accepted |
 //! | [`receipt`] | the claims a proof makes |
+//! | [`passkey_evidence`] | what a passkey signs when it confirms an answer, and the evidence of it |
 //! | [`verification`] | proofs that a person is there: what an ask wants of them, and what counts |
 //! | [`world`], [`command`], [`refusal`], [`effect`] | the vocabulary of a decision |
 //! | [`actor`], [`ids`], [`time`], [`text`] | who, which, when, and words made safe to show |
@@ -55,6 +56,7 @@ pub mod ids;
 pub mod insight;
 #[cfg(feature = "openapi")]
 mod openapi;
+pub mod passkey_evidence;
 pub mod question;
 pub mod reach;
 pub mod receipt;

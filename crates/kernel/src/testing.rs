@@ -8,16 +8,21 @@ use serde_json::{Map, json};
 use ulid::Ulid;
 
 use crate::actor::{Actor, Assurance, By, Reach, Via};
+use crate::ask::answer::PasskeyAnswer;
 use crate::ask::claims::Finding;
 use crate::ask::{Ask, AskState, Dialect, Ending, Labels, NewClaims, Priority, Resolution, Route};
 use crate::audit::{Digest, Erasable, Record, Salts};
 use crate::command::{Command, Envelope, NewAsk, Silence};
 use crate::decide::decide;
-use crate::directory::{Agent, Directory, NewAgent, NewHuman, NewProject, NewRule, Profile};
+use crate::directory::{
+    Agent, Authority, Directory, NewAgent, NewHuman, NewPasskey, NewProject, NewRule, NewSession,
+    PasskeyUse, Profile, Proof,
+};
 use crate::effect::Effect;
 use crate::event::Event;
 use crate::evolve::{Entity, settle};
 use crate::ids::{AskId, HumanId, KeyId, RuleId, Subject};
+use crate::passkey_evidence::{AnswerStatement, PasskeyEvidence};
 use crate::question::{Answer, Body, Question, Reply};
 use crate::refusal::Refusal;
 use crate::time::Time;
@@ -63,6 +68,7 @@ pub fn sent_back(ask: &Ask, comment: &str) -> Ask {
         at: ask.head.at,
         attested: None,
         verification: None,
+        passkey: None,
     }));
     ask.state = AskState::Over { place: ask.head, ending };
     ask
@@ -254,6 +260,64 @@ impl Cast {
         let (id, project, owner) = (kept.id, kept.project, human(owner));
         let new = NewAgent { id, project, owner, conversations: None };
         self.run(Actor::System, Command::SaveAgent(new));
+    }
+
+    /// Enrols a passkey for somebody, which counts at once.
+    pub fn passkey(&mut self, name: &str, secret: &str) -> KeyId {
+        let session = Self::hash(&format!("session for {secret}"));
+        let new = NewSession {
+            hash: session,
+            browser: Self::hash("browser"),
+            label: String::new(),
+            expires_at: self.now.plus_seconds(3600),
+        };
+        self.run(Actor::System, Command::SignIn(Proof::Oidc(human(name), None), new));
+        let session = self.directory.key_by_hash(&session).unwrap().id;
+        let new = NewPasskey {
+            hash: Self::hash(secret),
+            credential_id: secret.to_owned(),
+            public_key: "cose".to_owned(),
+            public: "0".to_owned(),
+            label: "laptop".to_owned(),
+            wait: 3600,
+        };
+        let authority = Box::new(Authority::SignIn(session));
+        self.run(self.human(name), Command::EnrolPasskey(Box::new(new), authority));
+        let id = self.directory.key_by_hash(&Self::hash(secret)).unwrap().id;
+        self.run(Actor::System, Command::ConfirmPasskey(id));
+        id
+    }
+
+    /// Somebody's answer, confirmed with a passkey. A nonce makes a challenge of its own.
+    pub fn confirmed(
+        &self,
+        id: AskId,
+        name: &str,
+        key: KeyId,
+        reply: &Reply,
+        nonce: u8,
+    ) -> Command {
+        let nonce = Digest([nonce; 32]);
+        let statement = AnswerStatement::of(self.seen(id), &human(name), reply, nonce).unwrap();
+        let used = PasskeyUse {
+            key,
+            public: "0".to_owned(),
+            challenge: statement.challenge(),
+            counter: 0,
+        };
+        let evidence = PasskeyEvidence {
+            key,
+            credential_id: "credential".to_owned(),
+            public_key: "cose".to_owned(),
+            authenticator_data: "data".to_owned(),
+            client_data_json: "client".to_owned(),
+            signature: "signature".to_owned(),
+            rp_id: "localhost".to_owned(),
+            origin: "http://localhost".to_owned(),
+            statement,
+        };
+        let given = Box::new(PasskeyAnswer { used, evidence });
+        Command::AnswerWithPasskey(id, Box::new(reply.clone()), given)
     }
 
     pub fn rule(&mut self, owner: &str, rule: NewRule) {

@@ -184,6 +184,8 @@ impl Topic {
             | Happened::HumanSaved(_)
             | Happened::KeyIssued(_)
             | Happened::KeyRevoked
+            | Happened::KeyRevokedWithTokens
+            | Happened::PasskeyConfirmed
             | Happened::PasskeyUsed { .. }
             | Happened::RuleAdded(_)
             | Happened::RuleRemoved

@@ -375,7 +375,10 @@ proptest! {
 fn forgetful(ask: &Ask) -> Ask {
     let mut json = serde_json::to_value(ask).unwrap();
     strip(&mut json);
-    serde_json::from_value(json).unwrap()
+    let mut ask: Ask = serde_json::from_value(json).unwrap();
+    // Who commented on an answer they held is forgotten with the words.
+    ask.held_comments.clear();
+    ask
 }
 
 fn strip(value: &mut Value) {

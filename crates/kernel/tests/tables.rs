@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use kernel::actor::Reach;
 use kernel::ask::{AskState, CallbackResult, DefaultAction, Grant, Purpose};
 use kernel::command::{NewAsk, Silence, Urge};
 use kernel::directory::{Format, Hears, Holder, NewKey, NewProject, NewRule, NewWebhook, Step};
@@ -296,7 +297,9 @@ fn name(what: &Happened) -> &'static str {
         Happened::HumanSaved(_) => "human_saved",
         Happened::KeyIssued(_) => "key_issued",
         Happened::KeyRevoked => "key_revoked",
+        Happened::KeyRevokedWithTokens => "key_revoked_with_tokens",
         Happened::PasskeyUsed { .. } => "passkey_used",
+        Happened::PasskeyConfirmed => "passkey_confirmed",
         Happened::RuleAdded(_) => "rule_added",
         Happened::RuleRemoved => "rule_removed",
         Happened::WebhookSaved(_) => "webhook_saved",
@@ -336,12 +339,16 @@ fn everything() -> Cast {
         act(&mut cast, id, "expire");
         act(&mut cast, id, "cancel");
     }
-    let holder = Holder::Passkey { human: human("olga"), public: "0".to_owned() };
-    let hash = Cast::hash("passkey");
-    let new = NewKey { hash, holder, label: String::new(), expires_at: None };
+    let passkey = cast.passkey("olga", "passkey");
+    let id = cast.ask(new_ask());
+    let confirmed = cast.confirmed(id, "olga", passkey, &yes(), 1);
+    cast.run(cast.human("olga"), confirmed);
+    let agent = "bot".parse().unwrap();
+    let holder = Holder::Agent { agent, reach: Reach::Agent, respond: false, own_app: false };
+    let new = NewKey { hash: Cast::hash("a"), holder, label: "a".to_owned(), expires_at: None };
     cast.run(cast.human("olga"), Command::IssueKey(new));
-    let passkey = cast.directory().key_by_hash(&hash).unwrap().id;
-    cast.run(Actor::System, Command::UsePasskey(passkey, "1".to_owned()));
+    let key = cast.directory().keys().last().map(|key| key.id).unwrap();
+    cast.run(cast.human("olga"), Command::RevokeKeyWithTokens(key));
     let holder = Holder::Token { human: human("olga") };
     let new = NewKey { hash: Cast::hash("k"), holder, label: "k".to_owned(), expires_at: None };
     cast.run(cast.human("olga"), Command::IssueKey(new));

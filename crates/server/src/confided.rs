@@ -17,7 +17,8 @@ impl Gateway {
         // An answer with secret values is never held, so holding one is answering.
         let (Command::Answer(id, reply)
         | Command::HoldAnswer(id, reply)
-        | Command::AnswerWithProofs(id, reply, _)) = &envelope.command
+        | Command::AnswerWithProofs(id, reply, _)
+        | Command::AnswerWithPasskey(id, reply, _)) = &envelope.command
         else {
             return Ok(None);
         };

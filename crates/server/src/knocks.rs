@@ -140,6 +140,7 @@ mod tests {
         Knocks::new(&SignIn {
             lifetime: 1,
             idle: 1,
+            passkey_wait: 0,
             limit,
             smtp: None,
             oidc: None,

@@ -46,6 +46,7 @@ from .errors import (
     Failed,
     FieldProblem,
     Forbidden,
+    InvalidEvidence,
     InvalidReceipt,
     InvalidRequest,
     KeyReused,
@@ -61,6 +62,7 @@ from .errors import (
 from .events import Event
 from .forms import Form
 from .insights import Insights
+from .passkeys import verify_evidence
 from .questions import AskOptions
 from .receipts import Receipt, fetch_jwks, fetch_revocations, verify_receipt
 from .tasks import AsyncTasks, Duty, Page, TaskEvent, Tasks
@@ -101,6 +103,7 @@ __all__ = [
     "Forbidden",
     "Form",
     "Insights",
+    "InvalidEvidence",
     "InvalidReceipt",
     "InvalidRequest",
     "KeyReused",
@@ -131,5 +134,6 @@ __all__ = [
     "fetch_revocations",
     "human_as_tool",
     "require_approval",
+    "verify_evidence",
     "verify_receipt",
 ]

@@ -43,6 +43,18 @@ class InvalidReceipt(CountersignError):
         self.code = code
 
 
+class InvalidEvidence(CountersignError):
+    """Passkey evidence that does not prove the answer of a receipt.
+
+    `code` is one word for the first thing that is wrong, the same in every language: `challenge`,
+    `origin`, `signature`, `enrolment-key` and so on.
+    """
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 @dataclass(frozen=True)
 class FieldProblem:
     """One field the server did not take."""

@@ -69,6 +69,8 @@ pub fn told(ask: &Ask, event: &Event, engaged: bool, signature: Option<Signature
         | Happened::HumanSaved(_)
         | Happened::KeyIssued(_)
         | Happened::KeyRevoked
+        | Happened::KeyRevokedWithTokens
+        | Happened::PasskeyConfirmed
         | Happened::PasskeyUsed { .. }
         | Happened::RuleAdded(_)
         | Happened::RuleRemoved

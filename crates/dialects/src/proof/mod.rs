@@ -5,6 +5,7 @@
 //! | [`jws`] | signing, and a reading that takes nothing but what we would have written |
 //! | [`jwks`] | public keys, each named by its thumbprint (RFC 7638) |
 //! | [`receipt`] | what a receipt claims about an ask that is over |
+//! | [`passkey`] | evidence that a passkey signed the answer of a receipt |
 //! | [`words`](mod@words) | the same for people, with how sure it is |
 //! | [`record`] | whether a receipt says what the installation recorded |
 //! | [`revocations`] | which receipts and keys no longer count |
@@ -15,6 +16,7 @@
 pub mod inclusion;
 pub mod jwks;
 pub mod jws;
+pub mod passkey;
 pub mod receipt;
 pub mod record;
 pub mod revocations;
@@ -22,6 +24,7 @@ pub mod words;
 
 pub use jwks::{Jwk, Jwks};
 pub use jws::{SecretKey, Unproven};
+pub use passkey::{EvidenceError, EvidenceStatus, verify_enrolment, verify_evidence};
 pub use receipt::{Names, ReceiptClaims, verify};
 pub use record::{Differs, compare};
 pub use revocations::{RevocationClaims, RevokedKey, RevokedReceipt};

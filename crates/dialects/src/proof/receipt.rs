@@ -1,9 +1,10 @@
 //! `GET /api/v1/asks/{id}/receipt`: what a receipt claims, field for field as in `docs/receipts.md`.
 
 use kernel::actor::{Assurance, Attested, By, Via};
-use kernel::ask::{Ask, DefaultAction};
+use kernel::ask::{Ask, DefaultAction, Resolution};
 use kernel::audit::Digest;
-use kernel::question::{Answer, Body, Kind, Reply};
+use kernel::passkey_evidence::without_secrets;
+use kernel::question::{Answer, Kind, Reply};
 use kernel::receipt::{Exhibit, Outcome, Receipt};
 use kernel::verification::{Level, Proof};
 use kernel::{AgentId, AskId, ProjectId, Time};
@@ -87,6 +88,9 @@ pub struct ReceiptClaims {
     /// Whether the answer had a comment that was erased with the person who wrote it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub comment_erased: bool,
+    /// Whether the evidence that a passkey confirmed the answer was erased with the person.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub evidence_erased: bool,
     /// Where the event that ended it stands.
     pub audit: Place,
 }
@@ -189,17 +193,20 @@ impl ReceiptClaims {
             ended_at: receipt.ended_at,
             redacted: Vec::new(),
             comment_erased: false,
+            evidence_erased: false,
             audit: Place { seq: receipt.place.seq, hash: receipt.place.hash },
         };
         match receipt.outcome {
             Outcome::Completed { reply, by: who, via, assurance, attested } => {
-                let (Reply { answer, comment }, redacted) = without_secrets(reply?, ask);
+                let (Reply { answer, comment }, redacted) =
+                    without_secrets(reply?, ask.question.value());
                 claims.outcome = Ended::Completed;
                 (claims.answer, claims.comment, claims.redacted) =
                     (Some(answer), comment, redacted);
                 // The person who wrote the comment was erased; the decision stays provable.
                 claims.comment_erased =
                     ask.resolution().is_some_and(|answer| ask.is_redacted(answer));
+                claims.evidence_erased = ask.resolution().is_some_and(Resolution::evidence_erased);
                 (claims.by, claims.attested) = (by(who), attested);
                 (claims.via, claims.assurance) = (Some(door(via).to_owned()), Some(assurance));
             }
@@ -246,29 +253,4 @@ fn door(via: Via) -> &'static str {
         Via::Timer => "timer",
         Via::Script => "script",
     }
-}
-
-/// A reply without its sensitive values, and the keys of those.
-fn without_secrets(reply: Reply, ask: &Ask) -> (Reply, Vec<String>) {
-    let Answer::Provided { values } = reply.answer else { return (reply, Vec::new()) };
-    let form = ask.question.value().and_then(|question| match question.body() {
-        Body::Provide { form } => Some(form),
-        Body::Approve { .. }
-        | Body::Choose { .. }
-        | Body::Confirm { .. }
-        | Body::Escalate { .. }
-        | Body::Converse => None,
-    });
-    // What the form does not know is kept back too.
-    let open = |key: &str| {
-        let field = form.and_then(|form| form.field(key));
-        field.is_some_and(|field| !field.is_sensitive())
-    };
-    let (shown, hidden): (Vec<_>, Vec<_>) =
-        values.into_map().into_iter().partition(|(key, _)| open(key));
-    // Values are any JSON object, so reading one back cannot fail; if it did, nothing shows.
-    let values = serde_json::from_value(Value::Object(shown.into_iter().collect()));
-    let answer = Answer::Provided { values: values.unwrap_or_default() };
-    let redacted = hidden.into_iter().map(|(key, _)| key).collect();
-    (Reply { answer, comment: reply.comment }, redacted)
 }

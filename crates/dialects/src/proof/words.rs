@@ -97,6 +97,13 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
             "The comment that went with it was erased with the person who wrote it.".to_owned(),
         );
     }
+    if claims.evidence_erased {
+        said.push(
+            "The signature of the passkey was erased with the person's data: that there was one rests \
+             on the issuer's word."
+                .to_owned(),
+        );
+    }
     if let Some(comment) = &claims.comment {
         said.push(format!("The words that go with it: “{comment}”"));
     }

@@ -3,6 +3,7 @@
 
 mod claims;
 mod inclusion;
+mod passkey_vectors;
 mod spoilt;
 mod stage;
 mod strict;

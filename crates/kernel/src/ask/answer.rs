@@ -6,8 +6,11 @@ use crate::actor::{Actor, Assurance, Attested, Via};
 use crate::ask::{Ask, Vote};
 use crate::audit::Erasable;
 use crate::command::Envelope;
+use crate::directory::PasskeyUse;
+use crate::directory::passkey;
 use crate::event::Happened;
 use crate::ids::AskId;
+use crate::passkey_evidence::PasskeyEvidence;
 use crate::question::Reply;
 use crate::refusal::Refusal;
 use crate::task;
@@ -16,16 +19,39 @@ use crate::time::Time;
 use crate::verification::{Door, Presented, Verification};
 use crate::world::{Decision, Stop, World};
 
+/// An answer that a person confirmed with a passkey. The shell has checked the signature.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PasskeyAnswer {
+    /// The assertion, which is then used up.
+    pub used: PasskeyUse,
+    /// What anybody can check it with; kept with the answer.
+    pub evidence: PasskeyEvidence,
+}
+
+/// What comes with an answer besides the answer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AnswerProofs<'a> {
+    /// Proofs that a person is there.
+    pub presented: &'a [Presented],
+    /// The passkey that confirmed the answer.
+    pub passkey: Option<&'a PasskeyAnswer>,
+}
+
+impl AnswerProofs<'_> {
+    /// Nothing besides the answer.
+    pub(crate) const NONE: Self = Self { presented: &[], passkey: None };
+}
+
 pub(crate) fn decide(
     world: &World<'_>,
     envelope: &Envelope,
     id: AskId,
     reply: &Reply,
-    proofs: &[Presented],
+    proofs: AnswerProofs<'_>,
 ) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
     if let Some(review) = &ask.review {
-        return task::judged(world, envelope, review, ask, reply);
+        return task::judged(world, envelope, review, ask, reply, proofs);
     }
     let (reply, decision) = vote(world, envelope, ask, reply, proofs, None)?;
     match &ask.checkpoint {
@@ -41,12 +67,14 @@ pub(crate) fn vote(
     envelope: &Envelope,
     ask: &Ask,
     reply: &Reply,
-    proofs: &[Presented],
+    proofs: AnswerProofs<'_>,
     decisive: Option<bool>,
 ) -> Result<(Reply, Decision), Stop> {
     // An agent never answers, its own ask least of all; what it passes on is marked as that.
     let (via, assurance) = match &envelope.actor {
-        Actor::Human { via, assurance, .. } => (*via, *assurance),
+        // Being signed in never counts as a passkey: only the signature over this answer does.
+        Actor::Human { via, .. } if proofs.passkey.is_some() => (*via, Assurance::Passkey),
+        Actor::Human { via, assurance, .. } => (*via, (*assurance).min(Assurance::Session)),
         Actor::LinkHolder { .. } => (Via::Link, Assurance::Link),
         Actor::Relay { .. } => (Via::Inline, Assurance::AgentAttested),
         // The agent chose the address, so this proves no more than a link does.
@@ -55,6 +83,10 @@ pub(crate) fn vote(
             return Err(Refusal::NotAllowed { why: "only a person can answer" }.into());
         }
     };
+    let by_token = matches!(envelope.actor, Actor::LinkHolder { .. } | Actor::Relay { .. });
+    if by_token && !world.directory.tokens_work(ask) {
+        return Err(Refusal::NotAllowed { why: "this token was ended with the agent's key" }.into());
+    }
     match &envelope.actor {
         Actor::Relay { ask: own, .. } if *own == ask.id => {
             ask.still_open(world.now)?;
@@ -85,7 +117,10 @@ pub(crate) fn vote(
 
     // Last, so that nobody is asked for a proof of what could not be taken anyway.
     let at = ask.moment(world.now);
-    let verification = verified(ask, &envelope.actor, &reply, proofs, at)?;
+    let verification = verified(ask, &envelope.actor, &reply, proofs.presented, at)?;
+    let confirmed =
+        proofs.passkey.map(|given| passkey::confirms(world, envelope, ask, &reply, given));
+    let confirmed = confirmed.transpose()?;
 
     // What is sensitive is kept apart by whoever sent the command, and is never part of what happened.
     question.confide(&mut reply, &envelope.salts);
@@ -98,9 +133,15 @@ pub(crate) fn vote(
         at,
         attested: attested.map(|attested| Box::new(Erasable::new(attested, &mut salts))),
         verification: verification.map(Box::new),
+        passkey: proofs
+            .passkey
+            .map(|given| Box::new(Erasable::new(given.evidence.clone(), &mut salts))),
     });
     let happened = Happened::Answered { vote, decisive };
-    Ok((reply, if decisive { ask.ends(happened) } else { Decision::on(ask, happened) }))
+    let mut decision = if decisive { ask.ends(happened) } else { Decision::on(ask, happened) };
+    // The use of the passkey is recorded in the same commit: no other answer can be made with it.
+    decision.happened.extend(confirmed);
+    Ok((reply, decision))
 }
 
 /// Who answered, as the agent says, if it may pass on such an answer and says it properly.
@@ -219,8 +260,77 @@ mod tests {
         let id = cast.ask(new_ask());
         let refused = cast.attempt(cast.human("olga"), Command::Answer(id, yes()));
         assert!(matches!(refused, Err(Refusal::AssuranceTooLow { .. })));
+        // Nobody is taken at their word for a passkey, only at its signature.
         let sure = Actor::Human { id: human("olga"), via: Via::Web, assurance: Assurance::Passkey };
-        cast.run(sure, Command::Answer(id, yes()));
+        let refused = cast.attempt(sure.clone(), Command::Answer(id, yes()));
+        assert!(matches!(refused, Err(Refusal::AssuranceTooLow { .. })));
+        let key = cast.passkey("olga", "laptop");
+        let confirmed = cast.confirmed(id, "olga", key, &yes(), 1);
+        cast.run(cast.human("olga"), confirmed);
+        let resolution = cast.seen(id).resolution().unwrap();
+        assert_eq!(resolution.assurance, Assurance::Passkey);
+        let evidence = resolution.passkey.as_ref().unwrap().value().unwrap();
+        assert_eq!((evidence.key, evidence.statement.ask), (key, id));
+        // Answer and use of the passkey are one commit.
+        let last: Vec<_> = cast.records().iter().rev().take(2).map(|record| record.what).collect();
+        assert_eq!(last, ["passkey_used", "answered"]);
+    }
+
+    #[test]
+    fn a_passkey_confirms_this_answer_by_this_person_once() {
+        let mut cast = Cast::new();
+        let pool = || NewAsk { route: Route::Pool { group: None }, ..new_ask() };
+        let (id, other) = (cast.ask(pool()), cast.ask(pool()));
+        let (olga, mark) = (cast.passkey("olga", "hers"), cast.passkey("mark", "his"));
+        let command = |cast: &Cast, name: &str, key, reply: &Reply| {
+            let Command::AnswerWithPasskey(_, reply, given) =
+                cast.confirmed(id, name, key, reply, 1)
+            else {
+                panic!("an answer")
+            };
+            (reply, given)
+        };
+        let refused = |cast: &mut Cast, id, reply, given| {
+            let command = Command::AnswerWithPasskey(id, reply, given);
+            let refused = cast.attempt(cast.human("olga"), command);
+            assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
+        };
+        // Another ask, another answer, another comment, another person, another passkey.
+        let (reply, given) = command(&cast, "olga", olga, &yes());
+        refused(&mut cast, other, reply, given);
+        let (_, given) = command(&cast, "olga", olga, &yes());
+        refused(&mut cast, id, no(), given.clone());
+        let comment = Some("and more".to_owned());
+        refused(&mut cast, id, Box::new(Reply { comment, ..*yes() }), given);
+        let (reply, given) = command(&cast, "mark", olga, &yes());
+        refused(&mut cast, id, reply, given);
+        let (reply, given) = command(&cast, "olga", mark, &yes());
+        refused(&mut cast, id, reply, given);
+        let (reply, mut given) = command(&cast, "olga", olga, &yes());
+        given.used.challenge = Cast::hash("another");
+        refused(&mut cast, id, reply, given);
+        // What was signed once is never taken again, whatever it would answer.
+        let (reply, given) = command(&cast, "olga", olga, &yes());
+        cast.run(cast.human("olga"), Command::AnswerWithPasskey(id, reply, given.clone()));
+        let mut again = given;
+        again.evidence.statement.ask = other;
+        refused(&mut cast, other, yes(), again);
+        cast.run(Actor::System, Command::RevokeKey(olga));
+        let later = cast.confirmed(other, "olga", olga, &yes(), 2);
+        assert!(cast.attempt(cast.human("olga"), later).is_err(), "a removed passkey");
+    }
+
+    #[test]
+    fn a_passkey_that_waits_confirms_nothing() {
+        use crate::directory::passkey::tests::first;
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        let key = first(&mut cast, "olga", "new");
+        let early = cast.confirmed(id, "olga", key, &yes(), 1);
+        let refused = cast.attempt(cast.human("olga"), early.clone());
+        assert!(matches!(refused, Err(Refusal::NotAllowed { why }) if why.contains("confirm it")));
+        cast.advance(24 * 60 * 60);
+        cast.run(cast.human("olga"), early);
     }
 
     fn someone() -> Attested {

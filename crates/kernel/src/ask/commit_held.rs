@@ -1,5 +1,6 @@
 //! A held answer can no longer be undone: it takes effect, as the answer of the person who gave it.
 
+use super::answer::AnswerProofs;
 use super::{Ask, answer};
 use crate::actor::{Actor, By};
 use crate::ask::Due;
@@ -28,7 +29,13 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     let (via, assurance) = (held.vote.via, held.vote.assurance);
     let actor = Actor::Human { id: human.clone(), via, assurance };
     let given = Envelope { actor, ..envelope.clone() };
-    match answer::decide(&World { loaded: &loaded, ..*world }, &given, id, reply, &[]) {
+    match answer::decide(
+        &World { loaded: &loaded, ..*world },
+        &given,
+        id,
+        reply,
+        AnswerProofs::NONE,
+    ) {
         Ok(mut decision) => {
             for (_, happened) in &mut decision.happened {
                 if let Happened::Answered { vote, .. } = happened {

@@ -1,5 +1,5 @@
-//! What an erased person wrote on an ask goes: comments, reasons and the comments of their answers.
-//! The answers themselves belong to the request and are erased with it.
+//! What an erased person wrote on an ask goes: comments, reasons, the comments of their answers, and the
+//! evidence of their passkey. The answers themselves belong to the request and are erased with it.
 
 use super::{Ask, AskState, Ending};
 use crate::actor::{Actor, By};
@@ -30,7 +30,10 @@ pub(crate) fn decide(
     let kept: Vec<&Reply> = votes().filter_map(|vote| vote.reply.value()).collect();
     let mut salts = envelope.salts.clone();
     let mut replies = Vec::new();
-    if kept.iter().any(|reply| reply.comment.is_some()) {
+    let has_comments = kept.iter().any(|reply| reply.comment.is_some());
+    let has_evidence = votes()
+        .any(|vote| vote.passkey.as_ref().is_some_and(|evidence| evidence.value().is_some()));
+    if has_comments || has_evidence {
         for reply in kept {
             let reply = Reply { answer: reply.answer.clone(), comment: None };
             replies.push(Erasable::new(reply, &mut salts));
@@ -39,7 +42,8 @@ pub(crate) fn decide(
     if replies.is_empty() && !ask.has_words_of(&by) {
         return Ok(Decision::default());
     }
-    let erased = WordsErased { human: human.clone(), replies };
+    let without_comments = !replies.is_empty() && !has_comments;
+    let erased = WordsErased { human: human.clone(), replies, without_comments };
     Ok(Decision::on(ask, Happened::WordsErased(Box::new(erased))))
 }
 
@@ -80,9 +84,11 @@ impl Ask {
         let votes = self.votes.iter_mut().filter(|vote| vote.by == by);
         for (vote, reply) in votes.zip(&erased.replies) {
             vote.reply = reply.clone();
+            vote.erase_evidence();
             last = Some(reply);
         }
-        if last.is_some() && !self.redacted.contains(&erased.human) {
+        let commented = last.is_some() && !erased.without_comments;
+        if commented && !self.redacted.contains(&erased.human) {
             self.redacted.push(erased.human.clone());
         }
         let AskState::Over { ending, .. } = &mut self.state else { return };
@@ -90,6 +96,7 @@ impl Ask {
             Ending::Completed(resolution) if resolution.by == by => {
                 if let Some(reply) = last {
                     resolution.reply = reply.clone();
+                    resolution.erase_evidence();
                 }
             }
             Ending::Cancelled { by: who, reason: Some(reason), .. } if *who == by => reason.erase(),
@@ -136,6 +143,35 @@ mod tests {
         let answer = ask.resolution().unwrap();
         assert!(ask.is_redacted(answer));
         assert_eq!(answer.reply.value().unwrap().answer, Answer::REJECTED);
+        let records = cast.records().len();
+        cast.run(Actor::System, Command::EraseWords(id, human("olga")));
+        assert_eq!(cast.records().len(), records, "nothing is left to erase");
+    }
+
+    /// The signature of a passkey is the person's: it goes with them, and the answer says so.
+    #[test]
+    fn the_evidence_of_a_passkey_goes() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        let key = cast.passkey("olga", "laptop");
+        let confirmed = cast.confirmed(id, "olga", key, &crate::testing::yes(), 1);
+        cast.run(cast.human("olga"), confirmed);
+        let commitment = cast.seen(id).resolution().unwrap().passkey.as_ref().unwrap().commitment();
+        erase_olga(&mut cast);
+        cast.run(Actor::System, Command::EraseWords(id, human("olga")));
+        let ask = cast.seen(id);
+        let answer = ask.resolution().unwrap();
+        assert!(answer.evidence_erased() && ask.votes[0].evidence_erased());
+        assert_eq!(answer.passkey.as_ref().unwrap().commitment(), commitment);
+        assert!(!ask.is_redacted(answer), "there was no comment");
+        assert_eq!(answer.reply.value().unwrap().answer, crate::testing::yes().answer);
+        let shown = serde_json::to_string(ask).unwrap();
+        assert!(!shown.contains("signature"), "{shown}");
+        // The record that held it loses its contents, and the later record holds the answer.
+        let answered =
+            cast.record_of(id).into_iter().find(|e| e.what.name() == "answered").unwrap();
+        let erased = cast.records().last().unwrap().event().unwrap();
+        assert!(erased.what.erases(&answered.trace()));
         let records = cast.records().len();
         cast.run(Actor::System, Command::EraseWords(id, human("olga")));
         assert_eq!(cast.records().len(), records, "nothing is left to erase");

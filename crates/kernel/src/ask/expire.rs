@@ -30,6 +30,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
                 at: deadline,
                 attested: None,
                 verification: None,
+                passkey: None,
             }),
         },
     };

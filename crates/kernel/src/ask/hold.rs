@@ -6,8 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::answer::AnswerProofs;
 use super::{Ask, Vote, answer};
-use crate::actor::{Actor, Assurance, By, Via};
+use crate::actor::{Actor, By, Via};
 use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::event::Happened;
@@ -26,8 +27,8 @@ pub struct Held {
     pub until: Time,
 }
 
-/// Holds an answer, or takes it at once where it cannot be held: the person turned holding off, proved
-/// with a passkey that they mean it, gave secret values (which are kept apart from every event), or
+/// Holds an answer, or takes it at once where it cannot be held: the person turned holding off, gave
+/// secret values (which are kept apart from every event), or
 /// did not answer in a signed-in browser.
 pub(crate) fn decide(
     world: &World<'_>,
@@ -36,7 +37,7 @@ pub(crate) fn decide(
     reply: &Reply,
 ) -> Result<Decision, Stop> {
     // Judged as an answer, so that every refusal comes now and not when nobody looks any more.
-    let at_once = answer::decide(world, envelope, id, reply, &[])?;
+    let at_once = answer::decide(world, envelope, id, reply, AnswerProofs::NONE)?;
     let Actor::Human { id: human, via: via @ Via::Web, assurance } = &envelope.actor else {
         return Ok(at_once);
     };
@@ -51,7 +52,7 @@ pub(crate) fn decide(
     }
     let seconds = world.directory.human(human).map_or(0, crate::directory::Human::undo_seconds);
     let has_secrets = !question.confide(&mut reply.clone(), &envelope.salts).is_empty();
-    if seconds == 0 || *assurance >= Assurance::Passkey || has_secrets {
+    if seconds == 0 || has_secrets {
         return Ok(at_once);
     }
     let at = ask.moment(world.now);
@@ -63,6 +64,7 @@ pub(crate) fn decide(
         at,
         attested: None,
         verification: None,
+        passkey: None,
     });
     Ok(Decision::on(ask, Happened::AnswerHeld { vote, until: at.plus_seconds(seconds) }))
 }
@@ -91,7 +93,7 @@ impl Ask {
 #[cfg(test)]
 pub(in crate::ask) mod tests {
     use super::*;
-    use crate::actor::Attested;
+    use crate::actor::{Assurance, Attested};
     use crate::ask::{Due, Phase, Route};
     use crate::command::{Command, NewAsk, Silence};
     use crate::directory::{About, NewProfile, NewProject, Step};
@@ -259,9 +261,6 @@ pub(in crate::ask) mod tests {
             cast.run(actor, Command::HoldAnswer(id, reply));
             !cast.seen(id).is_open()
         };
-        let passkey =
-            Actor::Human { id: human("olga"), via: Via::Web, assurance: Assurance::Passkey };
-        assert!(at_once(&mut cast, passkey, new_ask(), yes()));
         for via in [Via::Api, Via::Cli, Via::Push, Via::Slack, Via::Email] {
             let actor = Actor::Human { id: human("olga"), via, assurance: Assurance::Session };
             assert!(at_once(&mut cast, actor, new_ask(), yes()), "{via:?}");

@@ -50,6 +50,7 @@ use crate::effect::Effect;
 use crate::event::{Asked, Happened};
 use crate::form::Progress;
 use crate::ids::{AskId, HumanId};
+use crate::passkey_evidence::PasskeyEvidence;
 use crate::question::{Answer, Kind, Reply};
 use crate::refusal::Refusal;
 use crate::task::Action;
@@ -192,6 +193,10 @@ pub struct Resolution {
     /// What came of the proofs that a person was there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Box<Verification>>,
+    /// The evidence that a passkey confirmed it. Absent where none did, and in answers of before this was
+    /// kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passkey: Option<Box<Erasable<PasskeyEvidence>>>,
 }
 
 impl Resolution {
@@ -200,6 +205,19 @@ impl Resolution {
         if let Some(attested) = &mut self.attested {
             attested.erase();
         }
+        self.erase_evidence();
+    }
+
+    /// Drops the evidence of a passkey; what remains proves only that there was some.
+    pub(crate) fn erase_evidence(&mut self) {
+        if let Some(evidence) = &mut self.passkey {
+            evidence.erase();
+        }
+    }
+
+    /// Whether there was evidence of a passkey and it was erased.
+    pub fn evidence_erased(&self) -> bool {
+        self.passkey.as_ref().is_some_and(|evidence| evidence.value().is_none())
     }
 }
 

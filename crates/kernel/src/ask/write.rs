@@ -99,6 +99,7 @@ pub(crate) fn decide(
         at: world.now,
         attested: None,
         verification: None,
+        passkey: None,
     });
     let mut decision = Decision::of(Subject::Ask(id), Happened::Asked(Box::new(asked)));
     decision.happened.push((Subject::Ask(id), Happened::Answered { vote, decisive: true }));

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::passkey::{Enrolment, PasskeyUses};
 use crate::actor::Reach;
 use crate::audit::Digest;
 use crate::ids::{AgentId, HumanId, KeyId};
@@ -24,6 +25,9 @@ pub struct Key {
     pub expires_at: Option<Time>,
     /// Revoked or used up.
     pub revoked_at: Option<Time>,
+    /// Whether its revocation also ended the review, submit and poll tokens of asks that were open then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tokens_ended: bool,
 }
 
 impl Key {
@@ -41,7 +45,12 @@ impl Key {
     /// What is left of it once the person it belongs to was erased.
     pub(crate) fn erased(self, at: Time) -> Self {
         let holder = match self.holder {
-            Holder::Passkey { human, .. } => Holder::Passkey { human, public: String::new() },
+            Holder::Passkey { human, .. } => Holder::Passkey {
+                human,
+                public: String::new(),
+                enrolment: None,
+                uses: PasskeyUses::default(),
+            },
             holder @ (Holder::Agent { .. }
             | Holder::Token { .. }
             | Holder::Link { .. }
@@ -88,6 +97,13 @@ pub enum Holder {
         human: HumanId,
         /// What it is checked with, for whoever checks it. Nothing in it is secret.
         public: String,
+        /// How it was enrolled. Absent in passkeys of before this was recorded, and once its person was
+        /// erased.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        enrolment: Option<Box<Enrolment>>,
+        /// The assertions it made, so that none is taken twice.
+        #[serde(default, skip_serializing_if = "PasskeyUses::is_empty")]
+        uses: PasskeyUses,
     },
     /// A browser that signed in.
     Session {

@@ -1,8 +1,12 @@
 //! Credentials: issued and revoked. Sessions come from [signing in](super::session).
 
-use super::{Holder, Key, passkey};
+use super::passkey::{not_as_key, notifying};
+use super::{Holder, Key};
+use crate::ask::{Ask, AskState};
 use crate::audit::Digest;
 use crate::command::Envelope;
+use crate::directory::Directory;
+use crate::effect::SecurityEvent;
 use crate::event::Happened;
 use crate::ids::{KeyId, Subject};
 use crate::refusal::Refusal;
@@ -33,7 +37,10 @@ pub(crate) fn issue(
             let why = "a session is made by signing in";
             return Err(Refusal::NotAllowed { why }.into());
         }
-        Holder::Passkey { human, public } => passkey::check(world, envelope, human, public)?,
+        Holder::Passkey { .. } => {
+            let why = "a passkey is enrolled by its owner in a browser";
+            return Err(Refusal::NotAllowed { why }.into());
+        }
         Holder::Agent { .. } | Holder::Token { .. } | Holder::Link { .. } => {}
     }
     if !world.directory.manages(&envelope.actor, &new.holder) {
@@ -81,20 +88,65 @@ pub(super) fn issued(
     }
     let id = KeyId::new(envelope.fresh);
     let NewKey { hash, holder, label, expires_at } = new.clone();
-    let key = Key { id, hash, holder, label, issued_at: world.now, expires_at, revoked_at: None };
+    let key = Key {
+        id,
+        hash,
+        holder,
+        label,
+        issued_at: world.now,
+        expires_at,
+        revoked_at: None,
+        tokens_ended: false,
+    };
     Ok(Decision::of(Subject::Key(id), Happened::KeyIssued(Box::new(key))))
 }
 
-pub(crate) fn revoke(world: &World<'_>, envelope: &Envelope, id: KeyId) -> Result<Decision, Stop> {
+/// Revokes a credential. `with_tokens` also ends the review, submit and poll tokens of the open asks
+/// that were made with an agent's key; also where the key itself was revoked before.
+pub(crate) fn revoke(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: KeyId,
+    with_tokens: bool,
+) -> Result<Decision, Stop> {
     let key = world
         .directory
         .key(id)
         .filter(|key| world.directory.manages(&envelope.actor, &key.holder))
         .ok_or(Refusal::NotFound { what: "key" })?;
+    not_as_key(&envelope.actor, key)?;
+    let is_agents = matches!(key.holder, Holder::Agent { .. });
+    if with_tokens && !is_agents {
+        let expected = "the key of an agent: other keys have no such tokens";
+        return Err(Refusal::Invalid { field: "tokens", expected }.into());
+    }
+    if with_tokens && !key.tokens_ended {
+        return Ok(Decision::of(Subject::Key(id), Happened::KeyRevokedWithTokens));
+    }
     if key.revoked_at.is_some() {
         return Ok(Decision::default());
     }
-    Ok(Decision::of(Subject::Key(id), Happened::KeyRevoked))
+    let decision = Decision::of(Subject::Key(id), Happened::KeyRevoked);
+    match &key.holder {
+        Holder::Passkey { human, .. } => Ok(match world.directory.living(human) {
+            Some(human) => notifying(decision, human, SecurityEvent::PasskeyRemoved),
+            None => decision,
+        }),
+        Holder::Agent { .. }
+        | Holder::Token { .. }
+        | Holder::Link { .. }
+        | Holder::Session { .. } => Ok(decision),
+    }
+}
+
+impl Directory {
+    /// Whether the tokens that were drawn for an ask still work: they do unless the key the agent asked
+    /// with was revoked together with them while the ask was open.
+    pub fn tokens_work(&self, ask: &Ask) -> bool {
+        let key = ask.key.and_then(|key| self.key(key)).filter(|key| key.tokens_ended);
+        let Some(revoked_at) = key.and_then(|key| key.revoked_at) else { return true };
+        matches!(&ask.state, AskState::Over { place, .. } if place.at <= revoked_at)
+    }
 }
 
 #[cfg(test)]
@@ -116,6 +168,54 @@ mod tests {
             let issued = cast.attempt(cast.human("olga"), Command::IssueKey(new));
             assert_eq!(issued.is_ok(), good, "{expires_at:?}");
         }
+    }
+
+    #[test]
+    fn revoking_an_agents_key_can_end_the_tokens_of_its_open_asks() {
+        use crate::actor::{Actor, Reach};
+        use crate::testing::{new_ask, yes};
+        let mut cast = Cast::new();
+        let issue = |cast: &mut Cast, secret: &str| {
+            let agent = "bot".parse().unwrap();
+            let holder =
+                Holder::Agent { agent, reach: Reach::Agent, respond: false, own_app: false };
+            let (hash, label) = (Cast::hash(secret), String::new());
+            let new = NewKey { hash, holder, label, expires_at: None };
+            cast.run(Actor::System, Command::IssueKey(new));
+            cast.directory().key_by_hash(&Cast::hash(secret)).unwrap().id
+        };
+        let (leaked, other) = (issue(&mut cast, "leaked"), issue(&mut cast, "other"));
+        let ask_with = |cast: &mut Cast, key: KeyId| {
+            let Actor::Agent { id, project, reach, .. } = cast.agent("bot") else {
+                panic!("an agent")
+            };
+            let actor = Actor::Agent { id, project, reach, key };
+            cast.run(actor, Command::Ask(Box::new(new_ask())));
+            cast.newest()
+        };
+        let (open, over) = (ask_with(&mut cast, leaked), ask_with(&mut cast, leaked));
+        let others = ask_with(&mut cast, other);
+        cast.run(cast.human("olga"), Command::Answer(over, yes()));
+        cast.advance(1);
+        let works = |cast: &Cast, id| cast.directory().tokens_work(cast.seen(id));
+        cast.run(Actor::System, Command::RevokeKey(leaked));
+        assert!(works(&cast, open), "off unless it is asked for");
+        cast.run(Actor::System, Command::RevokeKeyWithTokens(leaked));
+        assert!(!works(&cast, open));
+        assert!(works(&cast, over), "what was over then can still be read");
+        assert!(works(&cast, others));
+        cast.advance(1);
+        cast.run(cast.human("olga"), Command::Answer(open, yes()));
+        assert!(!works(&cast, open), "ended tokens do not come back");
+        let records = cast.records().len();
+        cast.run(Actor::System, Command::RevokeKeyWithTokens(leaked));
+        assert_eq!(cast.records().len(), records);
+        let holder = Holder::Token { human: human("olga") };
+        let new = NewKey { hash: Cast::hash("t"), holder, label: String::new(), expires_at: None };
+        cast.run(cast.human("olga"), Command::IssueKey(new));
+        let token = cast.directory().key_by_hash(&Cast::hash("t")).unwrap().id;
+        let refused = cast.attempt(cast.human("olga"), Command::RevokeKeyWithTokens(token));
+        assert!(matches!(refused, Err(Refusal::Invalid { field: "tokens", .. })), "{refused:?}");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! authentication never wait for a query.
 
 pub mod about;
+pub mod access;
 pub mod address;
 pub mod contact;
 mod endpoint;
@@ -212,6 +213,9 @@ pub use key::NewKey;
 pub use link::NewLink;
 pub use means::{BadMeans, Means};
 pub use notices::{Cadence, NewNotices, Notices};
+pub use passkey::{
+    Authority, Enrolment, FRESH_SIGN_IN, NewPasskey, PasskeyUse, PasskeyUses, UsedChallenge,
+};
 pub use people::{HumanChange, NewAgent, NewHuman};
 pub use profile::NewProfile;
 pub use project::NewProject;

@@ -1,149 +1,659 @@
-//! Passkeys: whose they may be, and what using one does to it. What they sign is checked outside.
+//! Passkeys: how they are enrolled, confirmed, used and removed. Signatures are checked by the shell; the
+//! rules are here.
 
-use super::{ADMIN_ONLY, Holder, Key};
+use serde::{Deserialize, Serialize};
+
+use super::{ADMIN_ONLY, Holder, Human, Key};
 use crate::actor::Actor;
+use crate::ask::Ask;
+use crate::ask::answer::PasskeyAnswer;
+use crate::audit::Digest;
 use crate::command::Envelope;
+use crate::effect::{Effect, SecurityEvent};
 use crate::event::Happened;
 use crate::ids::{HumanId, KeyId, Subject};
+use crate::passkey_evidence::AnswerStatement;
+use crate::question::Reply;
 use crate::refusal::Refusal;
-use crate::text::is_storable;
+use crate::text::{is_short, is_storable};
+use crate::time::Time;
 use crate::world::{Decision, Stop, World};
 
 /// More than this nobody has.
 pub const MOST_PASSKEYS: usize = 20;
+/// Enrolling the first passkey and removing one need a sign-in that is at most this old, in seconds,
+/// unless a passkey vouches for it.
+pub const FRESH_SIGN_IN: u64 = 10 * 60;
+/// How long the challenge of an assertion is remembered, in seconds. Challenges expire after ten minutes;
+/// the rest allows for clocks of nodes that differ.
+pub const CHALLENGE_MEMORY: u64 = 60 * 60;
 /// Public material is a few hundred bytes.
 const LONGEST: usize = 8192;
 
-/// Whether the actor may have this as a new passkey: for themselves only, whoever they are.
-pub(super) fn check(
+/// How a passkey was enrolled. Passkeys of before this was recorded have none, and count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enrolment {
+    /// The credential id of the authenticator, base64url.
+    pub credential_id: String,
+    /// The public key as a COSE key, base64url: what evidence is checked against.
+    pub public_key: String,
+    /// From when answers it confirms have the assurance `passkey`.
+    pub counts_from: Time,
+}
+
+/// The assertions a passkey made, as far as they must be remembered.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PasskeyUses {
+    /// The highest signature counter seen; 0 if the authenticator does not count.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub counter: u32,
+    /// The challenges it signed lately, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub challenges: Vec<UsedChallenge>,
+}
+
+/// A challenge that was signed and cannot be presented again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsedChallenge {
+    /// The challenge.
+    pub challenge: Digest,
+    /// When it was presented.
+    pub at: Time,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(counter: &u32) -> bool {
+    *counter == 0
+}
+
+impl PasskeyUses {
+    /// Whether nothing has to be remembered.
+    pub fn is_empty(&self) -> bool {
+        self.counter == 0 && self.challenges.is_empty()
+    }
+
+    /// The same after one more assertion.
+    #[must_use]
+    pub(crate) fn and(mut self, challenge: Option<Digest>, counter: u32, at: Time) -> Self {
+        self.counter = self.counter.max(counter);
+        self.challenges.retain(|used| at < used.at.plus_seconds(CHALLENGE_MEMORY));
+        self.challenges.extend(challenge.map(|challenge| UsedChallenge { challenge, at }));
+        self
+    }
+}
+
+/// An assertion of a passkey. The shell has checked its signature.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PasskeyUse {
+    /// Which passkey.
+    pub key: KeyId,
+    /// What it is checked with from now on.
+    pub public: String,
+    /// What was signed.
+    pub challenge: Digest,
+    /// The signature counter; 0 if the authenticator does not count.
+    pub counter: u32,
+}
+
+/// A passkey to be enrolled. The shell has checked what the browser made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPasskey {
+    /// SHA-256 of the credential id.
+    pub hash: Digest,
+    /// The credential id, base64url.
+    pub credential_id: String,
+    /// The public key as a COSE key, base64url.
+    pub public_key: String,
+    /// What assertions are checked with, for the shell.
+    pub public: String,
+    /// What its owner calls it.
+    pub label: String,
+    /// How many seconds a first passkey waits before it counts.
+    pub wait: u64,
+}
+
+/// What allows somebody to enrol or remove a passkey.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Authority {
+    /// The session of a browser that signed in a moment ago.
+    SignIn(KeyId),
+    /// An assertion of a passkey the person has.
+    Passkey(PasskeyUse),
+}
+
+impl Key {
+    /// Whether answers it confirms have the assurance `passkey` by now.
+    pub fn counts_as_passkey(&self, now: Time) -> bool {
+        let Holder::Passkey { enrolment, .. } = &self.holder else { return false };
+        enrolment.as_ref().is_none_or(|enrolment| enrolment.counts_from <= now)
+    }
+
+    /// When it begins to count, if it does not yet.
+    pub fn counts_from(&self, now: Time) -> Option<Time> {
+        let Holder::Passkey { enrolment: Some(enrolment), .. } = &self.holder else { return None };
+        Some(enrolment.counts_from).filter(|from| now < *from)
+    }
+}
+
+/// Enrols a passkey for the actor. A further one needs an assertion of one they have. The first one
+/// needs a fresh sign-in, and counts after a waiting period or when an administrator confirms it.
+pub(crate) fn enrol(
     world: &World<'_>,
     envelope: &Envelope,
-    human: &HumanId,
-    public: &str,
-) -> Result<(), Refusal> {
-    let own = world.directory.person(&envelope.actor).is_ok_and(|person| person.id == *human);
-    if !own {
-        return Err(Refusal::NotAllowed { why: "people add their own passkeys" });
-    }
-    if !is_storable(public) || public.len() > LONGEST {
+    new: &NewPasskey,
+    authority: &Authority,
+) -> Result<Decision, Stop> {
+    let human = world.directory.person(&envelope.actor)?;
+    let longest = [&new.public, &new.public_key, &new.credential_id].into_iter();
+    if !longest.into_iter().all(|text| is_storable(text) && text.len() <= LONGEST) {
         let expected = "a text of at most 8192 bytes, without NUL";
-        return Err(Refusal::Invalid { field: "public", expected });
+        return Err(Refusal::Invalid { field: "public", expected }.into());
     }
-    if world.directory.passkeys_of(human).count() >= MOST_PASSKEYS {
+    if !is_short(&new.label) {
+        let expected = "a text of at most 200 bytes, without NUL";
+        return Err(Refusal::Invalid { field: "label", expected }.into());
+    }
+    if world.directory.key_by_hash(&new.hash).is_some() {
+        return Err(Refusal::Exists { what: "key" }.into());
+    }
+    let have = world.directory.passkeys_of(&human.id).count();
+    if have >= MOST_PASSKEYS {
         let expected = "at most 20 passkeys per person";
-        return Err(Refusal::Invalid { field: "passkeys", expected });
+        return Err(Refusal::Invalid { field: "passkeys", expected }.into());
+    }
+    let (used, counts_from) = match authority {
+        Authority::Passkey(used) => {
+            let (key, happened) = asserted(world, &human.id, used)?;
+            // It is worth no more than the passkey that vouches for it.
+            (Some(happened), key.counts_from(world.now).unwrap_or(world.now))
+        }
+        Authority::SignIn(_) if have > 0 => {
+            let why = "adding another passkey needs a passkey you have; if you lost it, remove it \
+                       first or ask an administrator to";
+            return Err(Refusal::NotAllowed { why }.into());
+        }
+        Authority::SignIn(session) => {
+            fresh(world, &human.id, *session)?;
+            let exempt = is_sole_owner(world, human) && !had_passkey(world, &human.id);
+            let wait = if exempt { 0 } else { new.wait };
+            (None, world.now.plus_seconds(wait))
+        }
+    };
+    let id = KeyId::new(envelope.fresh);
+    let NewPasskey { hash, credential_id, public_key, public, label, .. } = new.clone();
+    let holder = Holder::Passkey {
+        human: human.id.clone(),
+        public,
+        enrolment: Some(Box::new(Enrolment { credential_id, public_key, counts_from })),
+        uses: PasskeyUses::default(),
+    };
+    let key = Key {
+        id,
+        hash,
+        holder,
+        label,
+        issued_at: world.now,
+        expires_at: None,
+        revoked_at: None,
+        tokens_ended: false,
+    };
+    let mut decision = Decision::of(Subject::Key(id), Happened::KeyIssued(Box::new(key)));
+    decision.happened.extend(used);
+    Ok(notifying(decision, human, SecurityEvent::PasskeyAdded))
+}
+
+/// Removes a passkey of the actor's, with an assertion of any of theirs or after a fresh sign-in.
+/// Administrators remove those of others by revoking the key.
+pub(crate) fn remove(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: KeyId,
+    authority: &Authority,
+) -> Result<Decision, Stop> {
+    let human = world.directory.person(&envelope.actor)?;
+    let own = world.directory.passkeys_of(&human.id).any(|key| key.id == id);
+    if !own {
+        return Err(Refusal::NotFound { what: "passkey" }.into());
+    }
+    let mut decision = Decision::default();
+    match authority {
+        Authority::Passkey(used) => {
+            decision.happened.push(asserted(world, &human.id, used)?.1);
+        }
+        Authority::SignIn(session) => fresh(world, &human.id, *session)?,
+    }
+    decision.happened.push((Subject::Key(id), Happened::KeyRevoked));
+    Ok(notifying(decision, human, SecurityEvent::PasskeyRemoved))
+}
+
+/// An administrator vouches for a passkey that waits: it counts at once. Nobody confirms their own.
+pub(crate) fn confirm(world: &World<'_>, envelope: &Envelope, id: KeyId) -> Result<Decision, Stop> {
+    if !world.directory.administers(&envelope.actor) {
+        return Err(ADMIN_ONLY.into());
+    }
+    let live = world.directory.key(id).filter(|key| key.is_live(world.now));
+    let passkey = live.filter(|key| matches!(key.holder, Holder::Passkey { .. }));
+    let key = passkey.ok_or(Refusal::NotFound { what: "passkey" })?;
+    if matches!(&envelope.actor, Actor::Human { id, .. } if key.human() == Some(id)) {
+        let why = "another administrator confirms your passkey";
+        return Err(Refusal::NotAllowed { why }.into());
+    }
+    if key.counts_as_passkey(world.now) {
+        return Ok(Decision::default());
+    }
+    Ok(Decision::of(Subject::Key(id), Happened::PasskeyConfirmed))
+}
+
+/// The refusal for revoking one's own passkey as if it were any key.
+pub(super) fn not_as_key(actor: &Actor, key: &Key) -> Result<(), Refusal> {
+    let own = matches!(actor, Actor::Human { id, .. } if key.human() == Some(id));
+    if own && matches!(key.holder, Holder::Passkey { .. }) {
+        let why =
+            "remove your own passkey in the settings, with a passkey or right after signing in";
+        return Err(Refusal::NotAllowed { why });
     }
     Ok(())
 }
 
-/// Notes that one was used, if that changed it: some count their uses.
-pub(crate) fn used(
+/// What a passkey that signs this answer comes to: its use, in the same commit as the answer.
+pub(crate) fn confirms(
     world: &World<'_>,
     envelope: &Envelope,
-    id: KeyId,
-    public: &str,
-) -> Result<Decision, Stop> {
-    if envelope.actor != Actor::System {
-        return Err(ADMIN_ONLY.into());
+    ask: &Ask,
+    reply: &Reply,
+    given: &PasskeyAnswer,
+) -> Result<(Subject, Happened), Refusal> {
+    let human = &world.directory.person(&envelope.actor)?.id;
+    let PasskeyAnswer { used, evidence } = given;
+    let (key, happened) = asserted(world, human, used)?;
+    if !key.counts_as_passkey(world.now) {
+        let why = "this passkey was added a short while ago and does not count yet; an administrator \
+                   can confirm it";
+        return Err(Refusal::NotAllowed { why });
     }
-    let live = world.directory.key(id).filter(|key| key.is_live(world.now));
-    let key = live.ok_or(Refusal::NotFound { what: "passkey" })?;
-    let (_, changed) = moved(key, public).ok_or(Refusal::NotFound { what: "passkey" })?;
-    Ok(changed
-        .map_or_else(Decision::default, |(subject, happened)| Decision::of(subject, happened)))
+    let stated = AnswerStatement::of(ask, human, reply, evidence.statement.nonce);
+    let same = stated.as_ref() == Some(&evidence.statement)
+        && evidence.key == key.id
+        && used.challenge == evidence.statement.challenge();
+    if !same || !evidence.is_small() {
+        let why = "the passkey signed something else than this answer";
+        return Err(Refusal::NotAllowed { why });
+    }
+    Ok(happened)
 }
 
-/// Whose passkey it is, and what happened to it if it is like this now.
-pub(super) fn moved<'k>(
-    key: &'k Key,
-    public: &str,
-) -> Option<(&'k HumanId, Option<(Subject, Happened)>)> {
-    let Holder::Passkey { human, public: before } = &key.holder else { return None };
-    let used = || (Subject::Key(key.id), Happened::PasskeyUsed { public: public.to_owned() });
-    Some((human, (before != public).then(used)))
+/// Whose passkey made an assertion, and what happened to it by that: a challenge is signed once, and a
+/// counter never goes back.
+pub(super) fn asserted<'d>(
+    world: &World<'d>,
+    human: &HumanId,
+    used: &PasskeyUse,
+) -> Result<(&'d Key, (Subject, Happened)), Refusal> {
+    let key = world.directory.key(used.key).filter(|key| key.is_live(world.now));
+    let (whose, key, happened) = key.and_then(|key| moved(key, used)).ok_or(UNKNOWN)??;
+    if whose != human {
+        return Err(UNKNOWN);
+    }
+    Ok((key, happened))
+}
+
+const UNKNOWN: Refusal = Refusal::NotAllowed { why: "this passkey does not work here" };
+const REPLAYED: Refusal = Refusal::NotAllowed { why: "this passkey assertion was used before" };
+
+type Moved<'k> = (&'k HumanId, &'k Key, (Subject, Happened));
+
+/// The same, whoever's it is; `None` if it is no passkey.
+pub(super) fn moved<'k>(key: &'k Key, used: &PasskeyUse) -> Option<Result<Moved<'k>, Refusal>> {
+    let Holder::Passkey { human, uses, .. } = &key.holder else { return None };
+    let again = uses.challenges.iter().any(|before| before.challenge == used.challenge);
+    let counts = used.counter > 0 || uses.counter > 0;
+    if again || (counts && used.counter <= uses.counter) {
+        return Some(Err(REPLAYED));
+    }
+    let happened = Happened::PasskeyUsed {
+        public: used.public.clone(),
+        challenge: Some(used.challenge),
+        counter: used.counter,
+    };
+    Some(Ok((human, key, (Subject::Key(key.id), happened))))
+}
+
+/// The refusal unless this is a session of theirs that was begun a moment ago.
+fn fresh(world: &World<'_>, human: &HumanId, session: KeyId) -> Result<(), Refusal> {
+    let key = world.directory.key(session).filter(|key| key.is_live(world.now));
+    let own = key.filter(
+        |key| matches!(&key.holder, Holder::Session { human: whose, .. } if whose == human),
+    );
+    if own.is_none_or(|key| !key.is_fresh(world.now)) {
+        let why = "sign in again first: this needs a sign-in of the last ten minutes";
+        return Err(Refusal::NotAllowed { why });
+    }
+    Ok(())
+}
+
+impl Key {
+    /// Whether it was issued at most ten minutes ago.
+    pub fn is_fresh(&self, now: Time) -> bool {
+        now <= self.issued_at.plus_seconds(FRESH_SIGN_IN)
+    }
+}
+
+/// Whether they are the only active administrator, so that nobody else could confirm their passkey.
+fn is_sole_owner(world: &World<'_>, human: &Human) -> bool {
+    let other = |other: &Human| other.admin && other.active && other.id != human.id;
+    human.admin && !world.directory.humans().any(other)
+}
+
+/// Whether they ever had a passkey.
+fn had_passkey(world: &World<'_>, human: &HumanId) -> bool {
+    let passkey =
+        |key: &Key| matches!(&key.holder, Holder::Passkey { human: of, .. } if of == human);
+    world.directory.keys().any(passkey)
+}
+
+/// The same with a notification to every contact method the person verified.
+pub(super) fn notifying(mut decision: Decision, human: &Human, event: SecurityEvent) -> Decision {
+    let profile = human.profile.value();
+    let mut means: Vec<_> = human.verified().cloned().collect();
+    // The address they sign in with was set by an administrator and counts as theirs.
+    let email = profile.and_then(|profile| profile.email.as_deref()).map(super::Means::email);
+    means.extend(email.filter(|email| !human.verified().any(|known| known == email)));
+    for means in means {
+        decision.effects.push(Effect::NotifySecurity {
+            human: human.id.clone(),
+            event,
+            medium: means.kind().to_owned(),
+            to: means.mark(),
+        });
+    }
+    decision
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::command::Command;
-    use crate::directory::{NewKey, NewSession, Proof, Visit, Way};
+    use crate::directory::{NewHuman, NewKey, NewSession, Profile, Proof, Visit, Way};
     use crate::testing::{Cast, human};
 
-    fn new(name: &str, secret: &str, public: &str) -> Command {
-        let holder = Holder::Passkey { human: human(name), public: public.to_owned() };
-        let label = "laptop".to_owned();
-        Command::IssueKey(NewKey { hash: Cast::hash(secret), holder, label, expires_at: None })
+    const DAY: u64 = 24 * 60 * 60;
+
+    pub(crate) fn new(secret: &str) -> NewPasskey {
+        NewPasskey {
+            hash: Cast::hash(secret),
+            credential_id: secret.to_owned(),
+            public_key: "cose".to_owned(),
+            public: "0".to_owned(),
+            label: "laptop".to_owned(),
+            wait: DAY,
+        }
     }
 
-    fn id(cast: &Cast, secret: &str) -> KeyId {
+    pub(crate) fn id(cast: &Cast, secret: &str) -> KeyId {
         cast.directory().key_by_hash(&Cast::hash(secret)).unwrap().id
     }
 
-    fn public(cast: &Cast, id: KeyId) -> String {
-        let holder = &cast.directory().key(id).unwrap().holder;
-        let Holder::Passkey { public, .. } = holder else { panic!("{holder:?}") };
-        public.clone()
+    fn session(cast: &mut Cast, name: &str, secret: &str) -> KeyId {
+        let session = NewSession {
+            hash: Cast::hash(secret),
+            browser: Cast::hash("browser"),
+            label: String::new(),
+            expires_at: cast.now().plus_seconds(30 * DAY),
+        };
+        let proof = Proof::Oidc(human(name), None);
+        cast.run(Actor::System, Command::SignIn(proof, session));
+        id(cast, secret)
+    }
+
+    fn used(cast: &Cast, secret: &str, challenge: &str, counter: u32) -> PasskeyUse {
+        let (key, public) = (id(cast, secret), counter.to_string());
+        PasskeyUse { key, public, challenge: Cast::hash(challenge), counter }
+    }
+
+    fn enrol_with(secret: &str, authority: Authority) -> Command {
+        Command::EnrolPasskey(Box::new(new(secret)), Box::new(authority))
+    }
+
+    /// Enrols a first passkey right after signing in.
+    pub(crate) fn first(cast: &mut Cast, name: &str, secret: &str) -> KeyId {
+        let session = session(cast, name, &format!("session for {secret}"));
+        cast.run(cast.human(name), enrol_with(secret, Authority::SignIn(session)));
+        id(cast, secret)
+    }
+
+    fn admin(cast: &mut Cast, name: &str) {
+        let new = NewHuman {
+            id: human(name),
+            profile: Profile { email: Some(format!("{name}@example.com")), ..Profile::default() },
+            admin: true,
+            active: true,
+            projects: ["acme".parse().unwrap()].into(),
+            groups: [].into(),
+            skills: [].into(),
+        };
+        cast.run(Actor::System, Command::SaveHuman(new));
+    }
+
+    fn counts(cast: &Cast, secret: &str) -> bool {
+        cast.directory().key(id(cast, secret)).unwrap().counts_as_passkey(cast.now())
     }
 
     #[test]
-    fn people_add_their_own_and_nobody_elses() {
+    fn a_first_passkey_needs_a_fresh_sign_in_and_waits() {
         let mut cast = Cast::new();
-        for actor in [Actor::System, cast.human("olga"), cast.agent("bot")] {
-            let refused = cast.attempt(actor, new("mark", "a", "{}"));
+        let old = session(&mut cast, "mark", "old");
+        let others = session(&mut cast, "nina", "hers");
+        cast.advance(FRESH_SIGN_IN + 1);
+        let fresh = session(&mut cast, "mark", "fresh");
+        for session in [old, others] {
+            let refused =
+                cast.attempt(cast.human("mark"), enrol_with("a", Authority::SignIn(session)));
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
         }
-        for bad in ["\0", &"x".repeat(LONGEST + 1)] {
-            let refused = cast.attempt(cast.human("mark"), new("mark", "a", bad));
-            assert!(matches!(refused, Err(Refusal::Invalid { field: "public", .. })));
+        for actor in [Actor::System, cast.agent("bot")] {
+            assert!(cast.attempt(actor, enrol_with("a", Authority::SignIn(fresh))).is_err());
         }
-        for n in 0..MOST_PASSKEYS {
-            cast.run(cast.human("mark"), new("mark", &n.to_string(), "{}"));
-        }
-        let refused = cast.attempt(cast.human("mark"), new("mark", "more", "{}"));
-        assert!(matches!(refused, Err(Refusal::Invalid { field: "passkeys", .. })));
-        // Removed by themselves or by an administrator, and by nobody else.
-        let first = id(&cast, "0");
-        let refused = cast.attempt(cast.human("nina"), Command::RevokeKey(first));
-        assert_eq!(refused, Err(Refusal::NotFound { what: "key" }));
-        cast.run(cast.human("mark"), Command::RevokeKey(first));
-        cast.run(Actor::System, Command::RevokeKey(id(&cast, "1")));
-        assert_eq!(cast.directory().passkeys_of(&human("mark")).count(), MOST_PASSKEYS - 2);
-        assert_eq!(cast.directory().sessions_of(&human("mark")).count(), 0);
+        cast.run(cast.human("mark"), enrol_with("a", Authority::SignIn(fresh)));
+        assert!(!counts(&cast, "a"));
+        cast.advance(DAY - 1);
+        assert!(!counts(&cast, "a"));
+        cast.advance(1);
+        assert!(counts(&cast, "a"));
     }
 
     #[test]
-    fn using_one_moves_it_and_a_removed_one_opens_nothing() {
+    fn an_administrator_confirms_a_passkey_that_waits() {
         let mut cast = Cast::new();
-        cast.run(cast.human("mark"), new("mark", "a", "0"));
-        let key = id(&cast, "a");
-        let refused = cast.attempt(cast.human("mark"), Command::UsePasskey(key, "1".to_owned()));
+        admin(&mut cast, "root");
+        let key = first(&mut cast, "mark", "a");
+        for nosy in [cast.human("mark"), cast.human("nina"), cast.agent("bot")] {
+            let refused = cast.attempt(nosy, Command::ConfirmPasskey(key));
+            assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
+        }
+        cast.run(cast.human("root"), Command::ConfirmPasskey(key));
+        assert!(counts(&cast, "a"));
+        let records = cast.records().len();
+        cast.run(Actor::System, Command::ConfirmPasskey(key));
+        assert_eq!(cast.records().len(), records, "it counts already");
+    }
+
+    #[test]
+    fn the_sole_owner_does_not_wait_for_the_first_and_does_for_the_next() {
+        let mut cast = Cast::new();
+        admin(&mut cast, "root");
+        let key = first(&mut cast, "root", "a");
+        assert!(counts(&cast, "a"));
+        let own = cast.attempt(cast.human("root"), Command::ConfirmPasskey(key));
+        assert!(matches!(own, Err(Refusal::NotAllowed { .. })), "{own:?}");
+        // After all were removed a stolen session must not get one at once.
+        let session = session(&mut cast, "root", "again");
+        let removed = Command::RemovePasskey(key, Box::new(Authority::SignIn(session)));
+        cast.run(cast.human("root"), removed);
+        cast.run(cast.human("root"), enrol_with("b", Authority::SignIn(session)));
+        assert!(!counts(&cast, "b"));
+        // The operator's shell can confirm it: that is the recovery of a sole owner.
+        let key = id(&cast, "b");
+        cast.run(Actor::System, Command::ConfirmPasskey(key));
+        assert!(counts(&cast, "b"));
+        // With a second administrator nobody is exempt.
+        admin(&mut cast, "second");
+        first(&mut cast, "second", "c");
+        assert!(!counts(&cast, "c"));
+    }
+
+    #[test]
+    fn a_further_passkey_needs_one_they_have() {
+        let mut cast = Cast::new();
+        first(&mut cast, "mark", "a");
+        first(&mut cast, "nina", "hers");
+        let fresh = session(&mut cast, "mark", "fresh");
+        let refused = cast.attempt(cast.human("mark"), enrol_with("b", Authority::SignIn(fresh)));
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
-        cast.run(Actor::System, Command::UsePasskey(key, "1".to_owned()));
-        assert_eq!(public(&cast, key), "1");
-        let before = cast.records().len();
-        cast.run(Actor::System, Command::UsePasskey(key, "1".to_owned()));
-        assert_eq!(cast.records().len(), before, "nothing changed");
-        let sign_in = |cast: &Cast, secret: &str, public: &str| {
+        let hers = Authority::Passkey(used(&cast, "hers", "c", 1));
+        assert!(cast.attempt(cast.human("mark"), enrol_with("b", hers)).is_err());
+        let own = Authority::Passkey(used(&cast, "a", "c", 1));
+        cast.run(cast.human("mark"), enrol_with("b", own.clone()));
+        // Worth no more than the one that vouched for it, and an assertion vouches once.
+        assert!(!counts(&cast, "b"));
+        let again = cast.attempt(cast.human("mark"), enrol_with("c", own));
+        assert_eq!(again, Err(REPLAYED));
+        cast.advance(DAY);
+        assert!(counts(&cast, "a") && counts(&cast, "b"));
+        let own = Authority::Passkey(used(&cast, "b", "d", 0));
+        cast.run(cast.human("mark"), enrol_with("c", own));
+        assert!(counts(&cast, "c"));
+    }
+
+    #[test]
+    fn nobody_has_more_than_twenty_and_nothing_that_cannot_be_stored() {
+        let mut cast = Cast::new();
+        let fresh = session(&mut cast, "mark", "fresh");
+        for bad in ["\0", &"x".repeat(LONGEST + 1)] {
+            let bad = NewPasskey { public: bad.to_owned(), ..new("a") };
+            let command = Command::EnrolPasskey(Box::new(bad), Box::new(Authority::SignIn(fresh)));
+            let refused = cast.attempt(cast.human("mark"), command);
+            assert!(matches!(refused, Err(Refusal::Invalid { field: "public", .. })));
+        }
+        cast.run(cast.human("mark"), enrol_with("0", Authority::SignIn(fresh)));
+        for n in 1..MOST_PASSKEYS {
+            let own = Authority::Passkey(used(&cast, "0", &format!("c{n}"), 0));
+            cast.run(cast.human("mark"), enrol_with(&n.to_string(), own));
+        }
+        let own = Authority::Passkey(used(&cast, "0", "more", 0));
+        let refused = cast.attempt(cast.human("mark"), enrol_with("more", own));
+        assert!(matches!(refused, Err(Refusal::Invalid { field: "passkeys", .. })));
+        let holder = Holder::Passkey {
+            human: human("mark"),
+            public: "0".to_owned(),
+            enrolment: None,
+            uses: PasskeyUses::default(),
+        };
+        let key = NewKey { hash: Cast::hash("k"), holder, label: String::new(), expires_at: None };
+        let refused = cast.attempt(cast.human("mark"), Command::IssueKey(key));
+        assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
+    }
+
+    #[test]
+    fn removing_one_needs_a_passkey_or_a_fresh_sign_in() {
+        let mut cast = Cast::new();
+        let key = first(&mut cast, "mark", "a");
+        let old = session(&mut cast, "mark", "old");
+        cast.advance(FRESH_SIGN_IN + 1);
+        let remove = |key, authority| Command::RemovePasskey(key, Box::new(authority));
+        let refused = cast.attempt(cast.human("mark"), remove(key, Authority::SignIn(old)));
+        assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
+        let refused = cast.attempt(cast.human("mark"), Command::RevokeKey(key));
+        assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
+        let refused = cast.attempt(cast.human("nina"), Command::RevokeKey(key));
+        assert_eq!(refused, Err(Refusal::NotFound { what: "key" }));
+        let own = Authority::Passkey(used(&cast, "a", "c", 1));
+        let nosy = cast.attempt(cast.human("nina"), remove(key, own.clone()));
+        assert_eq!(nosy, Err(Refusal::NotFound { what: "passkey" }));
+        cast.run(cast.human("mark"), remove(key, own));
+        assert_eq!(cast.directory().passkeys_of(&human("mark")).count(), 0);
+        let key = first(&mut cast, "mark", "b");
+        let fresh = session(&mut cast, "mark", "fresh");
+        cast.run(cast.human("mark"), remove(key, Authority::SignIn(fresh)));
+        // A lost one is removed by an administrator.
+        let key = first(&mut cast, "mark", "c");
+        cast.run(Actor::System, Command::RevokeKey(key));
+        assert_eq!(cast.directory().passkeys_of(&human("mark")).count(), 0);
+    }
+
+    #[test]
+    fn every_contact_method_is_notified() {
+        let mut cast = Cast::new();
+        admin(&mut cast, "root");
+        admin(&mut cast, "other");
+        let before = cast.effects().len();
+        let key = first(&mut cast, "root", "a");
+        let told = |cast: &Cast, from: usize| -> Vec<(SecurityEvent, Digest)> {
+            let effects = cast.effects()[from..].iter();
+            let notices = effects.filter_map(|effect| match effect {
+                Effect::NotifySecurity { event, to, .. } => Some((*event, *to)),
+                _ => None,
+            });
+            notices.collect()
+        };
+        let email = crate::directory::Means::email("root@example.com").mark();
+        assert_eq!(told(&cast, before), [(SecurityEvent::PasskeyAdded, email)]);
+        let before = cast.effects().len();
+        cast.run(cast.human("other"), Command::RevokeKey(key));
+        assert_eq!(told(&cast, before), [(SecurityEvent::PasskeyRemoved, email)]);
+    }
+
+    #[test]
+    fn an_assertion_works_once_and_a_counter_never_goes_back() {
+        let mut cast = Cast::new();
+        let key = first(&mut cast, "mark", "a");
+        let sign_in = |cast: &mut Cast, secret: &str, used: PasskeyUse| {
             let session = NewSession {
                 hash: Cast::hash(secret),
                 browser: Cast::hash("browser"),
                 label: String::new(),
                 expires_at: cast.now().plus_seconds(60),
             };
-            Command::SignIn(Proof::Passkey { key, public: public.to_owned() }, session)
+            cast.attempt(Actor::System, Command::SignIn(Proof::Passkey(used), session))
         };
-        cast.run(Actor::System, sign_in(&cast, "in", "2"));
-        assert_eq!(public(&cast, key), "2");
+        let two = used(&cast, "a", "one", 2);
+        sign_in(&mut cast, "in", two.clone()).unwrap();
         let session = cast.directory().key_by_hash(&Cast::hash("in")).unwrap();
         let Holder::Session { visit: Some(Visit { way, .. }), human: who } = &session.holder else {
             panic!("{session:?}")
         };
         assert_eq!((*way, who.as_str()), (Way::Passkey, "mark"));
-        cast.run(cast.human("mark"), Command::RevokeKey(key));
-        let refused = cast.attempt(Actor::System, sign_in(&cast, "again", "3"));
-        assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
-        let refused = cast.attempt(Actor::System, Command::UsePasskey(key, "3".to_owned()));
-        assert_eq!(refused, Err(Refusal::NotFound { what: "passkey" }));
+        assert_eq!(sign_in(&mut cast, "again", two).unwrap_err(), REPLAYED);
+        for (challenge, counter) in [("one", 3), ("other", 2), ("other", 1), ("other", 0)] {
+            let replayed = used(&cast, "a", challenge, counter);
+            assert_eq!(sign_in(&mut cast, "again", replayed).unwrap_err(), REPLAYED);
+        }
+        // A challenge is remembered much longer than one is valid, and forgotten in the end.
+        cast.advance(CHALLENGE_MEMORY - 1);
+        let replayed = used(&cast, "a", "one", 3);
+        assert_eq!(sign_in(&mut cast, "again", replayed).unwrap_err(), REPLAYED);
+        let three = used(&cast, "a", "three", 3);
+        sign_in(&mut cast, "third", three).unwrap();
+        cast.advance(1);
+        let four = used(&cast, "a", "four", 4);
+        sign_in(&mut cast, "fourth", four).unwrap();
+        let Holder::Passkey { uses, public, .. } = &cast.directory().key(key).unwrap().holder
+        else {
+            panic!("a passkey")
+        };
+        assert_eq!((uses.counter, uses.challenges.len(), &**public), (4, 2, "4"));
+        cast.run(Actor::System, Command::RevokeKey(key));
+        let five = used(&cast, "a", "five", 5);
+        assert!(sign_in(&mut cast, "fifth", five).is_err());
+    }
+
+    /// Passkeys of earlier versions read and write as they were, and count.
+    #[test]
+    fn what_was_stored_before_is_stored_the_same() {
+        let text = r#"{"kind":"passkey","human":"olga","public":"{}"}"#;
+        let read: Holder = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), text);
+        let event = r#"{"event":"passkey_used","public":"{}"}"#;
+        let read: Happened = serde_json::from_str(event).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), event);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::key::{NewKey, issued};
 use super::passkey::moved;
-use super::{ADMIN_ONLY, Holder, Means, Visit, Way, address};
+use super::{ADMIN_ONLY, Holder, Means, PasskeyUse, Visit, Way, address};
 use crate::actor::Actor;
 use crate::audit::Digest;
 use crate::command::Envelope;
@@ -21,12 +21,7 @@ pub enum Proof {
     /// A one-time link, which is then used up.
     Link(KeyId),
     /// A passkey that signed what it was asked to.
-    Passkey {
-        /// Which.
-        key: KeyId,
-        /// What it is checked with from now on.
-        public: String,
-    },
+    Passkey(PasskeyUse),
     /// The word of a provider we trust, and the address it vouches for.
     Oidc(HumanId, Option<String>),
 }
@@ -120,10 +115,10 @@ fn proven(world: &World<'_>, proof: &Proof) -> Result<Entry, Refusal> {
             let reads = said.filter(|said| own_address(world, human).as_ref() == Some(said));
             Ok(Entry { human: human.clone(), way: Way::Oidc, used: None, reads })
         }
-        Proof::Passkey { key, public } => {
-            let key = world.directory.key(*key).filter(|key| key.is_live(world.now));
-            let (human, used) = key.and_then(|key| moved(key, public)).ok_or(STALE)?;
-            Ok(Entry { human: human.clone(), way: Way::Passkey, used, reads: None })
+        Proof::Passkey(used) => {
+            let key = world.directory.key(used.key).filter(|key| key.is_live(world.now));
+            let (human, _, used) = key.and_then(|key| moved(key, used)).ok_or(STALE)??;
+            Ok(Entry { human: human.clone(), way: Way::Passkey, used: Some(used), reads: None })
         }
     }
 }

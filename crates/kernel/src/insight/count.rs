@@ -120,6 +120,8 @@ pub fn counts_for(event: &Event, ask: &Ask) -> Vec<Count> {
         | Happened::HumanSaved(_)
         | Happened::KeyIssued(_)
         | Happened::KeyRevoked
+        | Happened::KeyRevokedWithTokens
+        | Happened::PasskeyConfirmed
         | Happened::PasskeyUsed { .. }
         | Happened::RuleAdded(_)
         | Happened::RuleRemoved

@@ -8,6 +8,7 @@ use super::{
     Verdict, VersionRef, Words,
 };
 use crate::actor::Actor;
+use crate::ask::answer::AnswerProofs;
 use crate::ask::{Ask, answer};
 use crate::audit::Erasable;
 use crate::command::Envelope;
@@ -34,7 +35,8 @@ pub(super) fn decide(
     let counts = |ask: &&Ask| ask.held.is_some() || ask.still_open(world.now).is_ok();
     if let Some(ask) = asked.filter(counts) {
         let said = said(new);
-        let (_, vote) = answer::vote(world, envelope, ask, &said, &[], Some(judged.decisive))?;
+        let (_, vote) =
+            answer::vote(world, envelope, ask, &said, AnswerProofs::NONE, Some(judged.decisive))?;
         judged.decision.happened.splice(0..0, vote.happened);
         judged.decision.effects.extend(vote.effects);
     } else {
@@ -66,6 +68,7 @@ pub(crate) fn judged(
     review: &ForReview,
     ask: &Ask,
     reply: &Reply,
+    proofs: AnswerProofs<'_>,
 ) -> Result<Decision, Stop> {
     let task = world.task(review.task)?;
     // Whoever may not know of it does not learn who judged it either.
@@ -74,7 +77,8 @@ pub(crate) fn judged(
     }
     ask.still_open(world.now)?;
     let judged = weigh(world, envelope, task, &understood(task, review, reply))?;
-    let (_, mut decision) = answer::vote(world, envelope, ask, reply, &[], Some(judged.decisive))?;
+    let (_, mut decision) =
+        answer::vote(world, envelope, ask, reply, proofs, Some(judged.decisive))?;
     decision.happened.extend(judged.decision.happened);
     decision.contracts.extend(judged.decision.contracts);
     Ok(decision)

@@ -9,6 +9,7 @@ use super::{
     TaskEvent, VersionRef, reference,
 };
 use crate::actor::Actor;
+use crate::ask::answer::AnswerProofs;
 use crate::ask::{Ask, answer};
 use crate::audit::Erasable;
 use crate::command::Envelope;
@@ -41,7 +42,9 @@ pub(super) fn decide(
     let edited = said.edited_artifact_ref.as_ref();
     let edited = edited.map(|edited| use_edited(world, envelope, task, edited)).transpose()?;
     let mut decision = match settled(ask, checkpoint.kind, new, &said)? {
-        Settled::Answered(reply) => answer::vote(world, envelope, ask, &reply, &[], None)?.1,
+        Settled::Answered(reply) => {
+            answer::vote(world, envelope, ask, &reply, AnswerProofs::NONE, None)?.1
+        }
         Settled::Beside(words) => {
             if let Actor::Human { assurance: have, .. } = envelope.actor
                 && have < ask.floor

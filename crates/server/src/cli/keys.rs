@@ -61,6 +61,16 @@ enum KeysCommand {
     Revoke {
         /// Its id, as listed
         id: KeyId,
+        /// Also end the review, submit and poll tokens of the open requests made with an agent's key
+        #[arg(long)]
+        end_tokens: bool,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Confirm a person's passkey that waits, so that it counts at once
+    Confirm {
+        /// Its id, as listed
+        id: KeyId,
         #[command(flatten)]
         place: Place,
     },
@@ -94,9 +104,22 @@ impl Keys {
                     eprintln!("{} for {}; shown this once.", issued.key.id, issued.key.holder);
                 }
             }
-            KeysCommand::Revoke { id, place } => {
+            KeysCommand::Confirm { id, place } => {
                 let (admin, json) = place.open().await?;
-                revoke(&admin, id).await?;
+                confirm(&admin, id).await?;
+                if json {
+                    say!("{}", serde_json::json!({ "confirmed": id }));
+                } else {
+                    say!("Confirmed {id}.");
+                }
+            }
+            KeysCommand::Revoke { id, end_tokens, place } => {
+                let (admin, json) = place.open().await?;
+                if end_tokens {
+                    revoke_with_tokens(&admin, id).await?;
+                } else {
+                    revoke(&admin, id).await?;
+                }
                 if json {
                     say!("{}", serde_json::json!({ "revoked": id }));
                 } else {
@@ -154,6 +177,28 @@ async fn create(admin: &Admin, new: IssueKey) -> anyhow::Result<IssuedKey> {
         Admin::Offline(offline) => {
             Ok(bootstrap::issue_key(&offline.gateway, Actor::System, new).await?)
         }
+    }
+}
+
+async fn confirm(admin: &Admin, id: KeyId) -> anyhow::Result<()> {
+    match admin {
+        Admin::Remote(server) => {
+            let path = format!("/api/v1/keys/{id}/confirm");
+            let call = server.client.call(Method::POST, &path, None::<&()>);
+            call.await.map_err(server.because())
+        }
+        Admin::Offline(offline) => offline.run(Command::ConfirmPasskey(id)).await,
+    }
+}
+
+async fn revoke_with_tokens(admin: &Admin, id: KeyId) -> anyhow::Result<()> {
+    match admin {
+        Admin::Remote(server) => {
+            let path = format!("/api/v1/keys/{id}?tokens=end");
+            let call = server.client.call(Method::DELETE, &path, None::<&()>);
+            call.await.map_err(server.because())
+        }
+        Admin::Offline(offline) => offline.run(Command::RevokeKeyWithTokens(id)).await,
     }
 }
 

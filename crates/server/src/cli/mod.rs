@@ -28,6 +28,7 @@ mod keys;
 mod migrate;
 mod notices;
 mod output;
+mod passkey_evidence;
 mod people;
 mod profile;
 mod projects;

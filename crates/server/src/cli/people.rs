@@ -77,6 +77,13 @@ enum PeopleCommand {
         #[command(flatten)]
         place: Place,
     },
+    /// End everything that lets a person in: sessions, tokens, sign-in links, passkeys, channel identities
+    EndAccess {
+        /// Who
+        id: HumanId,
+        #[command(flatten)]
+        place: Place,
+    },
     /// Erase a person (GDPR): name, addresses, credentials, devices, and what they wrote
     Erase {
         /// Who
@@ -233,6 +240,7 @@ impl People {
                 let command = Command::ChangeHuman(id, Box::new(patch.clone().into()));
                 send(place, Method::PATCH, &path, &patch, command, None).await?;
             }
+            PeopleCommand::EndAccess { id, place } => end_access(place, &id).await?,
             PeopleCommand::Erase { id, place } => erase::erase_person(place, &id).await?,
             PeopleCommand::AddAgent { id, project, owner, conversations, place } => {
                 let body = AgentBody { id: Some(id.clone()), project, owner, conversations };
@@ -394,6 +402,26 @@ async fn link(place: Place, settings: Settings, id: HumanId) -> anyhow::Result<(
     } else {
         say!("{}", link.url);
         eprintln!("Works once, within 24 hours{when}.");
+    }
+    Ok(())
+}
+
+async fn end_access(place: Place, id: &HumanId) -> anyhow::Result<()> {
+    let (admin, json) = place.open().await?;
+    match &admin {
+        Admin::Remote(server) => {
+            let path = format!("/api/v1/people/{id}/access");
+            let call = server.client.call(Method::DELETE, &path, None::<&()>);
+            let _: Value = call.await.map_err(server.because())?;
+        }
+        Admin::Offline(offline) => offline.run(Command::EndAccess(id.clone())).await?,
+    }
+    if json {
+        say!("{}", serde_json::json!({ "access_ended": id }));
+    } else {
+        say!(
+            "Nothing lets {id} in any more. `countersign people link {id}` makes a new sign-in link."
+        );
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use dialects::proof::{
     RECEIPT, ReceiptClaims, RevocationClaims, Unproven, compare, jws, verify as check, words,
 };
 use kernel::audit::Digest;
+use kernel::passkey_evidence::PasskeyEvidence;
 use kernel::question::Question;
 use kernel::receipt::Exhibit;
 use kernel::text::reveal;
@@ -24,6 +25,7 @@ use ulid::Ulid;
 
 use super::Exit;
 use super::output::say;
+use super::passkey_evidence;
 use super::trust::{Source, Trust, fetch, file};
 
 #[derive(Args)]
@@ -54,6 +56,16 @@ pub(super) struct Verify {
     /// The proof that it stands in the audit record, as JSON
     #[arg(long, value_name = "FILE")]
     proof: Option<PathBuf>,
+    /// The passkey evidence that came with the receipt, as JSON [default: in the file of the receipt, if
+    /// it is the JSON of `countersign receipt --json`]
+    #[arg(long, value_name = "FILE")]
+    evidence: Option<PathBuf>,
+    /// The enrolment of the passkey: the proof from `…/receipt/enrolment`, or an audit export
+    #[arg(long, value_name = "FILE")]
+    enrolment: Option<PathBuf>,
+    /// Where answers were confirmed with a passkey, if not at the issuer's address
+    #[arg(long, value_name = "URL")]
+    origin: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -87,8 +99,8 @@ type No = String;
 impl Verify {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let json = self.json;
-        let receipt = read(&self.receipt)?;
-        let found = Box::pin(self.find_out(&receipt)).await?;
+        let (receipt, beside) = read(&self.receipt)?;
+        let found = Box::pin(self.find_out(&receipt, beside)).await?;
         if json {
             say!("{}", serde_json::to_string(&found)?);
         } else {
@@ -97,7 +109,11 @@ impl Verify {
         Ok(if found.valid { Exit::Done } else { Exit::Denied })
     }
 
-    async fn find_out(self, receipt: &str) -> anyhow::Result<Found> {
+    async fn find_out(
+        self,
+        receipt: &str,
+        beside: Option<PasskeyEvidence>,
+    ) -> anyhow::Result<Found> {
         let mut found = Found {
             valid: false,
             why: None,
@@ -149,6 +165,27 @@ impl Verify {
                 Err(no) => wrong.push(no),
             }
         }
+        let evidence = match &self.evidence {
+            Some(path) => Some(passkey_evidence::read(path)?),
+            None => beside,
+        };
+        match &evidence {
+            Some(evidence) => {
+                match passkey_evidence::check(evidence, &claims, self.origin.as_deref()) {
+                    Ok(note) => found.notes.push(note),
+                    Err(no) => wrong.push(no),
+                }
+            }
+            None => found.notes.extend(passkey_evidence::missing(&claims)),
+        }
+        if let Some(path) = &self.enrolment {
+            let evidence = evidence.as_ref().context("--enrolment needs --evidence")?;
+            let keys = &trust.keys;
+            match passkey_evidence::check_enrolment(path, evidence, &claims, keys).await? {
+                Ok(note) => found.notes.push(note),
+                Err(no) => wrong.push(no),
+            }
+        }
         found.claims = Some(claims);
         found.valid = wrong.is_empty();
         found.why = (!wrong.is_empty()).then(|| wrong.join("; "));
@@ -156,11 +193,14 @@ impl Verify {
     }
 }
 
-/// A receipt from wherever it is; a file may hold what `countersign receipt --json` printed.
-fn read(place: &str) -> anyhow::Result<String> {
+/// A receipt from wherever it is; a file may hold what `countersign receipt --json` printed, with the
+/// evidence of a passkey.
+fn read(place: &str) -> anyhow::Result<(String, Option<PasskeyEvidence>)> {
     #[derive(Deserialize)]
     struct Printed {
         receipt: String,
+        #[serde(default)]
+        evidence: Option<PasskeyEvidence>,
     }
     let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let itself = |text: &str| text.matches('.').count() == 2 && text.chars().all(letters);
@@ -175,7 +215,11 @@ fn read(place: &str) -> anyhow::Result<String> {
         file(Path::new(place))?
     };
     let printed: Result<Printed, _> = serde_json::from_str(&text);
-    Ok(printed.map_or(text, |printed| printed.receipt).trim().to_owned())
+    let (receipt, evidence) = match printed {
+        Ok(printed) => (printed.receipt, printed.evidence),
+        Err(_) => (text, None),
+    };
+    Ok((receipt.trim().to_owned(), evidence))
 }
 
 fn because(unproven: &Unproven, trust: &Trust) -> String {

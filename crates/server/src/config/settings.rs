@@ -170,6 +170,10 @@ settings! {
     /// After how many minutes without use a browser is signed out [default: 10080, a week]
     #[arg(long, env = "COUNTERSIGN_SESSION_IDLE_MINUTES", value_name = "N")]
     session_idle_minutes: u64,
+    /// After how many hours a person's first passkey counts for the assurance `passkey`, unless an
+    /// administrator confirms it before [default: 24]
+    #[arg(long, env = "COUNTERSIGN_PASSKEY_WAIT_HOURS", value_name = "N")]
+    passkey_wait_hours: u64,
     /// Where sign-in links go out by mail: `smtp://USER:PASSWORD@HOST:PORT?from=ADDRESS`, or `smtps://`
     #[arg(long, env = "COUNTERSIGN_SMTP_URL", hide_env_values = true, value_name = "URL")]
     smtp_url: Secret,

@@ -15,6 +15,8 @@ pub struct SignIn {
     pub lifetime: u64,
     /// How long it works unused, in seconds.
     pub idle: u64,
+    /// How long a person's first passkey waits before it counts, in seconds.
+    pub passkey_wait: u64,
     /// Attempts per minute and address; 0 for any number.
     pub limit: u32,
     /// Where links go out by mail.
@@ -37,11 +39,16 @@ impl SignIn {
         if !(5..=TEN_YEARS_IN_HOURS * 60).contains(&idle) {
             bail!("session_idle_minutes: expected 5 to {}", TEN_YEARS_IN_HOURS * 60);
         }
+        let wait = settings.passkey_wait_hours.unwrap_or(24);
+        if wait > 30 * 24 {
+            bail!("passkey_wait_hours: expected 0 to 720");
+        }
         let (url, file) = (settings.smtp_url.clone(), settings.smtp_url_file.clone());
         let smtp = one_of("smtp_url", url, file, |text| Secret::new(text.trim()))?;
         Ok(Self {
             lifetime: hours * 3600,
             idle: idle * 60,
+            passkey_wait: wait * 3600,
             limit: settings.sign_in_limit.unwrap_or(if dev { 0 } else { 30 }),
             smtp: smtp.as_ref().map(Smtp::read).transpose()?,
             oidc: Oidc::read(settings)?,
@@ -61,6 +68,10 @@ mod tests {
         assert_eq!(SignIn::read(&Settings::default(), true).unwrap().limit, 0);
         for (settings, field) in [
             (Settings { session_hours: Some(0), ..Settings::default() }, "session_hours"),
+            (
+                Settings { passkey_wait_hours: Some(721), ..Settings::default() },
+                "passkey_wait_hours",
+            ),
             (Settings { session_hours: Some(u64::MAX), ..Settings::default() }, "session_hours"),
             (
                 Settings { session_idle_minutes: Some(4), ..Settings::default() },

@@ -5,6 +5,7 @@ pub mod channel;
 pub mod code;
 pub(crate) mod gathered;
 pub mod notice;
+pub mod security;
 pub mod sign_in;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -21,10 +21,37 @@ pub const PATIENCE: u64 = 5 * 60_000;
 /// A passkey that was just made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Made {
-    /// SHA-256 of what the authenticator calls it.
+    /// SHA-256 of the credential id.
     pub hash: Digest,
+    /// The credential id, base64url.
+    pub credential_id: String,
+    /// The public key as a COSE key, base64url.
+    pub public_key: String,
     /// What is needed to check it.
     pub public: String,
+}
+
+/// An assertion whose signature was checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asserted {
+    /// The passkey as it is afterwards: its counter has moved, if it has one.
+    pub public: String,
+    /// The signature counter.
+    pub counter: u32,
+    /// The credential id, base64url.
+    pub credential_id: String,
+    /// The public key as a COSE key, base64url.
+    pub public_key: String,
+    /// The signed authenticator data, base64url.
+    pub authenticator_data: String,
+    /// The signed client data, base64url.
+    pub client_data_json: String,
+    /// The signature, base64url.
+    pub signature: String,
+    /// The relying party id.
+    pub rp_id: String,
+    /// The origin in the client data.
+    pub origin: String,
 }
 
 /// What a browser is asked for, and what is remembered meanwhile.

@@ -3,17 +3,18 @@
 use anyhow::Context;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use dialects::proof::passkey::CoseKey;
 use kernel::audit::Digest;
 use serde_json::{Value, json};
 use url::Url;
 use uuid::Uuid;
 use webauthn_rs::prelude::{
-    DiscoverableAuthentication, Passkey, PasskeyRegistration, PublicKeyCredential,
-    RegisterPublicKeyCredential,
+    COSEKey, COSEKeyType, DiscoverableAuthentication, ECDSACurve, EDDSACurve, Passkey,
+    PasskeyRegistration, PublicKeyCredential, RegisterPublicKeyCredential,
 };
 use webauthn_rs::{Webauthn, WebauthnBuilder};
 
-use super::{Asked, Made, PATIENCE, relying_party};
+use super::{Asked, Asserted, Made, PATIENCE, relying_party};
 
 /// Makes and checks passkeys for this server.
 pub struct Passkeys {
@@ -55,7 +56,12 @@ impl Passkeys {
         let response: RegisterPublicKeyCredential = serde_json::from_str(response)?;
         let made = self.webauthn.finish_passkey_registration(&response, &state)?;
         let hash = Digest::of(made.cred_id().as_ref());
-        Ok(Made { hash, public: serde_json::to_string(&made)? })
+        Ok(Made {
+            hash,
+            credential_id: BASE64_URL_SAFE_NO_PAD.encode(made.cred_id()),
+            public_key: portable(made.get_public_key())?,
+            public: serde_json::to_string(&made)?,
+        })
     }
 
     /// What to ask a browser for so that this challenge is signed: with one of these passkeys, or with
@@ -80,14 +86,13 @@ impl Passkeys {
         Ok(Digest::of(response.raw_id.as_ref()))
     }
 
-    /// Checks that this passkey signed this challenge now, by somebody it knows. Gives the passkey as
-    /// it is afterwards: its counter has moved, if it has one.
+    /// Checks that this passkey signed this challenge now, by somebody it knows.
     pub fn check(
         &self,
         challenge: [u8; 32],
         response: &str,
         public: &str,
-    ) -> anyhow::Result<String> {
+    ) -> anyhow::Result<Asserted> {
         let response: PublicKeyCredential = serde_json::from_str(response)?;
         let mut passkey = read(public)?;
         let (_, state) = self.webauthn.start_discoverable_authentication()?;
@@ -97,10 +102,49 @@ impl Passkeys {
         *drawn = json!(BASE64_URL_SAFE_NO_PAD.encode(challenge));
         let state: DiscoverableAuthentication = serde_json::from_value(state)?;
         let checked =
-            self.webauthn.finish_discoverable_authentication_v2(&response, state, &passkey);
-        passkey.update_credential(&checked?);
-        Ok(serde_json::to_string(&passkey)?)
+            self.webauthn.finish_discoverable_authentication_v2(&response, state, &passkey)?;
+        passkey.update_credential(&checked);
+        let client: Value = serde_json::from_slice(response.response.client_data_json.as_ref())?;
+        let origin = client.get("origin").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let parts = &response.response;
+        Ok(Asserted {
+            counter: checked.counter(),
+            credential_id: BASE64_URL_SAFE_NO_PAD.encode(passkey.cred_id()),
+            public_key: portable(passkey.get_public_key())?,
+            authenticator_data: BASE64_URL_SAFE_NO_PAD.encode(&parts.authenticator_data),
+            client_data_json: BASE64_URL_SAFE_NO_PAD.encode(&parts.client_data_json),
+            signature: BASE64_URL_SAFE_NO_PAD.encode(&parts.signature),
+            rp_id: self.rp_id.clone(),
+            origin,
+            public: serde_json::to_string(&passkey)?,
+        })
     }
+}
+
+/// A public key as everybody reads it; an error for one that only this library can check.
+fn portable(key: &COSEKey) -> anyhow::Result<String> {
+    let unfit = "the key of this passkey has a length it should not have";
+    let key = match &key.key {
+        COSEKeyType::EC_EC2(key) => match key.curve {
+            ECDSACurve::SECP256R1 => CoseKey::Es256 {
+                x: key.x.as_slice().try_into().context(unfit)?,
+                y: key.y.as_slice().try_into().context(unfit)?,
+            },
+            ECDSACurve::SECP384R1 => CoseKey::Es384 {
+                x: key.x.as_slice().try_into().context(unfit)?,
+                y: key.y.as_slice().try_into().context(unfit)?,
+            },
+            _ => anyhow::bail!("passkeys use ES256, ES384, EdDSA or RS256 here"),
+        },
+        COSEKeyType::EC_OKP(key) if key.curve == EDDSACurve::ED25519 => {
+            CoseKey::EdDsa { x: key.x.as_slice().try_into().context(unfit)? }
+        }
+        COSEKeyType::RSA(key) if key.e == [1, 0, 1] => CoseKey::Rs256 { n: key.n.clone() },
+        _ => anyhow::bail!("passkeys use ES256, ES384, EdDSA or RS256 here"),
+    };
+    let bytes = key.bytes();
+    CoseKey::read(&bytes).context(unfit)?;
+    Ok(BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
 fn read(public: &str) -> anyhow::Result<Passkey> {

@@ -4,7 +4,7 @@ use kernel::audit::Digest;
 use serde_json::Value;
 use url::Url;
 
-use super::{Asked, Made};
+use super::{Asked, Asserted, Made};
 
 /// Never there.
 pub enum Passkeys {}
@@ -37,7 +37,7 @@ impl Passkeys {
     }
 
     /// Never called.
-    pub fn check(&self, _: [u8; 32], _: &str, _: &str) -> anyhow::Result<String> {
+    pub fn check(&self, _: [u8; 32], _: &str, _: &str) -> anyhow::Result<Asserted> {
         match *self {}
     }
 }

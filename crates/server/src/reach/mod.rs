@@ -17,10 +17,12 @@
 //! | [`letters`] | notices by mail |
 //! | [`gather`] | everything that can wait, told together |
 //! | [`codes`] | showing that an address is one's own |
+//! | [`security`] | notifying people of changes to what lets them in |
 
 pub mod codes;
 pub mod gather;
 pub mod letters;
+pub mod security;
 pub mod step;
 
 use dialects::native::WayView;

@@ -45,6 +45,8 @@ pub enum Notice {
     ClaimedMeanwhile(HumanId),
     /// What the person wanted was refused; most often somebody was faster.
     Refused(Refusal),
+    /// A passkey was not added, removed or taken.
+    Passkey(Refusal),
     /// What the person wrote could not be added.
     Unsaid(Refusal, String),
 }
@@ -120,7 +122,10 @@ impl Notice {
             Self::SignedOut => {
                 good("Signed out", "What was signed in there opens nothing any more.")
             }
-            Self::PasskeyAdded => good("Passkey added", "You can sign in with it from now on."),
+            Self::PasskeyAdded => good(
+                "Passkey added",
+                "You can sign in with it from now on. Your other contact methods were notified.",
+            ),
             Self::PasskeyRemoved => good(
                 "Passkey removed",
                 "It opens nothing here any more. Your device may still list it.",
@@ -137,6 +142,14 @@ impl Notice {
             },
             Self::Refused(refusal) => {
                 let (title, text) = refused(refusal, directory, now);
+                Banner { tone: "no", role: "alert", title, text, written, answered: None }
+            }
+            Self::Passkey(refusal) => {
+                let (mut title, mut text) = refused(refusal, directory, now);
+                if let Refusal::NotAllowed { why } = refusal {
+                    "Your passkey was not accepted".clone_into(&mut title);
+                    text = format!("Nothing was changed: {why}.");
+                }
                 Banner { tone: "no", role: "alert", title, text, written, answered: None }
             }
             Self::Unsaid(refusal, words) => {
@@ -347,12 +360,20 @@ pub fn passkey_refused(frame: &Frame) -> String {
     render(&message)
 }
 
-/// An answer that needs a passkey, of somebody who has none.
-pub fn passkey_needed(frame: &Frame) -> String {
-    let text = "Being signed in is not enough for this one. Your answer was not sent. Add a passkey, \
-                then answer again.";
-    let mut message = Message::new(frame, "This request needs a passkey", &[text]).alert();
-    message.link = Some((paths::PASSKEYS, "Add a passkey"));
+/// An answer that needs a passkey, of somebody who has none that counts. `waits` is when one begins to.
+pub fn passkey_needed(frame: &Frame, waits: Option<Time>) -> String {
+    let Some(from) = waits else {
+        let text = "Being signed in is not enough for this one. Your answer was not sent. Add a \
+                    passkey, then answer again.";
+        let mut message = Message::new(frame, "This request needs a passkey", &[text]).alert();
+        message.link = Some((paths::PASSKEYS, "Add a passkey"));
+        return render(&message);
+    };
+    let text = "Your passkey was added a short while ago and does not confirm answers yet. Your answer \
+                was not sent. Ask an administrator to confirm your passkey, or answer later.";
+    let mut message = Message::new(frame, "Your passkey does not count yet", &[text]).alert();
+    message.paragraphs.push(format!("It counts {}.", When::new(from, frame.now).words));
+    message.link = Some((paths::PASSKEYS, "Your passkeys"));
     render(&message)
 }
 

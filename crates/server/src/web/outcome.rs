@@ -190,7 +190,7 @@ fn answered(
     directory: &Directory,
     now: Time,
 ) -> Outcome {
-    let Resolution { reply, by, via, assurance, at, attested, verification } = resolution;
+    let Resolution { reply, by, via, assurance, at, attested, verification, .. } = resolution;
     let reply = reply.value();
     let attested = attested.as_ref().and_then(|attested| attested.value());
     let who = attested.map_or_else(|| words::by(directory, by), words::attested);

@@ -3,7 +3,7 @@
 use askama::Template;
 use kernel::directory::{Directory, Key};
 use kernel::question::Reply;
-use kernel::{Ask, AskId, Time};
+use kernel::{Ask, AskId, KeyId, Time};
 
 use super::facts::{Fact, Shown};
 use super::notices::{Banner, Notice};
@@ -29,12 +29,28 @@ pub struct Listed<'a> {
     pub used: Option<Time>,
 }
 
+/// How a passkey can be added now.
+#[derive(Debug, Clone)]
+pub enum Adding {
+    /// The browser makes one.
+    Make {
+        /// What it is asked for.
+        question: Question,
+        /// The assertion that vouches for it, sealed; empty for the first.
+        vouched: String,
+    },
+    /// First, one that is there vouches for it.
+    Vouch(Question),
+    /// First, the person signs in again.
+    SignInAgain,
+}
+
 /// The page of somebody's passkeys.
 pub fn page(
     frame: &Frame,
     directory: &Directory,
     listed: &[Listed<'_>],
-    question: &Question,
+    adding: &Adding,
     notice: Option<&Notice>,
 ) -> String {
     let banner = notice.map(|notice| notice.banner(directory, frame.now, None));
@@ -43,8 +59,14 @@ pub fn page(
         name: Words::of(&one.key.label),
         added: When::new(one.key.issued_at, frame.now),
         used: one.used.map(|at| When::new(at, frame.now)),
+        waits: one.key.counts_from(frame.now).map(|at| When::new(at, frame.now)),
     };
-    render(&Page { frame, banner, rows: listed.iter().map(row).collect(), question })
+    render(&Page { frame, banner, rows: listed.iter().map(row).collect(), adding })
+}
+
+/// The page on which the removal of a passkey is confirmed with a passkey.
+pub fn removal(frame: &Frame, id: KeyId, name: &str, question: Option<&Question>) -> String {
+    render(&Removal { frame, id: id.to_string(), name: Words::of(name), question })
 }
 
 /// What an answer says, before it is sent.
@@ -80,7 +102,16 @@ struct Page<'a> {
     frame: &'a Frame,
     banner: Option<Banner>,
     rows: Vec<Row>,
-    question: &'a Question,
+    adding: &'a Adding,
+}
+
+#[derive(Template)]
+#[template(path = "passkey_removal.html")]
+struct Removal<'a> {
+    frame: &'a Frame,
+    id: String,
+    name: Words,
+    question: Option<&'a Question>,
 }
 
 struct Row {
@@ -88,6 +119,8 @@ struct Row {
     name: Words,
     added: When,
     used: Option<When>,
+    /// When it begins to count, if it does not yet.
+    waits: Option<When>,
 }
 
 #[derive(Template)]

@@ -159,6 +159,16 @@ pub fn person_erase(id: &HumanId) -> String {
     format!("{PEOPLE}/{id}/erase")
 }
 
+/// POST confirms a passkey of a person that waits.
+pub fn person_passkey(id: &HumanId) -> String {
+    format!("{PEOPLE}/{id}/passkey")
+}
+
+/// POST ends everything that lets a person in.
+pub fn person_access(id: &HumanId) -> String {
+    format!("{PEOPLE}/{id}/access")
+}
+
 /// GET shows who is in a group, POST says it.
 pub fn group(id: &GroupId) -> String {
     format!("{GROUPS}/{id}")

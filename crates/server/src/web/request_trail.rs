@@ -167,6 +167,8 @@ fn sentence(
         | Happened::KeyErased
         | Happened::KeyIssued(_)
         | Happened::KeyRevoked
+        | Happened::KeyRevokedWithTokens
+        | Happened::PasskeyConfirmed
         | Happened::PasskeyUsed { .. }
         | Happened::RuleAdded(_)
         | Happened::RuleRemoved

@@ -16,6 +16,7 @@ use crate::channels::send::Sending;
 use crate::gateway::REQUESTS;
 use crate::push::deliver::Telling;
 use crate::reach::gather::Gathering;
+use crate::reach::security::SecurityNotice;
 use crate::reach::step::Told;
 
 /// How many lanes are looked at in one go; the next go begins where this one ended.
@@ -195,6 +196,7 @@ impl Desk {
             Effect::MailLink { key, seed } => self.mail_link(&delivery, *key, seed).await,
             Effect::Contract(contract) => self.contract(&delivery, contract).await?,
             Effect::Push { .. }
+            | Effect::NotifySecurity { .. }
             | Effect::Send { .. }
             | Effect::Amend { .. }
             | Effect::SendGathered { .. }
@@ -243,6 +245,10 @@ impl Desk {
             Effect::PushGathered { human, at, device } => {
                 let gathering = Gathering { human, at: *at, tried: &[] };
                 app.push_gathered(gathering, *device, attempt).await
+            }
+            Effect::NotifySecurity { human, event, to, .. } => {
+                let notice = SecurityNotice { human, event: *event, to: *to };
+                app.notify_security(notice, attempt, delivery.written_at).await
             }
             Effect::Notify { .. }
             | Effect::Reach { .. }

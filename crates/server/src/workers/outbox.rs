@@ -121,6 +121,7 @@ impl Desk {
             | Effect::PushGathered { .. }
             | Effect::Tell { .. }
             | Effect::MailLink { .. }
+            | Effect::NotifySecurity { .. }
             | Effect::Contract(_) => self.channels.perform(gateway, &delivery.effect).await,
         };
         count("countersign_deliveries_total", outcome.is_ok());

@@ -2,6 +2,7 @@
 
 import email
 import email.policy
+import json
 import os
 import re
 import socket
@@ -144,7 +145,12 @@ def authenticator(page):
     return cdp, made["authenticatorId"]
 
 
-def test_a_passkey_signs_in_and_confirms_an_answer(local, visit):
+def verify(receipt, jwks):
+    command = [os.environ["COUNTERSIGN_BIN"], "verify", str(receipt), "--jwks", str(jwks)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+def test_a_passkey_signs_in_and_confirms_an_answer(local, visit, tmp_path):
     page = visit(local.sign_in_link())
     cdp, device = authenticator(page)
     page.get_by_role("button", name="Sign in on this device").click()
@@ -184,6 +190,23 @@ def test_a_passkey_signs_in_and_confirms_an_answer(local, visit):
     receipt = local.call("GET", f"/api/v1/asks/{ask['id']}/receipt", key="dev-agent-key")
     verified = local.call("POST", "/api/v1/receipts/verify", {"receipt": receipt["receipt"]})
     assert verified["claims"]["assurance"] == "passkey", verified
+    # What the browser signed proves it without the server.
+    assert receipt["evidence_status"] == "kept"
+    kept = tmp_path / "receipt.json"
+    kept.write_text(json.dumps(receipt))
+    jwks = tmp_path / "jwks.json"
+    jwks.write_text(json.dumps(local.call("GET", "/.well-known/jwks.json")))
+    checked = verify(kept, jwks)
+    assert checked.returncode == 0 and "signed this very answer" in checked.stdout, checked
+    receipt["evidence"]["statement"]["nonce"] = "0" * 64
+    kept.write_text(json.dumps(receipt))
+    checked = verify(kept, jwks)
+    assert checked.returncode == 1 and "challenge" in checked.stdout, checked
+    # Another passkey needs the first one.
+    page.goto(f"{local.url}/settings/passkeys")
+    page.get_by_role("heading", name="Add another passkey").wait_for()
+    page.get_by_role("button", name="Confirm with your passkey").click()
+    page.get_by_role("button", name="Add a passkey on this device").wait_for()
     # A passkey that was removed opens nothing.
     page.goto(f"{local.url}/settings/passkeys")
     page.get_by_role("button", name="Remove test device").click()
@@ -288,10 +311,22 @@ def test_pages_look_right(mailing, visit, size, scheme):
     page.get_by_text("Ada Lovelace", exact=True).click()
     looks_right(page, f"menu-{scheme}", size)
     page.goto(mailing.url + "/settings/passkeys")
-    if page.get_by_role("button", name="Remove").count() == 0:
-        page.get_by_label("What to call it").fill("work laptop")
-        page.get_by_role("button", name="Add a passkey on this device").click()
-        page.get_by_role("heading", name="work laptop").wait_for()
+    # Each visit brings an authenticator of its own: the passkey of the one before is lost, and the
+    # person removes it right after signing in.
+    if page.get_by_role("button", name="Remove").count() > 0:
+        page.get_by_role("button", name="Remove").click()
+        page.get_by_text("You have none yet.").wait_for()
+    page.get_by_label("What to call it").fill("work laptop")
+    page.get_by_role("button", name="Add a passkey on this device").click()
+    page.get_by_role("heading", name="work laptop").wait_for()
+    looks_right(page, f"passkeys-waiting-{scheme}", size)
+    [key] = [
+        one
+        for one in mailing.call("GET", "/api/v1/keys?limit=100")["keys"]
+        if one["kind"] == "passkey" and one["revoked_at"] is None
+    ]
+    mailing.call("POST", f"/api/v1/keys/{key['id']}/confirm", {})
+    page.goto(mailing.url + "/settings/passkeys")
     looks_right(page, f"passkeys-{scheme}", size)
     question = {"kind": "approve", "prompt": "Wire €12,000 to Ada?", "details": {"amount": "€12,000"}}
     body = {"question": question, "assurance": "passkey", "route": {"to": "person", "human": "ada"}}

@@ -219,3 +219,29 @@ fn sessions_are_listed_and_ended_through_a_server_and_without() {
     assert_eq!(none, serde_json::json!([]));
     on(data.path(), &["sessions", "revoke-all", "--human", "user_dev"]).ok();
 }
+
+#[test]
+fn access_and_tokens_are_ended_and_passkeys_confirmed() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let token = cli(&server, &["keys", "create", "--human", "user_dev_2", "--json"]).json();
+    let token = token["secret"].as_str().unwrap();
+    let inbox = || run(at(&server, &["inbox"]).env("COUNTERSIGN_TOKEN", token));
+    inbox().ok();
+    let said = cli(&server, &["people", "end-access", "user_dev_2"]).ok();
+    assert!(said.starts_with("Nothing lets user_dev_2 in any more."), "{said}");
+    inbox().failed(4);
+    let own = cli(&server, &["people", "end-access", "user_dev"]).failed(4);
+    assert!(own.contains("another administrator"), "{own}");
+
+    cli(&server, &["keys", "create", "--agent", "agent_dev", "--label", "leaked"]).ok();
+    let listed = cli(&server, &["keys", "list", "--json"]).json();
+    let id = key(&listed, "leaked")["id"].as_str().unwrap().to_owned();
+    let said = cli(&server, &["keys", "revoke", &id, "--end-tokens"]).ok();
+    assert_eq!(said, format!("Revoked {id}.\n"));
+    let none = cli(&server, &["keys", "confirm", &id]).failed(4);
+    assert!(none.contains("no such passkey"), "{none}");
+    drop(server);
+    let said = on(data.path(), &["people", "end-access", "user_dev", "--json"]).json();
+    assert_eq!(said, serde_json::json!({ "access_ended": "user_dev" }));
+}

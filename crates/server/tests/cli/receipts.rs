@@ -367,3 +367,44 @@ fn an_open_request_has_no_receipt() {
     assert_eq!(signed["claims"]["sub"], json!(id));
     server.stop();
 }
+
+/// Every shared case of passkey evidence, as in the clients: with nothing but files.
+#[test]
+fn passkey_evidence_is_judged_as_in_the_clients() {
+    let vectors = concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/vectors/passkeys.json");
+    let vectors: Value = serde_json::from_str(&std::fs::read_to_string(vectors).unwrap()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, value: &Value| {
+        std::fs::write(folder.path().join(name), value.to_string()).unwrap();
+    };
+    write("jwks.json", &vectors["jwks"]);
+    for case in vectors["cases"].as_array().unwrap() {
+        let name = &case["name"];
+        write("receipt.json", &json!({ "receipt": case["jws"], "evidence": case["evidence"] }));
+        let mut command = verify(folder.path());
+        command.args(["receipt.json", "--jwks", "jwks.json"]);
+        if let Some(origin) = case["origin"].as_str() {
+            command.args(["--origin", origin]);
+        }
+        if case.get("enrolment").is_some() {
+            write("enrolment.json", &case["enrolment"]);
+            command.args(["--enrolment", "enrolment.json"]);
+        }
+        let ran = run(&mut command);
+        if case["valid"] == true {
+            let said = ran.ok();
+            assert!(said.contains("signed this very answer"), "{name}: {said}");
+        } else {
+            let said = ran.failed(1);
+            assert!(said.contains("does not hold"), "{name}: {said}");
+        }
+    }
+    // Without the evidence it rests on the issuer's word, and the command says so.
+    let plain = json!({ "receipt": vectors["cases"][0]["jws"] });
+    write("receipt.json", &plain);
+    let said = run(verify(folder.path()).args(["receipt.json", "--jwks", "jwks.json"])).ok();
+    assert!(said.contains("give --evidence"), "{said}");
+    write("evidence.json", &vectors["cases"][0]["evidence"]);
+    let args = ["receipt.json", "--jwks", "jwks.json", "--evidence", "evidence.json"];
+    run(verify(folder.path()).args(args)).ok();
+}

@@ -8,13 +8,15 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use kernel::actor::Reach;
+use kernel::ask::answer::PasskeyAnswer;
 use kernel::ask::{CallbackResult, Dialect, Grant, Labels, Priority, Purpose, Route, Seat};
 use kernel::audit::Digest;
 use kernel::command::{NewAsk, Silence, Urge};
 use kernel::directory::{
-    Holder, HumanChange, NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewProject, NewRule,
-    NewSession, Profile, Proof, Step,
+    Authority, Holder, HumanChange, NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewPasskey,
+    NewProject, NewRule, NewSession, PasskeyUse, Profile, Proof, Step,
 };
+use kernel::passkey_evidence::{AnswerStatement, PasskeyEvidence};
 use kernel::question::{Answer, Body, Question, Reply};
 use kernel::{Actor, AskId, Assurance, Command, RuleId, Via, WebhookId};
 use reqwest::Method;
@@ -207,10 +209,15 @@ const RECORDS: &[(&str, &str)] = &[
     ("SaveGroup", "human_saved"),
     ("IssueKey", "key_issued"),
     ("RevokeKey", "key_revoked"),
+    ("RevokeKeyWithTokens", "key_revoked_with_tokens"),
     ("MailLink", "key_issued"),
     ("SignIn", "key_issued"),
-    ("UsePasskey", "passkey_used"),
+    ("EnrolPasskey", "key_issued"),
+    ("ConfirmPasskey", "passkey_confirmed"),
+    ("AnswerWithPasskey", "passkey_used"),
+    ("RemovePasskey", "key_revoked"),
     ("EndSessions", "key_revoked"),
+    ("EndAccess", "key_revoked"),
     ("AddRules", "rule_added"),
     ("RemoveRule", "rule_removed"),
     ("SaveWebhook", "webhook_saved"),
@@ -257,6 +264,46 @@ impl Recorder {
         self.seen.insert(name);
         outcome.ask.map(|ask| ask.id)
     }
+}
+
+/// A passkey is enrolled, confirmed, confirms an answer and is removed.
+async fn passkeys(story: &mut Story, clerk: Actor) {
+    let session = story.world.gateway().directory().key_by_hash(&Digest::of(b"c")).unwrap().id;
+    let new = NewPasskey {
+        hash: Digest::of(b"p"),
+        credential_id: "p".to_owned(),
+        public_key: "cose".to_owned(),
+        public: "0".to_owned(),
+        label: String::new(),
+        wait: 60,
+    };
+    let enrol = Command::EnrolPasskey(Box::new(new), Box::new(Authority::SignIn(session)));
+    story.run(person("ada"), enrol).await;
+    let key = story.world.gateway().directory().key_by_hash(&Digest::of(b"p")).unwrap().id;
+    story.run(system(), Command::ConfirmPasskey(key)).await;
+    let route = Route::Person { human: "ada".parse().unwrap() };
+    let asked = story.run(clerk, Command::Ask(Box::new(NewAsk { route, ..question() }))).await;
+    let ask = story.world.gateway().ask(asked.unwrap()).await.unwrap().unwrap();
+    let reply = Reply { answer: Answer::Replied { text: "Go".to_owned() }, comment: None };
+    let human = "ada".parse().unwrap();
+    let statement = AnswerStatement::of(&ask, &human, &reply, Digest::ZERO).unwrap();
+    let used = |challenge, counter| PasskeyUse { key, public: "1".to_owned(), challenge, counter };
+    let evidence = PasskeyEvidence {
+        key,
+        credential_id: "p".to_owned(),
+        public_key: "cose".to_owned(),
+        authenticator_data: "data".to_owned(),
+        client_data_json: "client".to_owned(),
+        signature: "signature".to_owned(),
+        rp_id: "localhost".to_owned(),
+        origin: "http://localhost".to_owned(),
+        statement,
+    };
+    let given = PasskeyAnswer { used: used(evidence.statement.challenge(), 1), evidence };
+    let answer = Command::AnswerWithPasskey(ask.id, Box::new(reply), Box::new(given));
+    story.run(person("ada"), answer).await;
+    let authority = Authority::Passkey(used(Digest::of(b"remove"), 2));
+    story.run(person("ada"), Command::RemovePasskey(key, Box::new(authority))).await;
 }
 
 fn person(id: &str) -> Actor {
@@ -373,11 +420,19 @@ async fn every_command_leaves_a_record() {
     };
     let link = Proof::Link(of("b", &story.world));
     story.run(system(), Command::SignIn(link, session)).await;
-    let passkey = Holder::Passkey { human: "ada".parse().unwrap(), public: "0".to_owned() };
-    story.run(person("ada"), Command::IssueKey(key("p", passkey))).await;
-    let passkey = of("p", &story.world);
-    story.run(system(), Command::UsePasskey(passkey, "1".to_owned())).await;
+    passkeys(&mut story, clerk.clone()).await;
     story.run(system(), Command::EndSessions("ada".parse().unwrap(), None)).await;
+    let token = Holder::Token { human: "ada".parse().unwrap() };
+    story.run(system(), Command::IssueKey(key("t", token))).await;
+    story.run(system(), Command::EndAccess("ada".parse().unwrap())).await;
+    let agent = Holder::Agent {
+        agent: "clerk".parse().unwrap(),
+        reach: Reach::Agent,
+        respond: false,
+        own_app: false,
+    };
+    story.run(owner(), Command::IssueKey(key("r", agent))).await;
+    story.run(owner(), Command::RevokeKeyWithTokens(of("r", &story.world))).await;
     let rule = NewRule {
         kinds: BTreeSet::new(),
         project: None,

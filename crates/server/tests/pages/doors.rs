@@ -2,7 +2,7 @@
 
 use dialects::native::WayView;
 use kernel::audit::Digest;
-use kernel::directory::{Cadence, Holder, Key, Means, Visit, Way};
+use kernel::directory::{Cadence, Enrolment, Holder, Key, Means, PasskeyUses, Visit, Way};
 use kernel::{KeyId, Time};
 use server::push::devices::Address;
 use server::web::notices::{self, Notice};
@@ -40,7 +40,9 @@ pub(crate) fn gallery(g: &mut Gallery) {
         ("sessions", my_sessions(g, &frame)),
         ("passkeys", my_passkeys(g, &frame, &passkey)),
         ("passkey-refused", notices::passkey_refused(&nobody)),
-        ("passkey-needed", notices::passkey_needed(&frame)),
+        ("passkey-needed", notices::passkey_needed(&frame, None)),
+        ("passkey-waits", notices::passkey_needed(&frame, Some(frame.now.plus_seconds(86_400)))),
+        ("passkey-removal", removal(&frame, &passkey)),
         ("no-passkeys", notices::no_passkeys(&frame, "public_url has to be a name")),
         ("confirm", confirm(g, &frame, &passkey)),
         ("offline", install::offline(&nobody)),
@@ -103,6 +105,7 @@ fn my_sessions(g: &Gallery, frame: &Frame) -> String {
         issued_at: Time::from_millis(frame.now.millis() - ago * 1000),
         expires_at: Some(frame.now.plus_seconds(86_400)),
         revoked_at: None,
+        tokens_ended: false,
     };
     let (here, there) = (key(2, "Firefox on Linux", 90), key(1, "Safari on iPhone", 400_000));
     let listed = [
@@ -117,18 +120,34 @@ fn my_passkeys(g: &Gallery, frame: &Frame, passkey: &passkeys::Question) -> Stri
     let key = |n: u128, label: &str| Key {
         id: KeyId::new(n.into()),
         hash: Digest::of(label.as_bytes()),
-        holder: Holder::Passkey { human: "olga".parse().unwrap(), public: String::new() },
+        holder: Holder::Passkey {
+            human: "olga".parse().unwrap(),
+            public: String::new(),
+            enrolment: Some(Box::new(Enrolment {
+                credential_id: String::new(),
+                public_key: String::new(),
+                counts_from: frame.now.plus_seconds(if n == 1 { 0 } else { 3600 }),
+            })),
+            uses: PasskeyUses::default(),
+        },
         label: label.to_owned(),
         issued_at: Time::from_millis(frame.now.millis() - 90_000_000),
         expires_at: None,
         revoked_at: None,
+        tokens_ended: false,
     };
     let (laptop, phone) = (key(1, "work laptop"), key(2, HOSTILE));
     let listed = [
         passkeys::Listed { key: &laptop, used: Some(frame.now) },
         passkeys::Listed { key: &phone, used: None },
     ];
-    passkeys::page(frame, &g.cast.directory, &listed, passkey, Some(&Notice::PasskeyAdded))
+    let adding = passkeys::Adding::Vouch(passkey.clone());
+    passkeys::page(frame, &g.cast.directory, &listed, &adding, Some(&Notice::PasskeyAdded))
+}
+
+/// A passkey that is removed with another, long after signing in.
+fn removal(frame: &Frame, passkey: &passkeys::Question) -> String {
+    passkeys::removal(frame, KeyId::new(1_u128.into()), HOSTILE, Some(passkey))
 }
 
 /// A form that was filled in, to be confirmed.

@@ -117,7 +117,9 @@ async fn work(desk: Desk, waiting: Arc<Mutex<mpsc::Receiver<Queued>>>) {
 }
 
 fn changes_directory(command: &Command) -> bool {
-    !command.makes_ask() && command.ask().is_none() && !matches!(command, Command::Task(_))
+    // Such an answer also records the use of the passkey, so that no other node takes it again.
+    matches!(command, Command::AnswerWithPasskey(..))
+        || (!command.makes_ask() && command.ask().is_none() && !matches!(command, Command::Task(_)))
 }
 
 impl Desk {

@@ -110,19 +110,28 @@ impl App {
         Ok((self.visible(&actor, parse(id)?).await?, actor))
     }
 
-    /// The proof of one event, or when to ask for it again.
+    /// The proof of one event of any subject, or when to ask for it again.
+    pub(crate) async fn inclusion_of(
+        &self,
+        subject: Subject,
+        seq: u64,
+    ) -> Result<Inclusion, Problem> {
+        let wait = self.config.seal_every.as_secs() + 1;
+        let found = proof(&**self.gateway.store(), subject, seq).await;
+        found.map_err(|why| match why {
+            NoProof::NotSealed => Problem::from(why).retry_after(wait),
+            NoProof::NotFound | NoProof::Broken | NoProof::Store(_) => why.into(),
+        })
+    }
+
+    /// The proof of one event of an ask, as this actor gets it.
     pub(crate) async fn proof(
         &self,
         ask: &Ask,
         actor: &Actor,
         seq: u64,
     ) -> Result<Inclusion, Problem> {
-        let wait = self.config.seal_every.as_secs() + 1;
-        let found = proof(&**self.gateway.store(), Subject::Ask(ask.id), seq).await;
-        let mut found = found.map_err(|why| match why {
-            NoProof::NotSealed => Problem::from(why).retry_after(wait),
-            NoProof::NotFound | NoProof::Broken | NoProof::Store(_) => why.into(),
-        })?;
+        let mut found = self.inclusion_of(Subject::Ask(ask.id), seq).await?;
         if let Actor::Agent { .. } = actor
             && is_held_answer(found.record.body.as_deref())
         {

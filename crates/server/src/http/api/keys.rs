@@ -3,7 +3,7 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::State;
+use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{IssueKey, IssuedKey, KeyPage, KeyView};
@@ -15,6 +15,7 @@ use crate::bootstrap;
 use crate::http::Shared;
 use crate::http::api::identities::{Listing, Pairs};
 use crate::http::api::openapi::Pages;
+use crate::http::api::page::{Params, unfit};
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 
@@ -22,7 +23,10 @@ use crate::http::problem::Problem;
 const EXAMINED: usize = 10_000;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new().routes(routes!(keys, issue_key)).routes(routes!(key, revoke_key))
+    OpenApiRouter::new()
+        .routes(routes!(keys, issue_key))
+        .routes(routes!(key, revoke_key))
+        .routes(routes!(confirm_passkey))
 }
 
 /// List credentials, never their secrets.
@@ -134,17 +138,71 @@ async fn issue_key(
             description = "The credential",
             example = "key_01JZ3V5Q8N6M4K2H0G9F7E5D3C",
         ),
+        (
+            "tokens" = Option<String>,
+            Query,
+            description = "`end` also ends the review, submit and poll tokens of the open requests that \
+                           were made with an agent's key; `keep`, the default, leaves them",
+        ),
     ),
-    responses((status = 204, description = "It opens nothing any more")),
+    responses(
+        (status = 204, description = "It opens nothing any more"),
+        (
+            status = 403,
+            description = "`not-allowed`: your own passkey is removed in the settings",
+        ),
+        (status = 422, description = "`invalid-field`: `tokens` for a key that is no agent's"),
+    ),
     security(("human_token" = [])),
 )]
 async fn revoke_key(
     State(app): State<Shared>,
     Named(id): Named<String>,
     headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
+    let params = Params::new(pairs, &["tokens"])?;
+    let with_tokens = match params.one("tokens")? {
+        None | Some("keep") => false,
+        Some("end") => true,
+        Some(_) => return Err(unfit("tokens", "keep or end")),
+    };
     let id: KeyId = id.parse().map_err(|_| Refusal::NotFound { what: "key" })?;
-    app.gateway.run(actor, Command::RevokeKey(id)).await?;
+    let command =
+        if with_tokens { Command::RevokeKeyWithTokens(id) } else { Command::RevokeKey(id) };
+    app.gateway.run(actor, command).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Confirm a passkey that waits: answers it confirms have the assurance `passkey` from now on.
+#[utoipa::path(
+    post,
+    path = "/api/v1/keys/{id}/confirm",
+    operation_id = "confirmPasskey",
+    tag = "keys",
+    params(
+        (
+            "id" = KeyId,
+            Path,
+            description = "The passkey",
+            example = "key_01JZ3V5Q8N6M4K2H0G9F7E5D3C",
+        ),
+    ),
+    responses(
+        (status = 204, description = "It counts"),
+        (status = 403, description = "`not-allowed`: for administrators, and not for one's own"),
+        (status = 404, description = "`not-found`: no passkey that works"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn confirm_passkey(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let actor = app.person(&headers).await?;
+    let id: KeyId = id.parse().map_err(|_| Refusal::NotFound { what: "passkey" })?;
+    app.gateway.run(actor, Command::ConfirmPasskey(id)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

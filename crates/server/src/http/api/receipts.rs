@@ -10,11 +10,12 @@ use dialects::native::{AskView, Revocation};
 use dialects::proof::inclusion::Inclusion;
 use dialects::proof::receipt::{PREFIX, id as receipt_id};
 use dialects::proof::{
-    Names, RECEIPT, REVOCATIONS, ReceiptClaims, RevocationClaims, RevokedReceipt, Unproven,
-    compare, words,
+    EvidenceStatus, Names, RECEIPT, REVOCATIONS, ReceiptClaims, RevocationClaims, RevokedReceipt,
+    Unproven, compare, words,
 };
+use kernel::passkey_evidence::PasskeyEvidence;
 use kernel::receipt::Receipt;
-use kernel::{Actor, Ask, AskId, By, Command, Phase, Time};
+use kernel::{Actor, Ask, AskId, Assurance, By, Command, Phase, Refusal, Subject, Time};
 use serde::{Deserialize, Serialize};
 use store::{Cursor, Filter, List, Order, Scope};
 use utoipa::ToSchema;
@@ -38,6 +39,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .routes(routes!(receipt))
         .routes(routes!(prove))
+        .routes(routes!(prove_enrolment))
         .routes(routes!(revoke))
         .routes(routes!(verify))
         .routes(routes!(revocations))
@@ -91,11 +93,37 @@ struct Signed {
     receipt: String,
     /// What it claims, for reading.
     claims: ReceiptClaims,
+    /// The evidence that a passkey confirmed the answer, which anybody can check. It is no part of the
+    /// signed receipt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evidence: Option<PasskeyEvidence>,
+    /// Where that evidence is, if the assurance is `passkey`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evidence_status: Option<EvidenceStatus>,
+}
+
+/// The evidence of an answer that was confirmed with a passkey, as this actor gets it.
+fn evidence_for(ask: &Ask, actor: &Actor) -> (Option<EvidenceStatus>, Option<PasskeyEvidence>) {
+    let resolution = ask.resolution().filter(|given| given.assurance == Assurance::Passkey);
+    let Some(resolution) = resolution else { return (None, None) };
+    let status = match &resolution.passkey {
+        None => EvidenceStatus::NotRecorded,
+        // A credential is the same in every request: it would tell the people of a pool apart.
+        Some(_) if ask.is_pooled() && !matches!(actor, Actor::Human { .. }) => {
+            EvidenceStatus::Withheld
+        }
+        Some(evidence) => match evidence.value() {
+            Some(found) => return (Some(EvidenceStatus::Kept), Some(found.clone())),
+            None => EvidenceStatus::Erased,
+        },
+    };
+    (Some(status), None)
 }
 
 /// Get the receipt of an ask that is over.
 ///
-/// A compact JWS signed with Ed25519; with `Accept: application/json` what it claims as well.
+/// A compact JWS signed with Ed25519; with `Accept: application/json` what it claims as well, and the
+/// evidence of the passkey that confirmed the answer, if one did.
 #[utoipa::path(
     get,
     path = "/api/v1/asks/{id}/receipt",
@@ -135,7 +163,9 @@ async fn receipt(
     let receipt = app.signer.sign(RECEIPT, &claims, claims.ended_at);
     let accept = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     if accept.into_iter().any(|kinds| kinds.contains("application/json")) {
-        return Ok(Json(Signed { receipt, claims }).into_response());
+        let (evidence_status, evidence) = evidence_for(&ask, &actor);
+        let signed = Signed { receipt, claims, evidence, evidence_status };
+        return Ok(Json(signed).into_response());
     }
     Ok(([(header::CONTENT_TYPE, JOSE)], receipt).into_response())
 }
@@ -215,6 +245,44 @@ async fn prove(
     let ask = app.visible(&actor, parse(&id)?).await?;
     let place = Receipt::of(&ask).ok_or_else(not_over)?.place;
     Ok(Json(app.proof(&ask, &actor, place.seq).await?).into_response())
+}
+
+/// Prove that the passkey that confirmed an answer was enrolled before, by the audit log.
+///
+/// The record holds the public key, the credential id, the name its owner gave the passkey, and the
+/// person.
+#[utoipa::path(
+    get,
+    path = "/api/v1/asks/{id}/receipt/enrolment",
+    operation_id = "proveEnrolment",
+    tag = "receipts",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+    ),
+    responses(
+        (status = 200, description = "The way from the record to the signed root", body = Inclusion),
+        (status = 404, description = "`not-found`: no evidence of a passkey comes with this receipt"),
+        (
+            status = 409,
+            description = "`not-over`; `not-sealed`: in no block yet",
+            headers(("Retry-After" = String, description = "Seconds until it should be")),
+        ),
+    ),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
+async fn prove_enrolment(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let actor = app.anyone(&headers).await?;
+    let ask = app.visible(&actor, parse(&id)?).await?;
+    if ask.is_open() {
+        return Err(not_over());
+    }
+    let (_, evidence) = evidence_for(&ask, &actor);
+    let evidence = evidence.ok_or(Refusal::NotFound { what: "passkey evidence" })?;
+    Ok(Json(app.inclusion_of(Subject::Key(evidence.key), 1).await?).into_response())
 }
 
 fn not_over() -> Problem {

@@ -15,7 +15,7 @@ use crate::http::problem::Problem;
 use crate::http::{App, Shared};
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new().routes(routes!(sessions, end_sessions))
+    OpenApiRouter::new().routes(routes!(sessions, end_sessions)).routes(routes!(end_access))
 }
 
 /// List the browsers in which somebody is signed in.
@@ -68,6 +68,33 @@ async fn end_sessions(
 ) -> Result<Response, Problem> {
     let (actor, human) = app.own(&headers, &id).await?;
     app.gateway.run(actor, Command::EndSessions(human, None)).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// End everything that lets a person in: sessions, tokens, sign-in links, passkeys and channel identities.
+///
+/// The account stays. A new sign-in link lets the person in again, and they verify their contact methods
+/// anew.
+#[utoipa::path(
+    delete,
+    path = "/api/v1/people/{id}/access",
+    operation_id = "endAccess",
+    tag = "people",
+    params(("id" = HumanId, Path, description = "Who", example = "user_dev")),
+    responses(
+        (status = 204, description = "Nothing lets them in any more"),
+        (status = 403, description = "`not-allowed`: for administrators, and not for oneself"),
+        (status = 404, description = "`not-found`: no such person"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn end_access(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let (actor, human) = app.own(&headers, &id).await?;
+    app.gateway.run(actor, Command::EndAccess(human)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 

@@ -11,7 +11,7 @@ use dialects::hitl::WireError;
 use kernel::Actor;
 use kernel::ask::Purpose;
 
-use super::{Answer, HitlError, is_token, param, shown};
+use super::{Answer, HitlError, param, shown};
 use crate::auth::Lane;
 use crate::http::Shared;
 use crate::http::name::Named;
@@ -27,7 +27,8 @@ pub(super) async fn upload(
     body: Body,
 ) -> Answer {
     let ask = app.hitl_ask_by_token(&id).await?;
-    if !shown(&pairs, &headers, &id).is_some_and(|token| is_token(&ask, Purpose::Review, token)) {
+    let token = shown(&pairs, &headers, &id);
+    if !token.is_some_and(|token| app.is_token(&ask, Purpose::Review, token)) {
         return Err(WireError::invalid_token().into());
     }
     app.door.count(ask.id, Lane::Submit)?;

@@ -110,10 +110,13 @@ pub(crate) fn shown<'r>(
     param(pairs, "token").or_else(|| cookie(headers, case_id))
 }
 
-/// A token that was presented, and whether it is one of this ask for this purpose. Only its hash is
-/// looked at, and that in constant time.
-pub(crate) fn is_token(ask: &Ask, purpose: Purpose, token: &str) -> bool {
-    ask.is_granted(purpose, &Digest::of(token.as_bytes()))
+impl App {
+    /// Whether a token that was presented is one of this ask for this purpose, and was not ended with the
+    /// agent's key. Only its hash is looked at, and that in constant time.
+    pub(crate) fn is_token(&self, ask: &Ask, purpose: Purpose, token: &str) -> bool {
+        ask.is_granted(purpose, &Digest::of(token.as_bytes()))
+            && self.gateway.directory().tokens_work(ask)
+    }
 }
 
 /// Who reads a case.
@@ -153,7 +156,7 @@ impl App {
     ) -> Result<(Arc<Ask>, Reader), HitlError> {
         if let Some(token) = param(pairs, "token") {
             let ask = self.hitl_ask_by_token(case_id).await?;
-            if !is_token(&ask, Purpose::Poll, token) {
+            if !self.is_token(&ask, Purpose::Poll, token) {
                 return Err(WireError::invalid_token().into());
             }
             return Ok((ask, Reader::Token));

@@ -12,7 +12,7 @@ use kernel::question::Reply;
 use kernel::{Actor, Ask, Command};
 use store::StoreError;
 
-use super::{Answer, HitlError, is_token, shown};
+use super::{Answer, HitlError, shown};
 use crate::auth::{Lane, bearer};
 use crate::http::name::Named;
 use crate::http::submitted::uploads_only_on_pages;
@@ -31,7 +31,7 @@ pub(super) async fn respond(
     let ask = app.hitl_ask_by_token(&id).await?;
     // HITL-039: whoever shows a bearer token answers inline, whatever else is sent.
     if headers.contains_key(header::AUTHORIZATION) {
-        if !is_token(&ask, Purpose::Submit, bearer(&headers)?) {
+        if !app.is_token(&ask, Purpose::Submit, bearer(&headers)?) {
             return Err(WireError::invalid_token().into());
         }
         let bytes = body::read(body, app.config.body_limit).await?;
@@ -80,7 +80,7 @@ impl App {
         read: impl FnOnce(&[u8]) -> Result<T, WireError>,
         in_body: impl FnOnce(&T) -> Option<&str>,
     ) -> Result<Result<T, WireError>, HitlError> {
-        let holds = |token: &str| is_token(ask, Purpose::Review, token);
+        let holds = |token: &str| self.is_token(ask, Purpose::Review, token);
         if shown.is_some_and(|token| !holds(token)) {
             return Err(WireError::invalid_token().into());
         }

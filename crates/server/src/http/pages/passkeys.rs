@@ -3,10 +3,12 @@
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
+use kernel::ask::answer::PasskeyAnswer;
 use kernel::audit::Digest;
-use kernel::directory::{Directory, Holder, Key, NewKey, Proof};
+use kernel::directory::{Authority, Directory, Holder, Key, NewPasskey, PasskeyUse, Proof};
+use kernel::passkey_evidence::{AnswerStatement, PasskeyEvidence};
 use kernel::question::Reply;
-use kernel::{Actor, Ask, Assurance, Command, HumanId, KeyId, Refusal};
+use kernel::{Ask, Assurance, Command, HumanId, KeyId, Refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::StoreError;
@@ -16,71 +18,120 @@ use super::request::refused;
 use super::{Instead, Page, Visitor, html, page};
 use crate::http::{App, Shared, submitted};
 use crate::ids::random;
-use crate::passkeys::{Asked, Passkeys};
+use crate::passkeys::{Asked, Asserted, Passkeys};
 use crate::web::notices::{self, Notice};
-use crate::web::passkeys::{self, Listed, Question};
+use crate::web::passkeys::{self, Adding, Listed, Question};
 use crate::web::{Frame, paths};
 
 /// An answer that waits for its passkey.
 #[derive(Serialize, Deserialize)]
 struct Unconfirmed {
     reply: Reply,
-    drawn: [u8; 32],
+    nonce: Digest,
     /// Whose claim the owner answers over, knowingly.
     over: Option<HumanId>,
 }
 
-pub(super) async fn show_passkeys(State(app): State<Shared>, headers: HeaderMap) -> Page {
-    let visitor = app.visitor(&headers).await?;
-    app.passkeys_page(&visitor, StatusCode::OK, None).await
+/// An assertion that was checked and vouches for a new passkey once that is made.
+#[derive(Serialize, Deserialize)]
+struct Vouched {
+    challenge: [u8; 32],
+    response: String,
 }
 
-/// `POST /settings/passkeys`: adds the one the browser made, or removes one.
+/// What a challenge is sealed for when a passkey vouches for a new one.
+const VOUCH: &str = "vouch for passkey";
+/// What a checked assertion is sealed for until the new passkey is made.
+const VOUCHED: &str = "vouched for passkey";
+
+pub(super) async fn show_passkeys(State(app): State<Shared>, headers: HeaderMap) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    app.passkeys_page(&visitor, StatusCode::OK, None, None).await
+}
+
+/// `POST /settings/passkeys`: vouches for a new passkey with one that is there, adds the one the browser
+/// made, or removes one.
 pub(super) async fn change_passkeys(State(app): State<Shared>, from: Request) -> Page {
     let (visitor, submitted) = app.acting(from, paths::PASSKEYS).await?;
     let human = &visitor.human.id;
+    let value = |name: &str| submitted.value(name).unwrap_or_default();
+    let directory = app.gateway.directory();
+    if !value("vouch").is_empty() {
+        let challenge = app.entrusted(VOUCH, &visitor.session.to_string(), value("sealed"));
+        let asserted = challenge
+            .and_then(|c| Some((c, app.asserted(human, &directory, c, value("response"))?)));
+        let Some((challenge, _)) = asserted else {
+            return app.passkey_was_refused(&visitor, NOT_USED).await;
+        };
+        let vouched = Vouched { challenge, response: value("response").to_owned() };
+        return app.passkeys_page(&visitor, StatusCode::OK, None, Some(vouched)).await;
+    }
     let (command, done) = if let Some(id) = submitted.value("remove") {
         let own = id.parse::<KeyId>().ok();
-        let own =
-            own.filter(|id| app.gateway.directory().passkeys_of(human).any(|key| key.id == *id));
-        let Some(id) = own else { return app.passkeys_page(&visitor, StatusCode::OK, None).await };
-        (Command::RevokeKey(id), Notice::PasskeyRemoved)
-    } else {
-        let state: Option<Value> = app.entrusted(
-            "make passkey",
-            &visitor.session.to_string(),
-            submitted.value("sealed").unwrap_or_default(),
-        );
-        let made = match (&app.passkeys, state) {
-            (Ok(passkeys), Some(state)) => {
-                passkeys.made(state, submitted.value("response").unwrap_or_default()).ok()
+        let own = own.filter(|id| directory.passkeys_of(human).any(|key| key.id == *id));
+        let Some(id) = own else {
+            return app.passkeys_page(&visitor, StatusCode::OK, None, None).await;
+        };
+        let purpose = format!("remove passkey {id}");
+        let holder = visitor.session.to_string();
+        let challenge = app.entrusted(&purpose, &holder, value("sealed"));
+        let authority = match (submitted.value("sealed"), challenge) {
+            (None, _) if app.is_fresh(&visitor) => Authority::SignIn(visitor.session),
+            (None, _) => return app.removal_page(&visitor, id, &purpose),
+            (Some(_), challenge) => {
+                let asserted =
+                    challenge.and_then(|c| app.asserted(human, &directory, c, value("response")));
+                match asserted {
+                    Some((used, _)) => Authority::Passkey(used),
+                    None => return app.passkey_was_refused(&visitor, NOT_USED).await,
+                }
             }
+        };
+        (Command::RemovePasskey(id, Box::new(authority)), Notice::PasskeyRemoved)
+    } else {
+        let holder = visitor.session.to_string();
+        let state: Option<Value> = app.entrusted("make passkey", &holder, value("sealed"));
+        let made = match (&app.passkeys, state) {
+            (Ok(passkeys), Some(state)) => passkeys.made(state, value("response")).ok(),
             _ => None,
         };
         let Some(made) = made else {
-            let refused = Notice::Refused(Refusal::NotAllowed { why: "the passkey was not made" });
-            return app
-                .passkeys_page(&visitor, StatusCode::UNPROCESSABLE_ENTITY, Some(&refused))
-                .await;
+            return app.passkey_was_refused(&visitor, "the passkey was not made").await;
+        };
+        let authority = match submitted.value("vouched").filter(|sealed| !sealed.is_empty()) {
+            None => Authority::SignIn(visitor.session),
+            Some(sealed) => {
+                let vouched: Option<Vouched> = app.entrusted(VOUCHED, &holder, sealed);
+                let asserted =
+                    vouched.and_then(|v| app.asserted(human, &directory, v.challenge, &v.response));
+                match asserted {
+                    Some((used, _)) => Authority::Passkey(used),
+                    None => return app.passkey_was_refused(&visitor, NOT_USED).await,
+                }
+            }
         };
         let label = submitted.value("label").map(str::trim).filter(|label| !label.is_empty());
-        let new = NewKey {
+        let new = NewPasskey {
             hash: made.hash,
-            holder: Holder::Passkey { human: human.clone(), public: made.public },
+            credential_id: made.credential_id,
+            public_key: made.public_key,
+            public: made.public,
             label: label.unwrap_or("passkey").to_owned(),
-            expires_at: None,
+            wait: app.config.sign_in.passkey_wait,
         };
-        (Command::IssueKey(new), Notice::PasskeyAdded)
+        (Command::EnrolPasskey(Box::new(new), Box::new(authority)), Notice::PasskeyAdded)
     };
     match app.gateway.run(visitor.actor.clone(), command).await {
-        Ok(_) => app.passkeys_page(&visitor, StatusCode::OK, Some(&done)).await,
+        Ok(_) => app.passkeys_page(&visitor, StatusCode::OK, Some(&done), None).await,
         Err(StoreError::Refused(refusal)) => {
-            let refused = Notice::Refused(refusal);
-            app.passkeys_page(&visitor, StatusCode::CONFLICT, Some(&refused)).await
+            let refused = Notice::Passkey(refusal);
+            app.passkeys_page(&visitor, StatusCode::CONFLICT, Some(&refused), None).await
         }
         Err(error) => Err(error.into()),
     }
 }
+
+const NOT_USED: &str = "the passkey was not used, or its signature does not fit";
 
 /// `POST /sign-in/passkey`
 pub(super) async fn sign_in(State(app): State<Shared>, from: Request) -> Page {
@@ -97,14 +148,20 @@ pub(super) async fn sign_in(State(app): State<Shared>, from: Request) -> Page {
     let response = submitted.value("response").unwrap_or_default();
     let directory = app.gateway.directory();
     let (key, human, public) = used(passkeys, &directory, response).ok_or_else(refused)?;
-    let checked = passkeys.check(challenge, response, public).map_err(|error| {
+    let asserted = passkeys.check(challenge, response, public).map_err(|error| {
         tracing::warn!(human.id = %human, key.id = %key.id, error = format!("{error:#}"), "a passkey was refused");
         match app.door.knocks().person(human) {
             Ok(()) => refused(),
             Err(wait) => app.told_to_wait(wait),
         }
     })?;
-    match app.enter(&parts.headers, Proof::Passkey { key: key.id, public: checked }).await {
+    let proof = Proof::Passkey(PasskeyUse {
+        key: key.id,
+        public: asserted.public,
+        challenge: Digest(challenge),
+        counter: asserted.counter,
+    });
+    match app.enter(&parts.headers, proof).await {
         Ok(entered) => {
             app.door.note_use(key.id, app.gateway.now());
             Ok(entered)
@@ -123,21 +180,26 @@ pub(super) async fn confirm(
     let (visitor, ask, submitted) = app.acting_on(&id, from).await?;
     let directory = app.gateway.directory();
     let proven = app.proven(&visitor, &ask, &directory, |name| submitted.value(name));
-    let Some((key, public, reply, over)) = proven else {
+    let Some((given, reply, over)) = proven else {
         let refused =
             Refusal::AssuranceTooLow { have: Assurance::Session, need: Assurance::Passkey };
         let notice = Notice::Refused(refused);
         return app.request_page(&visitor, &ask, StatusCode::FORBIDDEN, Some(&notice), None).await;
     };
-    app.gateway.run(Actor::System, Command::UsePasskey(key, public)).await?;
-    app.door.note_use(key, app.gateway.now());
-    let sure = match visitor.actor.clone() {
-        Actor::Human { id, via, .. } => Actor::Human { id, via, assurance: Assurance::Passkey },
-        other => other,
-    };
-    let command = Command::Answer(ask.id, Box::new(reply));
-    match app.answer_unless_claimed(&visitor, &sure, &ask, over.as_ref(), command).await {
-        Ok(_) => Ok(Redirect::to(&paths::answered(ask.id)).into_response()),
+    let key = given.used.key;
+    let command = Command::AnswerWithPasskey(ask.id, Box::new(reply), Box::new(given));
+    let answered =
+        app.answer_unless_claimed(&visitor, &visitor.actor, &ask, over.as_ref(), command).await;
+    match answered {
+        Ok(_) => {
+            app.door.note_use(key, app.gateway.now());
+            Ok(Redirect::to(&paths::answered(ask.id)).into_response())
+        }
+        Err(StoreError::Refused(refusal @ Refusal::NotAllowed { .. })) => {
+            let notice = Notice::Passkey(refusal);
+            let status = StatusCode::FORBIDDEN;
+            app.request_page(&visitor, &ask, status, Some(&notice), None).await
+        }
         Err(StoreError::Refused(refusal)) => {
             let now = app.seen_by(&visitor, &id).await?;
             let notice = refused(refusal, &now, &visitor.human);
@@ -155,20 +217,15 @@ fn used<'d>(
 ) -> Option<(&'d Key, &'d HumanId, &'d str)> {
     let key = directory.key_by_hash(&passkeys.named(response).ok()?)?;
     match &key.holder {
-        Holder::Passkey { human, public } if key.revoked_at.is_none() => Some((key, human, public)),
+        Holder::Passkey { human, public, .. } if key.revoked_at.is_none() => {
+            Some((key, human, public))
+        }
         Holder::Passkey { .. }
         | Holder::Agent { .. }
         | Holder::Token { .. }
         | Holder::Link { .. }
         | Holder::Session { .. } => None,
     }
-}
-
-/// What a passkey signs when an answer is confirmed: this question, this answer, by this person, once.
-fn commitment(ask: &Ask, human: &HumanId, reply: &Reply, drawn: &[u8; 32]) -> [u8; 32] {
-    let answer = Digest::of_json(reply);
-    let drawn = Digest::of(drawn);
-    Digest::of_json(&("answer", ask.id, ask.question.commitment(), human, answer, drawn)).0
 }
 
 impl App {
@@ -189,54 +246,125 @@ impl App {
         over: Option<HumanId>,
     ) -> Response {
         let directory = self.gateway.directory();
-        let own: Vec<&str> = directory.passkeys_of(&visitor.human.id).filter_map(public).collect();
-        let drawn: [u8; 32] = random();
-        let challenge = commitment(ask, &visitor.human.id, &reply, &drawn);
-        let options = match &self.passkeys {
-            Ok(passkeys) if !own.is_empty() => passkeys.ask(challenge, &own).ok(),
-            Ok(_) => None,
-            Err(why) => {
+        let now = self.gateway.now();
+        let live = |key: &&Key| key.is_live(now);
+        let all = || directory.passkeys_of(&visitor.human.id).filter(live);
+        let own: Vec<&str> =
+            all().filter(|key| key.counts_as_passkey(now)).filter_map(public).collect();
+        let nonce = Digest(random());
+        let statement = AnswerStatement::of(ask, &visitor.human.id, &reply, nonce);
+        let options = match (&self.passkeys, statement) {
+            (Ok(passkeys), Some(statement)) if !own.is_empty() => {
+                passkeys.ask(statement.challenge().0, &own).ok()
+            }
+            (Ok(_), _) => None,
+            (Err(why), _) => {
                 let shown = notices::no_passkeys(&visitor.frame, why);
                 return html(StatusCode::FORBIDDEN, shown);
             }
         };
         let shown = passkeys::answer_words(ask, &reply);
-        let unconfirmed = Unconfirmed { reply, drawn, over };
+        let unconfirmed = Unconfirmed { reply, nonce, over };
         let sealed = self.entrust("answer", &holder(visitor, ask), unconfirmed);
-        match options.zip(sealed) {
-            Some((options, sealed)) => {
-                let question = Question { options: options.to_string(), sealed };
-                html(StatusCode::OK, passkeys::confirm(&visitor.frame, ask.id, &shown, &question))
+        if let Some((options, sealed)) = options.zip(sealed) {
+            let question = Question { options: options.to_string(), sealed };
+            return html(
+                StatusCode::OK,
+                passkeys::confirm(&visitor.frame, ask.id, &shown, &question),
+            );
+        }
+        let waits = all().filter_map(|key| key.counts_from(now)).min();
+        html(StatusCode::FORBIDDEN, notices::passkey_needed(&visitor.frame, waits))
+    }
+
+    /// Whether this browser signed in a moment ago.
+    fn is_fresh(&self, visitor: &Visitor) -> bool {
+        let directory = self.gateway.directory();
+        directory.key(visitor.session).is_some_and(|key| key.is_fresh(self.gateway.now()))
+    }
+
+    /// An assertion of a passkey of this person's over a challenge, if its signature fits.
+    fn asserted(
+        &self,
+        human: &HumanId,
+        directory: &Directory,
+        challenge: [u8; 32],
+        response: &str,
+    ) -> Option<(PasskeyUse, Asserted)> {
+        let passkeys = self.passkeys.as_ref().ok()?;
+        let (key, whose, public) = used(passkeys, directory, response)?;
+        if whose != human {
+            return None;
+        }
+        match passkeys.check(challenge, response, public) {
+            Ok(asserted) => {
+                let used = PasskeyUse {
+                    key: key.id,
+                    public: asserted.public.clone(),
+                    challenge: Digest(challenge),
+                    counter: asserted.counter,
+                };
+                Some((used, asserted))
             }
-            None => html(StatusCode::FORBIDDEN, notices::passkey_needed(&visitor.frame)),
+            Err(error) => {
+                let error = format!("{error:#}");
+                tracing::warn!(human.id = %human, key.id = %key.id, error, "a passkey was refused");
+                None
+            }
         }
     }
 
-    /// The answer that was shown, if it was confirmed with a passkey of this person's; with the passkey
-    /// as it is now.
+    /// The answer that was shown, if it was confirmed with a passkey of this person's.
     fn proven<'v>(
         &self,
         visitor: &Visitor,
         ask: &Ask,
         directory: &Directory,
         value: impl Fn(&str) -> Option<&'v str>,
-    ) -> Option<(KeyId, String, Reply, Option<HumanId>)> {
-        let passkeys = self.passkeys.as_ref().ok()?;
-        let Unconfirmed { reply, drawn, over } =
+    ) -> Option<(PasskeyAnswer, Reply, Option<HumanId>)> {
+        let Unconfirmed { reply, nonce, over } =
             self.entrusted("answer", &holder(visitor, ask), value("sealed")?)?;
-        let response = value("response")?;
-        let (key, human, public) = used(passkeys, directory, response)?;
-        if *human != visitor.human.id {
-            return None;
-        }
-        let challenge = commitment(ask, human, &reply, &drawn);
-        match passkeys.check(challenge, response, public) {
-            Ok(public) => Some((key.id, public, reply, over)),
-            Err(error) => {
-                tracing::warn!(ask.id = %ask.id, key.id = %key.id, error = format!("{error:#}"), "a passkey was refused");
-                None
-            }
-        }
+        let human = &visitor.human.id;
+        let statement = AnswerStatement::of(ask, human, &reply, nonce)?;
+        let challenge = statement.challenge().0;
+        let (used, asserted) = self.asserted(human, directory, challenge, value("response")?)?;
+        let evidence = PasskeyEvidence {
+            key: used.key,
+            credential_id: asserted.credential_id,
+            public_key: asserted.public_key,
+            authenticator_data: asserted.authenticator_data,
+            client_data_json: asserted.client_data_json,
+            signature: asserted.signature,
+            rp_id: asserted.rp_id,
+            origin: asserted.origin,
+            statement,
+        };
+        Some((PasskeyAnswer { used, evidence }, reply, over))
+    }
+
+    /// The page of somebody whose passkey was not taken.
+    async fn passkey_was_refused(&self, visitor: &Visitor, why: &'static str) -> Page {
+        let notice = Notice::Passkey(Refusal::NotAllowed { why });
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        self.passkeys_page(visitor, status, Some(&notice), None).await
+    }
+
+    /// What to ask a browser for so that one of these passkeys signs a new challenge.
+    fn assertion(&self, visitor: &Visitor, purpose: &str, have: &[&str]) -> Option<Question> {
+        let challenge: [u8; 32] = random();
+        let options = self.passkeys.as_ref().ok()?.ask(challenge, have).ok()?;
+        let sealed = self.entrust(purpose, &visitor.session.to_string(), challenge)?;
+        Some(Question { options: options.to_string(), sealed })
+    }
+
+    /// The page on which the removal of a passkey is confirmed, where the sign-in was too long ago.
+    fn removal_page(&self, visitor: &Visitor, id: KeyId, purpose: &str) -> Page {
+        let directory = self.gateway.directory();
+        let have: Vec<&str> = directory.passkeys_of(&visitor.human.id).filter_map(public).collect();
+        let name = directory.key(id).map(|key| key.label.as_str()).unwrap_or_default();
+        let question = self.assertion(visitor, purpose, &have);
+        let shown = passkeys::removal(&visitor.frame, id, name, question.as_ref());
+        Ok(html(StatusCode::OK, shown))
     }
 
     async fn passkeys_page(
@@ -244,6 +372,7 @@ impl App {
         visitor: &Visitor,
         status: StatusCode,
         notice: Option<&Notice>,
+        vouched: Option<Vouched>,
     ) -> Page {
         let directory = self.gateway.directory();
         let human = &visitor.human.id;
@@ -262,19 +391,27 @@ impl App {
                 self.gateway.store().key_used(key.id).await?.max(self.door.just_used(key.id));
             listed.push(Listed { key, used });
         }
-        let name = crate::web::words::person(&directory, human);
-        let asked = passkeys.make(human.as_str(), &name, &have).map_err(|error| {
-            tracing::error!(error = format!("{error:#}"), "cannot ask for a passkey");
-            Instead(Box::new(html(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                notices::server_error(&visitor.frame, "passkeys"),
-            )))
-        })?;
-        let Asked { options, state } = asked;
-        let sealed = self.entrust("make passkey", &visitor.session.to_string(), state);
-        let question =
-            Question { options: options.to_string(), sealed: sealed.unwrap_or_default() };
-        let shown = passkeys::page(&visitor.frame, &directory, &listed, &question, notice);
+        let adding = if !have.is_empty() && vouched.is_none() {
+            self.assertion(visitor, VOUCH, &have).map_or(Adding::SignInAgain, Adding::Vouch)
+        } else if vouched.is_none() && !self.is_fresh(visitor) {
+            Adding::SignInAgain
+        } else {
+            let name = crate::web::words::person(&directory, human);
+            let asked = passkeys.make(human.as_str(), &name, &have).map_err(|error| {
+                tracing::error!(error = format!("{error:#}"), "cannot ask for a passkey");
+                Instead(Box::new(html(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    notices::server_error(&visitor.frame, "passkeys"),
+                )))
+            })?;
+            let Asked { options, state } = asked;
+            let session = visitor.session.to_string();
+            let sealed = self.entrust("make passkey", &session, state).unwrap_or_default();
+            let vouched = vouched.and_then(|vouched| self.entrust(VOUCHED, &session, vouched));
+            let question = Question { options: options.to_string(), sealed };
+            Adding::Make { question, vouched: vouched.unwrap_or_default() }
+        };
+        let shown = passkeys::page(&visitor.frame, &directory, &listed, &adding, notice);
         Ok(html(status, shown))
     }
 }

@@ -22,7 +22,7 @@ use super::review_proof::CAME_IN_VAIN;
 use super::{Instead, Page, html, parts, review_act};
 use crate::auth::Lane;
 use crate::http::body::BodyError;
-use crate::http::hitl::{cookie, is_token, review_cookie};
+use crate::http::hitl::{cookie, review_cookie};
 use crate::http::name::Named;
 use crate::http::submitted::{self, Proof, Unread};
 use crate::http::{App, Shared};
@@ -68,7 +68,7 @@ pub(super) async fn show_review(
     let mut ask = app.case(&case_id, &frame).await?;
     let known = cookie(from.headers(), &case_id);
     let shown = [visit.token.as_deref(), known].into_iter().flatten();
-    let token = shown.into_iter().find(|token| is_token(&ask, Purpose::Review, token));
+    let token = shown.into_iter().find(|token| app.is_token(&ask, Purpose::Review, token));
     let Some(token) = token else { return Err(no_link(StatusCode::UNAUTHORIZED, &frame)) };
     let remembered = known == Some(token);
     let base = app.hitl_base(from.headers());
@@ -115,7 +115,7 @@ pub(super) async fn post_review(
     let frame = app.guest_frame();
     let ask = app.case(&case_id, &frame).await?;
     let back = paths::review(&case_id);
-    let holds = |token: &str| is_token(&ask, Purpose::Review, token);
+    let holds = |token: &str| app.is_token(&ask, Purpose::Review, token);
     let proof = Proof { name: "token", holds: &holds };
     let files = ask.question.value().map(super::request::file_fields).unwrap_or_default();
     let posted = match submitted::read(&app, &headers, body, proof, &files).await {

@@ -19,7 +19,7 @@ use kernel::{Ask, AskId, HumanId, Subject};
 use super::request_acts::Looking;
 use crate::auth::Lane;
 use crate::gateway::REQUESTS;
-use crate::http::hitl::{is_token, shown};
+use crate::http::hitl::shown;
 use crate::http::name::Named;
 use crate::http::sse::{self, HEARTBEAT, Source};
 use crate::http::{App, Shared};
@@ -46,7 +46,7 @@ pub(super) async fn watch(
     let ask = app.gateway.ask(id).await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
     let ask = ask.ok_or(StatusCode::UNAUTHORIZED)?;
     let token = shown(&pairs, &headers, &case_id);
-    if !token.is_some_and(|token| is_token(&ask, Purpose::Review, token)) {
+    if !token.is_some_and(|token| app.is_token(&ask, Purpose::Review, token)) {
         return Err(StatusCode::UNAUTHORIZED);
     }
     app.door.count(id, Lane::Watch).map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;

@@ -182,7 +182,15 @@ pub fn key_made(agent: &Agent, secret: &str, server_url: &str) -> SettingsPage {
 
 /// Whether a key is really to be revoked.
 pub fn revoke(key: &Key, agent: &AgentId) -> SettingsPage {
-    let mut form = FormView::new(paths::REVOKE_KEY, Vec::new(), "Revoke this key now");
+    let none = FormProblem::default();
+    let filled = Filled { form: None, problems: &none };
+    let tokens = filled.flag(
+        "end_tokens",
+        "Tokens of its open requests",
+        "Also end the review, submit and poll tokens of the open requests made with this key",
+        false,
+    );
+    let mut form = FormView::new(paths::REVOKE_KEY, vec![tokens], "Revoke this key now");
     form.hidden.push(("key", key.id.to_string()));
     for button in &mut form.buttons {
         button.tone = "no";

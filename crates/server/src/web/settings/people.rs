@@ -11,6 +11,7 @@ use super::{Act, Block, CHOICES, FormView, Row, SettingsPage};
 use crate::web::form_body::Submitted;
 use crate::web::paths;
 use crate::web::problem::{FormProblem, Place};
+use crate::web::when::When;
 use crate::web::words::{self, Words};
 
 /// The fields of a person, as problems name them.
@@ -162,7 +163,7 @@ pub fn confirmed(form: &Submitted, human: &HumanId) -> Result<(), FormProblem> {
 }
 
 /// The page of one of them.
-pub fn page(human: &Human, directory: &Directory, filled: Filled<'_>) -> SettingsPage {
+pub fn page(human: &Human, directory: &Directory, now: Time, filled: Filled<'_>) -> SettingsPage {
     if human.is_erased() {
         return tombstone(human, directory);
     }
@@ -194,22 +195,62 @@ pub fn page(human: &Human, directory: &Directory, filled: Filled<'_>) -> Setting
         Vec::new(),
         "Make a sign-in link and show it once",
     );
+    let mut blocks = vec![Block::Form(save), Block::Form(link.titled("Let them in"))];
+    blocks.extend(waiting_passkeys(human, directory, now));
+    blocks.extend([
+        Block::Heading("End all access".to_owned()),
+        Block::Text(
+            "Ends their sessions, tokens, sign-in links and passkeys, and takes their contact methods \
+             as not verified. Use it when a device or an account was stolen. A new sign-in link lets \
+             them in again."
+                .to_owned(),
+        ),
+        Block::Form(end_access(human)),
+        Block::Heading("Erase personal data (GDPR)".to_owned()),
+        Block::Link {
+            href: paths::person_erase(&human.id),
+            label: "Erase this person…".to_owned(),
+        },
+        Block::Link { href: paths::PEOPLE.to_owned(), label: "Back to everybody".to_owned() },
+    ]);
     SettingsPage {
         at: paths::PEOPLE,
         title: words::person(directory, &human.id),
         lead: format!("Known here as {}.", human.id),
-        blocks: vec![
-            Block::Form(save),
-            Block::Form(link.titled("Let them in")),
-            Block::Heading("Erase personal data (GDPR)".to_owned()),
-            Block::Link {
-                href: paths::person_erase(&human.id),
-                label: "Erase this person…".to_owned(),
-            },
-            Block::Link { href: paths::PEOPLE.to_owned(), label: "Back to everybody".to_owned() },
-        ],
+        blocks,
         ..SettingsPage::default()
     }
+}
+
+/// Their passkeys that do not count yet, each with a button to confirm it.
+fn waiting_passkeys(human: &Human, directory: &Directory, now: Time) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for key in directory.passkeys_of(&human.id) {
+        let Some(from) = key.counts_from(now) else { continue };
+        if blocks.is_empty() {
+            blocks.push(Block::Heading("Passkeys to confirm".to_owned()));
+        }
+        let added = When::new(key.issued_at, now).words;
+        let from = When::new(from, now).words;
+        blocks.push(Block::Text(format!(
+            "“{}”, added {added}. It confirms answers {from}, or when you confirm it. Ask them in \
+             person or on the phone whether they added it.",
+            Words::of(&key.label)
+        )));
+        let mut form =
+            FormView::new(paths::person_passkey(&human.id), Vec::new(), "Confirm this passkey");
+        form.hidden.push(("key", key.id.to_string()));
+        blocks.push(Block::Form(form));
+    }
+    blocks
+}
+
+fn end_access(human: &Human) -> FormView {
+    let mut form = FormView::new(paths::person_access(&human.id), Vec::new(), "End all access now");
+    for button in &mut form.buttons {
+        button.tone = "no";
+    }
+    form
 }
 
 /// A link that was just made.

@@ -139,7 +139,12 @@ pub(super) async fn revoke(State(app): State<Shared>, from: Request) -> Page {
     let (visitor, form) = app.acting(from, paths::AGENTS).await?;
     let directory = app.gateway.directory();
     let (key, agent) = managed(&visitor, &directory, view::key(form.value("key")))?;
-    app.gateway.run(visitor.actor.clone(), Command::RevokeKey(key.id)).await?;
+    let command = if form.value("end_tokens").is_some() {
+        Command::RevokeKeyWithTokens(key.id)
+    } else {
+        Command::RevokeKey(key.id)
+    };
+    app.gateway.run(visitor.actor.clone(), command).await?;
     Ok(saved(&paths::agent(agent)))
 }
 

@@ -42,6 +42,8 @@ pub(super) fn routes() -> Router<Shared> {
         .route(paths::PEOPLE, get(people::list).post(people::add))
         .route("/settings/people/{id}", get(people::show).post(people::save))
         .route("/settings/people/{id}/link", post(people::link))
+        .route("/settings/people/{id}/passkey", post(people::confirm_passkey))
+        .route("/settings/people/{id}/access", post(people::end_access))
         .route("/settings/people/{id}/erase", get(people::confirm_erase).post(people::erase))
         .route(paths::GROUPS, get(people::groups).post(people::add_group))
         .route("/settings/groups/{id}", get(people::group).post(people::save_group))

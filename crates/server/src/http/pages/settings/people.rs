@@ -3,8 +3,9 @@
 use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use kernel::directory::Human;
 use kernel::ids::GroupId;
-use kernel::{Command, HumanId};
+use kernel::{Command, HumanId, KeyId};
 use store::StoreError;
 
 use super::super::{Page, Visitor, html, page as instead, parts};
@@ -15,7 +16,7 @@ use crate::serve::sign_in_url;
 use crate::web::settings::controls::Filled;
 use crate::web::settings::people as view;
 use crate::web::settings::{self, PAGE, SettingsPage};
-use crate::web::{notices, paths};
+use crate::web::{FormProblem, notices, paths};
 
 pub(super) async fn list(
     State(app): State<Shared>,
@@ -56,7 +57,7 @@ pub(super) async fn show(
     let directory = app.gateway.directory();
     let known = id.parse().ok().and_then(|id: HumanId| directory.human(&id));
     let human = known.ok_or_else(|| nothing_here(&visitor))?;
-    let shown = view::page(human, &directory, untouched());
+    let shown = view::page(human, &directory, app.gateway.now(), untouched());
     Ok(framed(&visitor, &SettingsPage { done: asked.done(), ..shown }))
 }
 
@@ -74,7 +75,7 @@ pub(super) async fn save(State(app): State<Shared>, Path(id): Path<String>, from
     };
     let Err(problems) = done else { return Ok(saved(&path)) };
     let filled = Filled { form: Some(&form), problems: &problems };
-    let shown = view::page(human, &directory, filled);
+    let shown = view::page(human, &directory, app.gateway.now(), filled);
     Ok(framed(&visitor, &SettingsPage { problems: problems.clone(), ..shown }))
 }
 
@@ -93,6 +94,58 @@ pub(super) async fn link(State(app): State<Shared>, Path(id): Path<String>, from
     })?;
     let shown = view::link_made(human, &directory, url.as_str());
     Ok(html(StatusCode::CREATED, settings::page(&visitor.frame, true, &shown)))
+}
+
+/// Confirms a passkey of theirs that waits.
+pub(super) async fn confirm_passkey(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.administrator(&headers).await?;
+    let directory = app.gateway.directory();
+    let known = id.parse().ok().and_then(|id: HumanId| directory.living(&id));
+    let human = known.ok_or_else(|| nothing_here(&visitor))?;
+    let path = paths::person(&human.id);
+    let form = app.submitted(&visitor, &headers, body, &path).await?;
+    let key = form.value("key").and_then(|key| key.parse::<KeyId>().ok());
+    let own = |key: &KeyId| directory.passkeys_of(&human.id).any(|one| one.id == *key);
+    let key = key.filter(own).ok_or_else(|| nothing_here(&visitor))?;
+    let done = app.attempt(&visitor, Command::ConfirmPasskey(key), view::LABELS).await?;
+    app.person_after(&visitor, human, done)
+}
+
+/// Ends everything that lets them in.
+pub(super) async fn end_access(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.administrator(&headers).await?;
+    let directory = app.gateway.directory();
+    let known = id.parse().ok().and_then(|id: HumanId| directory.living(&id));
+    let human = known.ok_or_else(|| nothing_here(&visitor))?;
+    app.submitted(&visitor, &headers, body, &paths::person(&human.id)).await?;
+    let command = Command::EndAccess(human.id.clone());
+    let done = app.attempt(&visitor, command, view::LABELS).await?;
+    app.person_after(&visitor, human, done)
+}
+
+impl App {
+    /// The page of a person after something was done about them, or what was wrong with it.
+    fn person_after(
+        &self,
+        visitor: &Visitor,
+        human: &Human,
+        done: Result<(), FormProblem>,
+    ) -> Page {
+        let Err(problems) = done else { return Ok(saved(&paths::person(&human.id))) };
+        let filled = Filled { form: None, problems: &problems };
+        let shown = view::page(human, &self.gateway.directory(), self.gateway.now(), filled);
+        Ok(framed(visitor, &SettingsPage { problems: problems.clone(), ..shown }))
+    }
 }
 
 /// What erasing a person removes and what stays, before it is done.

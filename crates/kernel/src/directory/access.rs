@@ -1,0 +1,98 @@
+//! Ending everything that lets one person in: sessions, tokens, sign-in links, passkeys, and the channel
+//! identities by which chats and emails are taken for theirs.
+
+use super::passkey::notifying;
+use super::{ADMIN_ONLY, Profile};
+use crate::actor::Actor;
+use crate::audit::Erasable;
+use crate::command::Envelope;
+use crate::directory::Human;
+use crate::effect::SecurityEvent;
+use crate::event::Happened;
+use crate::ids::{HumanId, Subject};
+use crate::refusal::Refusal;
+use crate::world::{Decision, Stop, World};
+
+/// Ends all access of a person, by an administrator or the operator. The account stays: a new sign-in
+/// link lets them in again, and every contact method has to be verified anew.
+pub(crate) fn end(world: &World<'_>, envelope: &Envelope, id: &HumanId) -> Result<Decision, Stop> {
+    let directory = world.directory;
+    if !directory.administers(&envelope.actor) {
+        return Err(ADMIN_ONLY.into());
+    }
+    if matches!(&envelope.actor, Actor::Human { id: own, .. } if own == id) {
+        let why = "another administrator, or the command on the server, ends your own access";
+        return Err(Refusal::NotAllowed { why }.into());
+    }
+    let human = directory.living(id).ok_or(Refusal::NotFound { what: "person" })?;
+    let mut decision = Decision::default();
+    let keys = directory.keys().filter(|key| key.human() == Some(id) && key.revoked_at.is_none());
+    decision.happened.extend(keys.map(|key| (Subject::Key(key.id), Happened::KeyRevoked)));
+    let profile = human.profile.value().filter(|profile| !profile.verified.is_empty());
+    if let Some(profile) = profile {
+        let profile = Profile { verified: std::collections::BTreeSet::new(), ..profile.clone() };
+        let profile = Erasable::new(profile, &mut envelope.salts.clone());
+        let saved = Human { profile, ..human.clone() };
+        let subject = Subject::Human(id.clone());
+        decision.happened.push((subject, Happened::HumanSaved(Box::new(saved))));
+    }
+    if decision.happened.is_empty() {
+        return Ok(decision);
+    }
+    Ok(notifying(decision, human, SecurityEvent::AccessEnded))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::Command;
+    use crate::directory::passkey::tests::first;
+    use crate::directory::{Contact, Holder, Means, NewKey};
+    use crate::effect::Effect;
+    use crate::testing::{Cast, human};
+
+    #[test]
+    fn nothing_of_a_person_lets_anybody_in_any_more() {
+        let mut cast = Cast::new();
+        // A session comes with the passkey.
+        first(&mut cast, "mark", "passkey");
+        let email = Contact::Email { address: "mark@example.com".to_owned(), context: None };
+        cast.run(cast.human("mark"), Command::AddContact(human("mark"), email));
+        let means = Means::email("mark@example.com");
+        cast.run(cast.human("mark"), Command::VerifyContact(human("mark"), means.clone()));
+        for (secret, holder) in [
+            ("token", Holder::Token { human: human("mark") }),
+            ("link", Holder::Link { human: human("mark"), mailed: false }),
+            ("hers", Holder::Token { human: human("nina") }),
+        ] {
+            let (hash, label) = (Cast::hash(secret), String::new());
+            let new = NewKey { hash, holder, label, expires_at: None };
+            cast.run(Actor::System, Command::IssueKey(new));
+        }
+        assert_eq!(cast.directory().human_by_means(&means).unwrap().id, human("mark"));
+        let end = || Command::EndAccess(human("mark"));
+        for nosy in [cast.human("mark"), cast.human("nina"), cast.agent("bot")] {
+            let refused = cast.attempt(nosy, end());
+            assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
+        }
+        let before = cast.effects().len();
+        cast.run(Actor::System, end());
+        let directory = cast.directory();
+        let of_mark = |key: &&crate::directory::Key| key.human() == Some(&human("mark"));
+        assert_eq!(directory.keys().filter(of_mark).count(), 4);
+        assert!(directory.keys().filter(of_mark).all(|key| key.revoked_at.is_some()));
+        assert!(directory.human_by_means(&means).is_none(), "the channel identity is gone");
+        assert!(directory.human(&human("mark")).unwrap().active, "the account stays");
+        assert!(directory.key_by_hash(&Cast::hash("hers")).unwrap().revoked_at.is_none());
+        let told = cast.effects()[before..].iter().any(|effect| {
+            matches!(effect, Effect::NotifySecurity { event: SecurityEvent::AccessEnded, to, .. }
+                if *to == means.mark())
+        });
+        assert!(told);
+        let records = cast.records().len();
+        cast.run(Actor::System, end());
+        assert_eq!(cast.records().len(), records, "nothing is left to end");
+        let ghost = cast.attempt(Actor::System, Command::EndAccess(human("ghost")));
+        assert_eq!(ghost, Err(Refusal::NotFound { what: "person" }));
+    }
+}
