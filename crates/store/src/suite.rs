@@ -289,6 +289,7 @@ macro_rules! suite {
                 }
                 let stage = $crate::suite::Stage::set($open).await;
                 $crate::suite::$part::$check(&stage).await;
+                stage.is_sound().await;
             }
         )+
     };
