@@ -44,7 +44,7 @@ pub async fn lost(store: &Arc<dyn Store>, head: FeedHead) -> Result<Option<Loss>
         let after = before.first().filter(|_| last > 0).map(|row| row.at);
         return Ok(Some(Loss { from: last + 1, to, after, until, replaced: false, accepted }));
     }
-    let found = store.hashes(head.position - 1, 1).await?;
+    let found = store.hashes(head.position.saturating_sub(1), 1).await?;
     if found.first() == Some(&(head.position, head.hash)) {
         return Ok(None);
     }

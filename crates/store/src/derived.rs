@@ -162,7 +162,7 @@ impl Derived {
     }
 
     /// A moment of an ask that is not the one its state wants.
-    pub(crate) fn wrong(&mut self, subject: impl ToString, why: &str) {
+    pub(crate) fn wrong(&mut self, subject: &impl ToString, why: &str) {
         if self.damages.len() < MOST_DAMAGES {
             let subject = Some(subject.to_string());
             self.damages.push(Damage { subject, why: why.to_owned() });
@@ -196,10 +196,11 @@ impl Derived {
             (words, &ask, "its words in the search index do not match its state"),
         ];
         for (ids, name, why) in kinds {
-            damages.extend(ids.into_iter().take(MOST_DAMAGES).map(|id| Damage {
-                subject: Some(name(id)),
-                why: why.to_owned(),
-            }));
+            damages.extend(
+                ids.into_iter()
+                    .take(MOST_DAMAGES)
+                    .map(|id| Damage { subject: Some(name(id)), why: why.to_owned() }),
+            );
         }
         // One ask may differ in several ways; each is said once.
         damages.into_iter().collect::<BTreeSet<_>>().into_iter().collect()

@@ -241,9 +241,7 @@ async fn look(config: &Config) -> Vec<Finding> {
                     Err(failed) => (false, failed.to_string()),
                 };
                 findings.push(match medium {
-                    Medium::Email => {
-                        Finding::new("mail", ok, format!("{}: {says}", mail(config)))
-                    }
+                    Medium::Email => Finding::new("mail", ok, format!("{}: {says}", mail(config))),
                     medium => Finding::new(medium.as_str(), ok, says),
                 });
             }

@@ -35,6 +35,7 @@ mod conversation_pages;
 mod conversations;
 mod credentials;
 mod cross;
+mod damage;
 mod desk;
 mod desk_own;
 mod envelope;

@@ -149,6 +149,8 @@ impl Database {
         match failure {
             // Whoever got it would wait behind what still runs there.
             Some(Failure::Slow) => drop(Client::take(client)),
+            // A fresh one is set up anew.
+            Some(Failure::NotDurable(_)) => drop(Client::take(client)),
             // What took this one away took others, too, and not all of them know yet.
             Some(failure) if failure.is_lost() => {
                 drop(Client::take(client));
@@ -187,21 +189,19 @@ pub(super) fn not_durable(setting: &str) -> String {
 
 /// Raises `synchronous_commit` to `on` where the server, the role or the address asks for less. A
 /// stronger setting stays. A connection on which that has no effect is not used.
-async fn commit_durably(
-    client: &mut ClientWrapper,
-) -> Result<(), HookError> {
-    let show = "SHOW synchronous_commit";
-    let setting = async |client: &ClientWrapper| -> Result<String, HookError> {
-        let row = client.query_one(show, &[]).await.map_err(HookError::Backend)?;
-        row.try_get(0).map_err(HookError::Backend)
-    };
-    if is_durable(&setting(client).await?) {
+async fn commit_durably(client: &mut ClientWrapper) -> Result<(), HookError> {
+    if is_durable(&synchronous_commit(client).await?) {
         return Ok(());
     }
     let raise = "SET SESSION synchronous_commit = on";
     client.batch_execute(raise).await.map_err(HookError::Backend)?;
-    let after = setting(client).await?;
+    let after = synchronous_commit(client).await?;
     if is_durable(&after) { Ok(()) } else { Err(HookError::message(not_durable(&after))) }
+}
+
+async fn synchronous_commit(client: &ClientWrapper) -> Result<String, HookError> {
+    let row = client.query_one("SHOW synchronous_commit", &[]).await.map_err(HookError::Backend)?;
+    row.try_get(0).map_err(HookError::Backend)
 }
 
 #[cfg(test)]

@@ -141,7 +141,7 @@ async fn compare(client: &mut Client) -> Result<Vec<Damage>, Failure> {
         let id = id(row, 0)?;
         let Ok(ask) = serde_json::from_str::<Ask>(row.try_get(1)?) else { return Ok(()) };
         if ask.id.ulid() != id {
-            derived.wrong(kernel::AskId::new(id), "its row has the state of another request");
+            derived.wrong(&kernel::AskId::new(id), "its row has the state of another request");
         }
         wakes.extend(ask.wake_at().map(|at| (id, at)));
         ends.extend(ask.kept_since().map(|at| (id, at)));
@@ -153,10 +153,11 @@ async fn compare(client: &mut Client) -> Result<Vec<Damage>, Failure> {
         let id = id(row, 0)?;
         let Ok(task) = serde_json::from_str::<Task>(row.try_get(2)?) else { return Ok(()) };
         if task.id.ulid() != id {
-            derived.wrong(kernel::TaskId::new(id), "its row has the state of another task");
+            derived.wrong(&kernel::TaskId::new(id), "its row has the state of another task");
         }
         if row.try_get::<_, Option<i64>>(1)? != task.kept_since().map(Time::millis) {
-            derived.wrong(task.id, "the moment its retention counts from does not match its state");
+            derived
+                .wrong(&task.id, "the moment its retention counts from does not match its state");
         }
         derived.task(&task);
         Ok(())
@@ -218,7 +219,7 @@ async fn moments(
         let (id, at, far): (_, i64, bool) = (id(row, 0)?, row.try_get(1)?, row.try_get(2)?);
         let expected = wakes.remove(&id).map(Time::millis);
         if expected.is_none_or(|expected| at < expected || (far && at != expected)) {
-            derived.wrong(kernel::AskId::new(id), wake);
+            derived.wrong(&kernel::AskId::new(id), wake);
         }
         Ok(())
     })
@@ -227,14 +228,14 @@ async fn moments(
     each(moment, "SELECT ask, at FROM ended", |row| {
         let id = id(row, 0)?;
         if ends.remove(&id).map(Time::millis) != Some(row.try_get(1)?) {
-            derived.wrong(kernel::AskId::new(id), over);
+            derived.wrong(&kernel::AskId::new(id), over);
         }
         Ok(())
     })
     .await?;
     for (missing, why) in [(wakes, wake), (ends, over)] {
         for id in missing.into_keys() {
-            derived.wrong(kernel::AskId::new(id), why);
+            derived.wrong(&kernel::AskId::new(id), why);
         }
     }
     Ok(())

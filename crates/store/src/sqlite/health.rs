@@ -1,7 +1,7 @@
 //! Whether the file can be written, and whether anything in it is damaged.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use async_trait::async_trait;
 use kernel::{Ask, AskId, Subject, Task, TaskId, Time};
@@ -108,18 +108,21 @@ fn compare(conn: &Connection, path: &Path) -> Result<Vec<Damage>> {
     let mut derived = Derived::default();
     let numbers = asks(&moment, &mut derived)?;
     tasks(&moment, &mut derived)?;
-    rows(&moment, "SELECT scope, phase, rank, id, kind, priority, agent_label, project_label, fold
-         FROM listing", |row| {
-        let text = |n| row.get_ref(n)?.as_str().map_err(rusqlite::Error::from);
-        let label = |n| row.get_ref(n)?.as_str_or_null().map_err(rusqlite::Error::from);
-        let (scope, phase, kind) = (text(0)?, text(1)?, text(4)?);
-        let (agent_label, project_label) = (label(6)?, label(7)?);
-        let (rank, priority) = (row.get(2)?, row.get(5)?);
-        let found =
-            ListRow { scope, phase, rank, kind, priority, agent_label, project_label };
-        derived.listed(ulid(row, 3)?, &found, row.get(8)?);
-        Ok(())
-    })?;
+    rows(
+        &moment,
+        "SELECT scope, phase, rank, id, kind, priority, agent_label, project_label, fold
+         FROM listing",
+        |row| {
+            let text = |n| row.get_ref(n)?.as_str().map_err(rusqlite::Error::from);
+            let label = |n| row.get_ref(n)?.as_str_or_null().map_err(rusqlite::Error::from);
+            let (scope, phase, kind) = (text(0)?, text(1)?, text(4)?);
+            let (agent_label, project_label) = (label(6)?, label(7)?);
+            let (rank, priority) = (row.get(2)?, row.get(5)?);
+            let found = ListRow { scope, phase, rank, kind, priority, agent_label, project_label };
+            derived.listed(ulid(row, 3)?, &found, row.get(8)?);
+            Ok(())
+        },
+    )?;
     rows(&moment, "SELECT scope, at, id FROM deadline", |row| {
         derived.expires(ulid(row, 2)?, row.get_ref(0)?.as_str()?, row.get(1)?);
         Ok(())
@@ -142,7 +145,7 @@ fn compare(conn: &Connection, path: &Path) -> Result<Vec<Damage>> {
 
 /// Lets the connection read the search index; without one there is nothing to compare, and the server
 /// makes it anew.
-fn attach(conn: &Connection, index: &PathBuf) -> bool {
+fn attach(conn: &Connection, index: &Path) -> bool {
     conn.execute("ATTACH ?1 AS search", [index.to_string_lossy()]).is_ok()
         && conn
             .execute_batch(
@@ -162,13 +165,16 @@ fn asks(conn: &Connection, derived: &mut Derived) -> Result<HashMap<i64, Ulid>> 
             return Ok(());
         };
         if ask.id.ulid() != id {
-            derived.wrong(AskId::new(id), "its row has the state of another request");
+            derived.wrong(&AskId::new(id), "its row has the state of another request");
         }
         if row.get::<_, Option<i64>>(2)? != ask.wake_at().map(Time::millis) {
-            derived.wrong(ask.id, "its next reminder, escalation or deadline does not match its state");
+            derived.wrong(
+                &ask.id,
+                "its next reminder, escalation or deadline does not match its state",
+            );
         }
         if row.get::<_, Option<i64>>(3)? != ask.kept_since().map(Time::millis) {
-            derived.wrong(ask.id, "the moment its retention counts from does not match its state");
+            derived.wrong(&ask.id, "the moment its retention counts from does not match its state");
         }
         derived.ask(&ask);
         Ok(())
@@ -183,10 +189,11 @@ fn tasks(conn: &Connection, derived: &mut Derived) -> Result<()> {
             return Ok(());
         };
         if task.id.ulid() != id {
-            derived.wrong(TaskId::new(id), "its row has the state of another task");
+            derived.wrong(&TaskId::new(id), "its row has the state of another task");
         }
         if row.get::<_, Option<i64>>(1)? != task.kept_since().map(Time::millis) {
-            derived.wrong(task.id, "the moment its retention counts from does not match its state");
+            derived
+                .wrong(&task.id, "the moment its retention counts from does not match its state");
         }
         derived.task(&task);
         Ok(())

@@ -79,7 +79,10 @@ async fn a_session_that_cannot_wait_for_the_disk_is_refused() {
     proxy.set(Line::Resets);
     let refused = opened(&proxy.url).await.map(drop).unwrap_err();
     let said = sources(&refused);
-    assert!(said.contains("synchronous_commit is off although this session set it to on"), "{said}");
+    assert!(
+        said.contains("synchronous_commit is off although this session set it to on"),
+        "{said}"
+    );
     assert!(said.contains("connection pooler"), "{said}");
 }
 

@@ -96,7 +96,8 @@ async fn carry(
 
 /// Turns the one setting we raise into another of the same length.
 fn forget_settings(bytes: &mut [u8]) {
-    let (wanted, other) = (b"SET SESSION synchronous_commit =", b"SET SESSION application_name   =");
+    let (wanted, other) =
+        (b"SET SESSION synchronous_commit =", b"SET SESSION application_name   =");
     if let Some(at) = bytes.windows(wanted.len()).position(|part| part == wanted) {
         bytes[at..at + other.len()].copy_from_slice(other);
     }
