@@ -144,7 +144,9 @@ async fn compare(client: &mut Client) -> Result<Vec<Damage>, Failure> {
             derived.wrong(&kernel::AskId::new(id), "its row has the state of another request");
         }
         wakes.extend(ask.wake_at().map(|at| (id, at)));
-        ends.extend(ask.kept_since().map(|at| (id, at)));
+        // Earlier versions had none for what a person wrote to an agent until the agent replied.
+        let kept = ask.kept_since().map(|at| (id, (at, ask.is_opening())));
+        ends.extend(kept);
         derived.ask(&ask);
         Ok(())
     })
@@ -207,7 +209,7 @@ async fn lists(moment: &Transaction<'_>, derived: &mut Derived) -> Result<(), Fa
 async fn moments(
     moment: &Transaction<'_>,
     mut wakes: HashMap<Ulid, Time>,
-    mut ends: HashMap<Ulid, Time>,
+    mut ends: HashMap<Ulid, (Time, bool)>,
     derived: &mut Derived,
 ) -> Result<(), Failure> {
     let wake = "its next reminder, escalation or deadline does not match its state";
@@ -227,16 +229,17 @@ async fn moments(
     let over = "the moment its retention counts from does not match its state";
     each(moment, "SELECT ask, at FROM ended", |row| {
         let id = id(row, 0)?;
-        if ends.remove(&id).map(Time::millis) != Some(row.try_get(1)?) {
+        if ends.remove(&id).map(|(at, _)| at.millis()) != Some(row.try_get(1)?) {
             derived.wrong(&kernel::AskId::new(id), over);
         }
         Ok(())
     })
     .await?;
-    for (missing, why) in [(wakes, wake), (ends, over)] {
-        for id in missing.into_keys() {
-            derived.wrong(&kernel::AskId::new(id), why);
-        }
+    for id in wakes.into_keys() {
+        derived.wrong(&kernel::AskId::new(id), wake);
+    }
+    for (id, _) in ends.into_iter().filter(|(_, (_, early))| !early) {
+        derived.wrong(&kernel::AskId::new(id), over);
     }
     Ok(())
 }
