@@ -51,6 +51,12 @@ pub async fn lost(store: &Arc<dyn Store>, head: FeedHead) -> Result<Option<Loss>
     Ok(Some(Loss { from: to, to, after: None, until, replaced: true, accepted }))
 }
 
+/// What is lost where there is no database any more.
+pub fn everything(head: FeedHead) -> Loss {
+    let (to, until) = (head.position, head.at);
+    Loss { from: 1, to, after: None, until, replaced: false, accepted: false }
+}
+
 /// Whether a head was kept of another database than this one.
 pub async fn is_foreign(store: &Arc<dyn Store>, head: FeedHead) -> Result<bool, StoreError> {
     let first = store.hashes(0, 1).await?;

@@ -1,6 +1,7 @@
 //! What an installation keeps, wherever it keeps it: the store with its clock, the server's keys,
 //! uploads, and the mark of the newest block.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
@@ -13,7 +14,7 @@ use store::{Clock, Durability, Health, Store, StoreError};
 use crate::config::{Config, Database, DatabaseUrl};
 use crate::feed_head;
 use crate::files::{Files, make_private_folder};
-use crate::mark::{Loss, Mark, Sealed};
+use crate::mark::{Loss, Mark, Marked, Sealed};
 use crate::vault::Vault;
 use crate::vault::shared::MasterKey;
 
@@ -51,6 +52,8 @@ impl Home {
             }),
             Database::Sqlite(path) => {
                 make_private_folder(&config.data)?;
+                let mark = Mark::of(&config.data);
+                look_before_opening(path, &mark).await?;
                 let store = Sqlite::open(path, Arc::clone(&clock)).map_err(|error| {
                     let what = match &error {
                         StoreError::Unavailable(why) if why.is::<Locked>() => format!(
@@ -61,7 +64,6 @@ impl Home {
                     };
                     anyhow::Error::from(error).context(what)
                 })?;
-                let mark = Mark::of(&config.data);
                 let home = Self {
                     store: Arc::new(store),
                     clock,
@@ -75,7 +77,7 @@ impl Home {
                     shared: None,
                 };
                 home.require_keys().await?;
-                home.require_head().await?;
+                require_head(&home.store, &home.head).await?;
                 Ok(home)
             }
             Database::Postgres(url) => {
@@ -126,17 +128,6 @@ impl Home {
         );
     }
 
-    /// Refuses to go on where the database has lost events that were acknowledged.
-    async fn require_head(&self) -> anyhow::Result<()> {
-        let Some(head) = self.head.load()?.head else { return Ok(()) };
-        let Some(loss) = feed_head::lost(&self.store, head).await? else { return Ok(()) };
-        bail!(
-            "{loss}. The database is older than what was acknowledged here, or damaged: keep its \
-             files, look at the disk, and restore a backup; see docs/audit.md, \"Acknowledged events \
-             that are missing\". To go on without these events, start once with --accept-loss"
-        );
-    }
-
     /// A node goes on where the shared database has lost events: other nodes do, too. The loss is
     /// logged and written down, and `audit verify` on this node says it.
     async fn report_lost(&self) -> anyhow::Result<()> {
@@ -154,6 +145,9 @@ impl Home {
         if loss.is_some() || foreign {
             let newest = feed_head::newest(&self.store).await?;
             self.head.change(|marked| {
+                if foreign {
+                    marked.lost.clear();
+                }
                 marked.lost.extend(loss);
                 marked.head = newest;
             })?;
@@ -168,6 +162,35 @@ impl Home {
         let turn = shared.turn("start").await;
         Ok(Some(turn.context("another node is starting and does not finish")?))
     }
+}
+
+/// Checks the head of the feed without changing anything: a store that is opened for writing takes its
+/// log into the file when it is closed, and what could be looked at or restored would be gone.
+async fn look_before_opening(path: &Path, mark: &Mark) -> anyhow::Result<()> {
+    let Some(head) = mark.load()?.head else { return Ok(()) };
+    if !path.exists() {
+        return refuse_loss(&feed_head::everything(head));
+    }
+    // One of an earlier version is checked once it is opened.
+    let Ok(store) = Sqlite::open_to_check(path) else { return Ok(()) };
+    require_head(&(Arc::new(store) as Arc<dyn Store>), mark).await
+}
+
+/// Refuses to go on where the database has lost events that were acknowledged.
+async fn require_head(store: &Arc<dyn Store>, mark: &Mark) -> anyhow::Result<()> {
+    let Some(head) = mark.load()?.head else { return Ok(()) };
+    match feed_head::lost(store, head).await? {
+        Some(loss) => refuse_loss(&loss),
+        None => Ok(()),
+    }
+}
+
+fn refuse_loss(loss: &Loss) -> anyhow::Result<()> {
+    bail!(
+        "{loss}. The database is older than what was acknowledged here, or damaged: keep its files, \
+         look at the disk, and restore a backup; see docs/audit.md, \"Acknowledged events that are \
+         missing\". To go on without these events, start once with --accept-loss"
+    )
 }
 
 /// Says in the log how durable commits are.
@@ -206,6 +229,16 @@ pub async fn new_keys(config: &Config) -> anyhow::Result<()> {
 pub async fn accept_loss(config: &Config) -> anyhow::Result<()> {
     let mark = Mark::of(&config.data);
     let marked = mark.load()?;
+    if let (Database::Sqlite(path), Some(head)) = (&config.database, marked.head)
+        && !path.exists()
+    {
+        let loss = feed_head::everything(head);
+        tracing::error!(from = loss.from, to = loss.to, %loss, "an operator accepted a loss");
+        return mark.change(|marked| {
+            *marked = Marked { lost: marked.lost.clone(), ..Marked::default() };
+            marked.lost.push(Loss { accepted: true, ..loss });
+        });
+    }
     let store = look(config).await?;
     let loss = match marked.head {
         Some(head) => feed_head::lost(&store, head).await?,

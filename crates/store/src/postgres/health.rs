@@ -100,7 +100,7 @@ async fn own_check(client: &Client, inspection: &mut Inspection) -> Result<(), F
     );
     for relation in client.query(relations, &[]).await? {
         let (oid, name): (u32, String) = (relation.try_get(0)?, relation.try_get(1)?);
-        let sql = if relation.try_get(2)? { &index } else { &table };
+        let sql = if relation.try_get(2)? { index.as_str() } else { table.as_str() };
         match client.query(sql, &[&oid]).await.map_err(Fault::from) {
             Ok(found) => {
                 for row in found {

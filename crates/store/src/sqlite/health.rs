@@ -113,8 +113,8 @@ fn compare(conn: &Connection, path: &Path) -> Result<Vec<Damage>> {
         "SELECT scope, phase, rank, id, kind, priority, agent_label, project_label, fold
          FROM listing",
         |row| {
-            let text = |n| row.get_ref(n)?.as_str().map_err(rusqlite::Error::from);
-            let label = |n| row.get_ref(n)?.as_str_or_null().map_err(rusqlite::Error::from);
+            let text = |n: usize| row.get_ref(n)?.as_str().map_err(rusqlite::Error::from);
+            let label = |n: usize| row.get_ref(n)?.as_str_or_null().map_err(rusqlite::Error::from);
             let (scope, phase, kind) = (text(0)?, text(1)?, text(4)?);
             let (agent_label, project_label) = (label(6)?, label(7)?);
             let (rank, priority) = (row.get(2)?, row.get(5)?);
