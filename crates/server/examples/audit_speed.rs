@@ -53,7 +53,7 @@ async fn main() -> anyhow::Result<()> {
     drop(sealer);
 
     let store: Arc<dyn Store> = Arc::new(Sqlite::open_to_check(&path)?);
-    let against = Against { keys: Arc::clone(&keys), known: None };
+    let against = Against { keys: Arc::clone(&keys), quick: true, ..Against::default() };
     for _ in 0..3 {
         let begun = Begun::now();
         let report = check(&store, &against, &mut |_| ()).await?;

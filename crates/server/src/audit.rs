@@ -19,7 +19,10 @@ use std::thread;
 
 use dialects::proof::Jwks;
 use kernel::audit::Digest;
-use store::{Store, StoreError};
+use store::{Damage, Inspection, Store, StoreError};
+
+use crate::feed_head;
+use crate::mark::Marked;
 
 pub use export::Export;
 pub use finding::{Finding, Place};
@@ -46,6 +49,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// How much more does not hold.
     pub more: u64,
+    /// What could not be checked, and losses that were accepted.
+    pub notes: Vec<String>,
 }
 
 impl Report {
@@ -64,12 +69,17 @@ impl Report {
 }
 
 /// What to check against.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Against {
     /// The keys blocks are signed with.
     pub keys: Arc<Jwks>,
     /// A block somebody wrote down: it must be in the chain.
     pub known: Option<(u64, Digest)>,
+    /// The head of the feed and the losses that are kept outside the database.
+    pub marked: Marked,
+    /// Leave out the database's own integrity check, and the comparison of lists, deadlines and the
+    /// search index with the states they derive from.
+    pub quick: bool,
 }
 
 /// How far a check is: what is done, and of how much. Bytes or events.
@@ -90,9 +100,48 @@ pub async fn check(
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Report, StoreError> {
     let mut report = Report::default();
-    chains::check(store, &mut report, progress).await?;
-    blocks::check(store, against, &mut report).await?;
-    Ok(report)
+    if !against.quick {
+        let Inspection { damages, notes } = store.inspect().await?;
+        damages.into_iter().for_each(|damage| report.found(Finding::Damaged(damage)));
+        report.notes = notes;
+    }
+    let damaged = !report.holds();
+    let checked = async {
+        lost(store, &against.marked, &mut report).await?;
+        chains::check(store, &mut report, progress).await?;
+        blocks::check(store, against, &mut report).await
+    };
+    match checked.await {
+        // What is damaged may keep the rest from being read: what was found is said all the same.
+        Err(StoreError::Damaged { what, source }) if damaged => {
+            let why = format!("the stored {what} cannot be read: {source}");
+            report.found(Finding::Damaged(Damage { subject: None, why }));
+            Ok(report)
+        }
+        Err(error) => Err(error),
+        Ok(()) => Ok(report),
+    }
+}
+
+/// Acknowledged events that are missing, by what is kept outside the database.
+async fn lost(
+    store: &Arc<dyn Store>,
+    marked: &Marked,
+    report: &mut Report,
+) -> Result<(), StoreError> {
+    for loss in &marked.lost {
+        if loss.accepted {
+            report.notes.push(format!("accepted by an operator: {loss}"));
+        } else {
+            report.found(Finding::Lost(loss.clone()));
+        }
+    }
+    if let Some(head) = marked.head
+        && let Some(loss) = feed_head::lost(store, head).await?
+    {
+        report.found(Finding::Lost(loss));
+    }
+    Ok(())
 }
 
 fn cores() -> usize {

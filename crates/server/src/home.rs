@@ -1,18 +1,20 @@
 //! What an installation keeps, wherever it keeps it: the store with its clock, the server's keys,
 //! uploads, and the mark of the newest block.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use kernel::directory::Directory;
 use store::memory::Memory;
 use store::postgres::{Options, Postgres, Turn};
 use store::sqlite::{Locked, Sqlite};
-use store::{Clock, Store, StoreError};
+use store::{Clock, Durability, Health, Store, StoreError};
 
 use crate::config::{Config, Database, DatabaseUrl};
+use crate::feed_head;
 use crate::files::{Files, make_private_folder};
-use crate::mark::Mark;
+use crate::mark::{Loss, Mark, Marked, Sealed};
 use crate::vault::Vault;
 use crate::vault::shared::MasterKey;
 
@@ -28,6 +30,8 @@ pub struct Home {
     pub files: Files,
     /// What was sealed here last.
     pub mark: Mark,
+    /// Where the head of the feed is kept: the same file, except on nodes that share a database.
+    pub head: Mark,
     /// The database, where nodes share one.
     shared: Option<Arc<Postgres>>,
 }
@@ -43,10 +47,13 @@ impl Home {
                 vault: Arc::new(Vault::memory()),
                 files: Files::ephemeral(),
                 mark: Mark::none(),
+                head: Mark::none(),
                 shared: None,
             }),
             Database::Sqlite(path) => {
                 make_private_folder(&config.data)?;
+                let mark = Mark::of(&config.data);
+                look_before_opening(path, &mark).await?;
                 let store = Sqlite::open(path, Arc::clone(&clock)).map_err(|error| {
                     let what = match &error {
                         StoreError::Unavailable(why) if why.is::<Locked>() => format!(
@@ -57,7 +64,7 @@ impl Home {
                     };
                     anyhow::Error::from(error).context(what)
                 })?;
-                Ok(Self {
+                let home = Self {
                     store: Arc::new(store),
                     clock,
                     vault: Arc::new(Vault::folder(&config.data)),
@@ -65,9 +72,13 @@ impl Home {
                         Some(bucket) => Files::bucket(bucket, None)?,
                         None => Files::open(&config.data.join("files"))?,
                     },
-                    mark: Mark::of(&config.data),
+                    head: mark.clone(),
+                    mark,
                     shared: None,
-                })
+                };
+                home.require_keys().await?;
+                require_head(&home.store, &home.head).await?;
+                Ok(home)
             }
             Database::Postgres(url) => {
                 // Before anything is made there: a node that cannot serve leaves no trace.
@@ -75,7 +86,8 @@ impl Home {
                 let given = set.then(|| Arc::clone(&clock));
                 let options = Options { clock: given, ..Options::default() };
                 let store = Arc::new(joined(url, options).await?);
-                Ok(Self {
+                report_durability(&store).await?;
+                let home = Self {
                     clock: if set { clock } else { store.clock() },
                     vault: Arc::new(Vault::shared(Arc::clone(&store), master)),
                     files: match &config.bucket {
@@ -86,9 +98,61 @@ impl Home {
                     shared: Some(store),
                     // Nodes come and go; what they sealed is kept elsewhere by the anchor command.
                     mark: Mark::none(),
-                })
+                    head: Mark::of_node(&config.data),
+                };
+                home.report_lost().await?;
+                Ok(home)
             }
         }
+    }
+
+    /// Refuses to go on where the server's keys are gone and the database is not new: with other keys
+    /// it could prove nothing of what it signed before, and read nothing that was encrypted.
+    pub async fn require_keys(&self) -> anyhow::Result<()> {
+        let place = self.vault.place();
+        let keys = self.vault.read().await.with_context(|| {
+            format!(
+                "the server's keys cannot be read: restore {place} from a backup of this \
+                 installation, or make it readable for the user the server runs as"
+            )
+        })?;
+        if keys.is_some() || self.store.last_position().await? == 0 {
+            return Ok(());
+        }
+        bail!(
+            "there are no server keys in {place}, but the database has a record: restore them from \
+             a backup of this installation, or give the --data folder this database belongs to. If \
+             they are lost for good, start once with --new-server-keys: receipts and blocks signed \
+             before can then be checked only with public keys somebody kept, and what was encrypted \
+             with the old keys cannot be read"
+        );
+    }
+
+    /// A node goes on where the shared database has lost events: other nodes do, too. The loss is
+    /// logged and written down, and `audit verify` on this node says it.
+    async fn report_lost(&self) -> anyhow::Result<()> {
+        let Some(head) = self.head.load()?.head else { return Ok(()) };
+        let foreign = feed_head::is_foreign(&self.store, head).await?;
+        let loss = feed_head::lost(&self.store, head).await?.filter(|_| !foreign);
+        if let Some(loss) = &loss {
+            tracing::error!(
+                from = loss.from,
+                to = loss.to,
+                %loss,
+                "the database has lost acknowledged events; look at its replication and backups"
+            );
+        }
+        if loss.is_some() || foreign {
+            let newest = feed_head::newest(&self.store).await?;
+            self.head.change(|marked| {
+                if foreign {
+                    marked.lost.clear();
+                }
+                marked.lost.extend(loss);
+                marked.head = newest;
+            })?;
+        }
+        Ok(())
     }
 
     /// Waits until no other node is just starting, and keeps them waiting until it is dropped: what
@@ -98,6 +162,102 @@ impl Home {
         let turn = shared.turn("start").await;
         Ok(Some(turn.context("another node is starting and does not finish")?))
     }
+}
+
+/// Checks the head of the feed without changing anything: a store that is opened for writing takes its
+/// log into the file when it is closed, and what could be looked at or restored would be gone.
+async fn look_before_opening(path: &Path, mark: &Mark) -> anyhow::Result<()> {
+    let Some(head) = mark.load()?.head else { return Ok(()) };
+    if !path.exists() {
+        return refuse_loss(&feed_head::everything(head));
+    }
+    // One of an earlier version is checked once it is opened.
+    let Ok(store) = Sqlite::open_to_check(path) else { return Ok(()) };
+    require_head(&(Arc::new(store) as Arc<dyn Store>), mark).await
+}
+
+/// Refuses to go on where the database has lost events that were acknowledged.
+async fn require_head(store: &Arc<dyn Store>, mark: &Mark) -> anyhow::Result<()> {
+    let Some(head) = mark.load()?.head else { return Ok(()) };
+    match feed_head::lost(store, head).await? {
+        Some(loss) => refuse_loss(&loss),
+        None => Ok(()),
+    }
+}
+
+fn refuse_loss(loss: &Loss) -> anyhow::Result<()> {
+    bail!(
+        "{loss}. The database is older than what was acknowledged here, or damaged: keep its files, \
+         look at the disk, and restore a backup; see docs/audit.md, \"Acknowledged events that are \
+         missing\". To go on without these events, start once with --accept-loss"
+    )
+}
+
+/// Says in the log how durable commits are.
+async fn report_durability(store: &Postgres) -> anyhow::Result<()> {
+    let Some(found) = store.durability().await? else { return Ok(()) };
+    for warning in found.warnings() {
+        tracing::warn!("{warning}");
+    }
+    let Durability { fsync, full_page_writes, synchronous_commit, synchronous_standby_names } =
+        found;
+    tracing::info!(
+        fsync,
+        full_page_writes,
+        synchronous_commit,
+        synchronous_standby_names,
+        "durability settings of the database"
+    );
+    Ok(())
+}
+
+/// Makes new keys for an installation that lost them. Refused while there are any.
+pub async fn new_keys(config: &Config) -> anyhow::Result<()> {
+    let vault = vault(config, Access::Change).await?;
+    let place = vault.place();
+    ensure!(
+        vault.read().await?.is_none(),
+        "there are server keys in {place}: start without --new-server-keys, or move them away first"
+    );
+    vault.change(|_| Ok(())).await?;
+    tracing::warn!(place, "made new server keys; what was signed with the old ones is not proven");
+    Ok(())
+}
+
+/// Accepts that events are lost, so that a server can start on the database as it is. What was lost
+/// stays written down.
+pub async fn accept_loss(config: &Config) -> anyhow::Result<()> {
+    let mark = Mark::of(&config.data);
+    let marked = mark.load()?;
+    if let (Database::Sqlite(path), Some(head)) = (&config.database, marked.head)
+        && !path.exists()
+    {
+        let loss = feed_head::everything(head);
+        tracing::error!(from = loss.from, to = loss.to, %loss, "an operator accepted a loss");
+        return mark.change(|marked| {
+            *marked = Marked { lost: marked.lost.clone(), ..Marked::default() };
+            marked.lost.push(Loss { accepted: true, ..loss });
+        });
+    }
+    let store = look(config).await?;
+    let loss = match marked.head {
+        Some(head) => feed_head::lost(&store, head).await?,
+        None => None,
+    };
+    let Some(loss) = loss else {
+        bail!("nothing is lost here: start without --accept-loss");
+    };
+    let newest = feed_head::newest(&store).await?;
+    let block = store.last_block().await?.map(|sealed| sealed.block);
+    let block = block.map(|block| Sealed { n: block.n, hash: block.hash() });
+    tracing::error!(from = loss.from, to = loss.to, %loss, "an operator accepted a loss");
+    mark.change(|marked| {
+        marked.lost.push(Loss { accepted: true, ..loss });
+        marked.head = newest;
+        // Blocks over what is lost are lost with it, and sealing goes on behind those that are left.
+        let there = |kept: &Sealed| block.is_some_and(|last| kept.n <= last.n);
+        marked.sealed = marked.sealed.filter(there).or(block);
+    })
 }
 
 /// Opens a store only to look at it, whether or not servers run on it. Nothing is made or changed.

@@ -15,7 +15,9 @@
 //! | [`home`] | what an installation keeps, and where |
 //! | [`vault`], [`secrets`], [`signing`] | the server's own keys, and what is done with them |
 //! | `erasing` | erasing people, tasks and artifacts (GDPR) |
-//! | [`mark`], [`files`] | the newest block that was sealed, uploads |
+//! | [`mark`], [`feed_head`] | the newest block and the head of the feed, kept outside the database |
+//! | [`readiness`] | whether the store can be written |
+//! | [`files`] | uploads |
 //! | [`reach`] | getting notices through to people, by whatever means they have |
 //! | [`push`] | people's devices, told through the push services of their browsers |
 //! | `command` | commands of the operator's |
@@ -38,6 +40,7 @@ mod confided;
 pub mod config;
 pub mod connections;
 mod erasing;
+pub mod feed_head;
 pub mod files;
 pub mod gateway;
 pub mod home;
@@ -54,6 +57,7 @@ pub mod oidc;
 pub mod passkeys;
 pub mod push;
 pub mod reach;
+pub mod readiness;
 pub mod script;
 pub mod secrets;
 pub mod serve;

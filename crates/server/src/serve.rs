@@ -20,6 +20,7 @@ use crate::channels::wired::Platforms;
 use crate::clock::MovableClock;
 use crate::config::{Config, Database};
 use crate::connections::{Connections, Limits};
+use crate::feed_head;
 use crate::gateway::Gateway;
 use crate::home::Home;
 use crate::http::api::Dev;
@@ -34,6 +35,7 @@ use crate::mail::channel::Mail;
 use crate::oidc::Provider;
 use crate::passkeys::Passkeys;
 use crate::push::Push;
+use crate::readiness::Readiness;
 use crate::script::{Players, Script};
 use crate::secrets::Secrets;
 use crate::signing::Signer;
@@ -76,7 +78,8 @@ impl Server {
         let clock = movable.clone().map_or(clock, |movable| movable as Arc<dyn Clock>);
         let home = Home::open(&config, clock, movable.is_some()).await?;
         let turn = home.turn().await?;
-        let Home { store, clock, vault, files, mark, .. } = home;
+        home.require_keys().await?;
+        let Home { store, clock, vault, files, mark, head, .. } = home;
         // Only a clock that can be moved differs from the one everybody else goes by.
         let wall = if movable.is_some() { wall } else { Arc::clone(&clock) };
         let listeners = bind(&mut config)?;
@@ -138,6 +141,8 @@ impl Server {
             lanes: Lanes::default(),
             providers,
             sealer: Arc::new(sealer),
+            feed_head: head,
+            readiness: Readiness::default(),
             metrics: telemetry::metrics(),
             streams: Streams::new(config.stream_limit),
             watchers: Streams::new(config.stream_limit),
@@ -183,6 +188,10 @@ impl Server {
             // The next start does it.
             tracing::warn!(error = format!("{error:#}"), "cannot seal the last records");
         }
+        let kept = feed_head::keep(self.app.gateway.store(), &self.app.feed_head).await;
+        if let Err(error) = kept {
+            tracing::warn!(error = format!("{error:#}"), "cannot keep the head of the feed");
+        }
     }
 
     fn work(&self) {
@@ -214,6 +223,8 @@ impl Server {
         }
         let (app, config) = (&self.app, &self.app.config);
         self.tasks.spawn(sealer::run(Arc::clone(&app.sealer), config.seal_every, feed(), stop()));
+        let (store, kept) = (Arc::clone(gateway.store()), app.feed_head.clone());
+        self.tasks.spawn(feed_head::run(store, kept, feed(), stop()));
         if let Some(command) = &config.anchor_command {
             let (store, command) = (Arc::clone(gateway.store()), command.clone());
             self.tasks.spawn(anchor::run(store, command, app.sealer.newest(), stop()));

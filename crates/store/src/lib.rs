@@ -11,6 +11,7 @@
 //! | [`postgres`] | many nodes on one database |
 //! | [`outbox`] | work to be done outside, in lanes, and the log of what endpoints were told |
 //! | [`listing`] | which lists an ask stands in, and how lists are paged |
+//! | `health` | whether the store can be written, and whether anything in it is damaged |
 //! | `insights` | counts of what happened |
 //! | [`search`] | which words an ask is found by |
 //! | `tasks` | tasks with their artifacts and ledgers, and what runtimes of agents have to do |
@@ -19,8 +20,10 @@
 
 mod chains;
 mod codes;
+mod derived;
 mod devices;
 mod estimates;
+mod health;
 mod insights;
 mod job;
 mod leases;
@@ -64,6 +67,7 @@ use ulid::Ulid;
 pub use chains::{Chain, Chains, Held};
 pub use codes::{CODE_TRIES, Code, CodeTried, Codes};
 pub use devices::{Device, Devices, MOST_DEVICES};
+pub use health::{Damage, Durability, Health, Inspection, MOST_DAMAGES};
 pub use insights::{Counted, Counts, Grain, Insights};
 pub use listing::{Count, Cursor, Expiring, Filter, List, Order, Page, Scope};
 pub use messages::{MOST_MESSAGES, Message, Messages, Sent};
@@ -225,7 +229,7 @@ fn later(at: Time, more: Duration) -> Time {
 
 /// The store. Every backend passes the checks of `suite`.
 #[async_trait]
-pub trait Store: Codes + Devices + Insights + Messages + Outbox + Tasks + Uploads {
+pub trait Store: Codes + Devices + Health + Insights + Messages + Outbox + Tasks + Uploads {
     /// Decides a job and makes its outcome durable. A refusal changes nothing. Acknowledged means
     /// on disk. A record that [erases](kernel::audit::Erasure) drops the contents of earlier records
     /// of its subject.

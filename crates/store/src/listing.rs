@@ -265,7 +265,7 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// The rows of an ask in its lists.
-    fn of(ask: &Ask, lists: &[Scope]) -> Vec<Self> {
+    pub(crate) fn of(ask: &Ask, lists: &[Scope]) -> Vec<Self> {
         let (phase, rank) = (ask.phase(), ask.priority.rank());
         let more = beside(ask);
         let scopes = lists.iter().chain(&more);
@@ -329,7 +329,7 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    fn of(ask: &Ask, lists: &[Scope]) -> Vec<Self> {
+    pub(crate) fn of(ask: &Ask, lists: &[Scope]) -> Vec<Self> {
         let Some(at) = ask.deadline() else { return Vec::new() };
         let kind = Scope::Kind(ask.kind);
         let people = lists.iter().filter(|one| matches!(one, Scope::Human(_) | Scope::Pool(..)));

@@ -7,6 +7,7 @@ mod chains;
 mod codes;
 mod devices;
 mod files;
+mod health;
 mod insights;
 mod listing;
 mod messages;

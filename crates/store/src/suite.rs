@@ -95,6 +95,7 @@ macro_rules! suite {
             }
             $crate::suite! { @in $open, $missing; conversations:
                 what_was_written_to_an_agent_is_listed,
+                what_was_written_is_kept_as_long_as_anything_else,
                 a_conversation_goes_on_from_its_newest_ask,
                 of_many_replies_at_once_each_follows_another,
                 what_was_written_is_written_once,
@@ -289,6 +290,7 @@ macro_rules! suite {
                 }
                 let stage = $crate::suite::Stage::set($open).await;
                 $crate::suite::$part::$check(&stage).await;
+                stage.is_sound().await;
             }
         )+
     };

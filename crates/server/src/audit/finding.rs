@@ -6,6 +6,9 @@ use kernel::audit::{Broken, Digest};
 use kernel::evolve::Misfit;
 use kernel::seal::Unsound;
 use serde::Serialize;
+use store::Damage;
+
+use crate::mark::Loss;
 
 /// Something that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +68,10 @@ pub enum Finding {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// The database, or what it derives from states, is damaged.
+    Damaged(Damage),
+    /// Acknowledged events are missing.
+    Lost(Loss),
     /// An export without its last line: it was cut off.
     CutOff {
         /// How many lines there are.
@@ -100,6 +107,9 @@ impl fmt::Display for Finding {
                 write!(f, "block {n} with hash {hash} is not in the chain")
             }
             Self::Line { line, why } => write!(f, "line {line} of the export: {why}"),
+            Self::Damaged(Damage { subject: Some(subject), why }) => write!(f, "{subject}: {why}"),
+            Self::Damaged(Damage { subject: None, why }) => write!(f, "the database: {why}"),
+            Self::Lost(loss) => loss.fmt(f),
             Self::CutOff { lines } => {
                 write!(f, "the export was cut off after line {lines}: its last line is missing")
             }
@@ -143,6 +153,10 @@ impl Finding {
             }
             Self::Hollow { subject, seq } => of(subject.clone(), Some(*seq)),
             Self::Stray(subject) | Self::Unreadable(subject) => of(subject.clone(), None),
+            Self::Damaged(Damage { subject, .. }) => {
+                Place { subject: subject.clone(), ..Place::default() }
+            }
+            Self::Lost(loss) => Place { position: Some(loss.from), ..Place::default() },
             Self::Missing { position }
             | Self::Disorder { position }
             | Self::Nameless { position } => {

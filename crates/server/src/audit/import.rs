@@ -42,7 +42,7 @@ pub async fn check_export(
         Some(keys) => keys,
         None => Arc::new(header.jwks.clone()),
     };
-    let against = Against { keys: Arc::clone(&keys), known };
+    let against = Against { keys: Arc::clone(&keys), known, ..Against::default() };
     let mut replay = Replay::new(header, &against);
     let batches = stream::unfold(Some(reader), async move |reader| {
         let mut reader = reader?;

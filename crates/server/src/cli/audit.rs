@@ -20,8 +20,9 @@ use super::{Exit, Stored};
 use crate::audit::{Against, Export, Report, check, check_export};
 use crate::clock::SystemClock;
 use crate::config::Database;
+use crate::feed_head;
 use crate::home::{self, Access};
-use crate::mark::Mark;
+use crate::mark::{Mark, Marked};
 use crate::signing::{self, Signer};
 use crate::vault::Vault;
 
@@ -55,6 +56,9 @@ struct Verify {
     /// A block you know, as NUMBER:HASH; the chain must contain it
     #[arg(long, value_name = "N:HASH", value_parser = known)]
     since_block: Option<(u64, Digest)>,
+    /// Leave out the database's own integrity check and the comparison of lists, deadlines and the search index with the states they derive from
+    #[arg(long)]
+    quick: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -101,22 +105,40 @@ impl Verify {
             let config = self.stored.config()?;
             // Before the store: by then it has this block at least.
             let marked = match config.database {
-                Database::Memory | Database::Postgres(_) => None,
-                Database::Sqlite(_) => Mark::of(&config.data).read()?,
+                Database::Memory => Marked::default(),
+                Database::Sqlite(_) | Database::Postgres(_) => Mark::of(&config.data).load()?,
             };
             let store = home::look(&config).await?;
             let keys = match keys {
                 Some(keys) => keys,
                 None => installed_keys(home::vault(&config, Access::Look).await?, &store).await?,
             };
-            let marked = marked.map(|sealed| (sealed.n, sealed.hash));
-            let against = Against { keys, known: self.since_block.or(marked) };
+            let marked = ours(marked, &config.database, &store).await?;
+            let sealed = marked.sealed.map(|sealed| (sealed.n, sealed.hash));
+            let known = self.since_block.or(sealed);
+            let against = Against { keys, known, marked, quick: self.quick };
             check(&store, &against, &mut show).await.map_err(anyhow::Error::from)
         };
         drop(bar);
         let report = report?;
         tell(&report, started.elapsed(), own_keys, self.json);
         Ok(if report.holds() { Exit::Done } else { Exit::Denied })
+    }
+}
+
+/// What was kept of this database. A node keeps no block, and its folder may have been used with
+/// another database before, which is no loss of this one.
+async fn ours(
+    marked: Marked,
+    database: &Database,
+    store: &Arc<dyn Store>,
+) -> anyhow::Result<Marked> {
+    let Database::Postgres(_) = database else { return Ok(marked) };
+    match marked.head {
+        Some(head) if !feed_head::is_foreign(store, head).await? => {
+            Ok(Marked { sealed: None, ..marked })
+        }
+        Some(_) | None => Ok(Marked::default()),
     }
 }
 
@@ -170,6 +192,7 @@ pub(super) fn report_json(report: &Report, took: Duration) -> Value {
         "broken": broken,
         "findings": findings,
         "more": report.more,
+        "notes": report.notes,
     })
 }
 
@@ -180,6 +203,9 @@ pub(super) fn tell_in_words(report: &Report, took: Duration) {
     }
     if report.more > 0 {
         say!("… and {} more", report.more);
+    }
+    for note in &report.notes {
+        say!("Note: {note}");
     }
     let Report { events, subjects, blocks, unsealed, .. } = report;
     if report.holds() {

@@ -40,6 +40,9 @@ pub(super) struct Backup {
     /// Where to write it: a folder that is not there yet, or is empty
     #[arg(long, value_name = "FOLDER")]
     to: PathBuf,
+    /// Leave out the database's own integrity check of the copy and the comparison of lists and deadlines with the states they derive from
+    #[arg(long)]
+    quick: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -86,16 +89,14 @@ impl Backup {
 
         // The order matters while a server writes on. Each thing is copied after all that it has to
         // know, because nothing is ever taken back:
-        // 1. the mark of the newest block: it is written after its block, so a database copied later
-        //    has that block. A newer mark would keep the restored server from sealing;
+        // 1. the newest block and the head of the feed: they are written after what they name, so a
+        //    database copied later has it. Newer ones would keep the restored server from starting;
         // 2. the database;
         // 3. the signing keys: a key is stored before it signs, so every block of the copy has its key;
         // 4. the uploads: a file is kept before an answer names it.
         let (started, mut bar) = (Instant::now(), Bar::new());
-        let marked = Mark::of(&config.data).read()?;
-        if let Some(sealed) = marked {
-            Mark::of(folder).write(sealed)?;
-        }
+        let marked = Mark::of(&config.data).load()?;
+        Mark::of(folder).change(|copy| copy.clone_from(&marked))?;
         let copy = folder.join(DATABASE);
         Sqlite::backup(database, &copy, &mut |done, all| bar.copied("database", done, all))
             .with_context(|| format!("cannot copy {}", database.display()))?;
@@ -111,7 +112,8 @@ impl Backup {
         let checking = Instant::now();
         let store: Arc<dyn Store> = Arc::new(Sqlite::open_to_check(&copy)?);
         let keys = installed_keys(Arc::new(Vault::folder(folder)), &store).await?;
-        let against = Against { keys, known: marked.map(|sealed| (sealed.n, sealed.hash)) };
+        let known = marked.sealed.map(|sealed| (sealed.n, sealed.hash));
+        let against = Against { keys, known, marked, quick: self.quick };
         let report = check(&store, &against, &mut |progress| bar.checked(progress)).await?;
         drop(store);
         drop(bar);

@@ -37,7 +37,20 @@ pub(super) struct Doctor {
 struct Finding {
     what: &'static str,
     ok: bool,
+    /// It works, but something can be lost that need not be.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    warning: bool,
     says: String,
+}
+
+impl Finding {
+    fn new(what: &'static str, ok: bool, says: impl Into<String>) -> Self {
+        Self { what, ok, warning: false, says: says.into() }
+    }
+
+    fn warning(what: &'static str, says: impl Into<String>) -> Self {
+        Self { what, ok: true, warning: true, says: says.into() }
+    }
 }
 
 impl Doctor {
@@ -46,13 +59,13 @@ impl Doctor {
         let applied = given.as_ref().ok().map(|settings| settings.clone().check());
         let mut findings = match (&given, &applied) {
             (Err(error), _) | (_, Some(Err(error))) => {
-                vec![Finding { what: "settings", ok: false, says: format!("{error:#}") }]
+                vec![Finding::new("settings", false, format!("{error:#}"))]
             }
             (Ok(_), Some(Ok(config))) => look(config).await,
             (Ok(_), None) => Vec::new(),
         };
         for unknown in unknown_variables() {
-            findings.push(Finding { what: "environment", ok: false, says: unknown.to_string() });
+            findings.push(Finding::new("environment", false, unknown.to_string()));
         }
         let healthy = findings.iter().all(|finding| finding.ok);
         if self.json {
@@ -70,7 +83,11 @@ impl Doctor {
                 say!("Settings that apply:\n{}", indent(&applied_text(config)));
             }
             for finding in &findings {
-                let mark = if finding.ok { "ok   " } else { "WRONG" };
+                let mark = match finding {
+                    Finding { ok: false, .. } => "WRONG",
+                    Finding { warning: true, .. } => "WARN ",
+                    Finding { .. } => "ok   ",
+                };
                 say!("{mark}  {}: {}", finding.what, finding.says);
             }
         }
@@ -176,26 +193,29 @@ async fn look(config: &Config) -> Vec<Finding> {
             }
             Err(error) => (false, format!("{address}: {error}")),
         };
-        findings.push(Finding { what, ok, says });
+        findings.push(Finding::new(what, ok, says));
     }
     if let Some((cert, key)) = &config.tls {
         let (ok, says) = match RustlsConfig::from_pem_file(cert, key).await {
             Ok(_) => (true, format!("{} and {} fit together", cert.display(), key.display())),
             Err(error) => (false, format!("{}, {}: {error}", cert.display(), key.display())),
         };
-        findings.push(Finding { what: "tls", ok, says });
+        findings.push(Finding::new("tls", ok, says));
     }
     let found = database(config).await;
     if found.ok {
         findings.extend(kept(config).await);
+        findings.extend(durability(config).await);
+        findings.extend(keys(config).await);
     }
     findings.push(found);
+    findings.extend(anchoring(config));
     if let Some(bucket) = &config.bucket {
         findings.push(files(bucket).await);
     }
     for (agent, command) in &config.runtime_commands {
         let (ok, says) = program(command);
-        findings.push(Finding { what: "runtime", ok, says: format!("{agent}: {says}") });
+        findings.push(Finding::new("runtime", ok, format!("{agent}: {says}")));
     }
     if let Some(oidc) = &config.sign_in.oidc {
         let checked = match Provider::new(oidc.clone()) {
@@ -206,15 +226,15 @@ async fn look(config: &Config) -> Vec<Finding> {
             Ok(()) => (true, format!("{} describes itself", oidc.issuer)),
             Err(error) => (false, format!("{}: {error:#}", oidc.issuer)),
         };
-        findings.push(Finding { what: "oidc", ok, says });
+        findings.push(Finding::new("oidc", ok, says));
     }
     if let Some(why) = Passkeys::new(&config.public_url).err() {
         // Nobody has to use them.
-        findings.push(Finding { what: "passkeys", ok: true, says: format!("none: {why}") });
+        findings.push(Finding::new("passkeys", true, format!("none: {why}")));
     }
     match channels::open(config) {
         Err(error) => {
-            findings.push(Finding { what: "channels", ok: false, says: format!("{error:#}") });
+            findings.push(Finding::new("channels", false, format!("{error:#}")));
         }
         Ok(platforms) => {
             for (medium, channel) in platforms.iter() {
@@ -223,10 +243,8 @@ async fn look(config: &Config) -> Vec<Finding> {
                     Err(failed) => (false, failed.to_string()),
                 };
                 findings.push(match medium {
-                    Medium::Email => {
-                        Finding { what: "mail", ok, says: format!("{}: {says}", mail(config)) }
-                    }
-                    medium => Finding { what: medium.as_str(), ok, says },
+                    Medium::Email => Finding::new("mail", ok, format!("{}: {says}", mail(config))),
+                    medium => Finding::new(medium.as_str(), ok, says),
                 });
             }
         }
@@ -238,7 +256,7 @@ async fn look(config: &Config) -> Vec<Finding> {
     } else {
         "links lead to plain HTTP: set public_url to the https address".to_owned()
     };
-    findings.push(Finding { what: "public_url", ok: public, says });
+    findings.push(Finding::new("public_url", public, says));
     findings
 }
 
@@ -253,7 +271,7 @@ async fn kept(config: &Config) -> Vec<Finding> {
     }
     let directory = match home::directory(config).await {
         Ok(directory) => directory,
-        Err(error) => return vec![Finding { what, ok: false, says: format!("{error:#}") }],
+        Err(error) => return vec![Finding::new(what, false, format!("{error:#}"))],
     };
     let words = |project: &Project| {
         let own = project.retention?.span();
@@ -262,7 +280,7 @@ async fn kept(config: &Config) -> Vec<Finding> {
             Some(retention) => format!("of {} words go {retention} after the end", project.id),
             None => format!("of {} words are kept until somebody erases them", project.id),
         };
-        Some(Finding { what, ok: true, says })
+        Some(Finding::new(what, true, says))
     };
     directory.projects().filter_map(words).collect()
 }
@@ -283,7 +301,96 @@ async fn database(config: &Config) -> Finding {
             Err(error) => (false, format!("{shown}: {error:#}")),
         },
     };
-    Finding { what: "database", ok, says }
+    Finding::new("database", ok, says)
+}
+
+/// How durable the commits of a database server are, and the head of the feed this node keeps.
+async fn durability(config: &Config) -> Vec<Finding> {
+    let what = "durability";
+    if !matches!(config.database, Database::Postgres(_)) {
+        return Vec::new();
+    }
+    let found = match home::look(config).await {
+        Ok(store) => store.durability().await.map_err(anyhow::Error::from),
+        Err(error) => Err(error),
+    };
+    let found = match found {
+        Ok(Some(found)) => found,
+        Ok(None) => return Vec::new(),
+        Err(error) => return vec![Finding::new(what, false, format!("{error:#}"))],
+    };
+    let raised = match found.synchronous_commit.as_str() {
+        "off" | "local" | "remote_write" => " (raised to on in every session of the server)",
+        _ => "",
+    };
+    let standbys = match found.synchronous_standby_names.as_str() {
+        "" => "no standby server",
+        names => names,
+    };
+    let says = format!(
+        "fsync = {}, full_page_writes = {}, synchronous_commit = {}{raised}, \
+         synchronous_standby_names: {standbys}",
+        found.fsync, found.full_page_writes, found.synchronous_commit
+    );
+    let mut findings = vec![Finding::new(what, true, says)];
+    findings.extend(found.warnings().into_iter().map(|why| Finding::warning(what, why)));
+    let head = if config.data.is_dir() {
+        Finding::new("feed head", true, format!("kept in {}", config.data.display()))
+    } else {
+        let says = format!(
+            "not kept on this node: make the folder {} on a disk of its own, and a database that lost \
+             acknowledged events is noticed at the next start",
+            config.data.display()
+        );
+        Finding::warning("feed head", says)
+    };
+    findings.push(head);
+    findings
+}
+
+/// Whether the server's keys are there, once there is a record.
+async fn keys(config: &Config) -> Vec<Finding> {
+    match &config.database {
+        Database::Memory => return Vec::new(),
+        Database::Sqlite(path) if !path.exists() => return Vec::new(),
+        Database::Sqlite(_) | Database::Postgres(_) => {}
+    }
+    let looked = async {
+        let vault = home::vault(config, home::Access::Look).await?;
+        let there = vault.read().await?.is_some();
+        let store = home::look(config).await?;
+        anyhow::Ok((vault.place(), there || store.last_position().await? == 0))
+    };
+    vec![match looked.await {
+        Ok((place, true)) => Finding::new("keys", true, format!("{place} can be read")),
+        Ok((place, false)) => {
+            let says = format!(
+                "there are no server keys in {place}, but the database has a record: restore them \
+                 from a backup, or start once with --new-server-keys"
+            );
+            Finding::new("keys", false, says)
+        }
+        Err(error) => Finding::new("keys", false, format!("{error:#}")),
+    }]
+}
+
+/// Whether blocks are known anywhere else.
+fn anchoring(config: &Config) -> Option<Finding> {
+    if matches!(config.database, Database::Memory) || config.dev {
+        return None;
+    }
+    let what = "anchoring";
+    Some(match &config.anchor_command {
+        Some(command) => {
+            let (ok, says) = program(command);
+            Finding::new(what, ok, format!("every block is handed to the anchor command: {says}"))
+        }
+        None => Finding::warning(
+            what,
+            "blocks are kept nowhere else, so an older copy of all data cannot be told from the newest: \
+             set anchor_command, see docs/audit.md",
+        ),
+    })
 }
 
 /// Where uploads and artifacts are.
@@ -307,7 +414,7 @@ async fn files(bucket: &Bucket) -> Finding {
         Ok(()) => (true, format!("{bucket} can be written, read and deleted from")),
         Err(error) => (false, format!("{bucket}: {error:#}")),
     };
-    Finding { what: "files", ok, says }
+    Finding::new("files", ok, says)
 }
 
 /// Whether a server has the database open.

@@ -135,8 +135,10 @@ async fn checked(
     mark: &Mark,
     bar: &mut Bar,
 ) -> anyhow::Result<Report> {
-    let known = mark.read()?.map(|sealed| (sealed.n, sealed.hash));
-    let against = Against { keys: installed_keys(vault, store).await?, known };
+    let marked = mark.load()?;
+    let known = marked.sealed.map(|sealed| (sealed.n, sealed.hash));
+    let keys = installed_keys(vault, store).await?;
+    let against = Against { keys, known, marked, quick: false };
     Ok(check(store, &against, &mut |progress| bar.checked(progress)).await?)
 }
 

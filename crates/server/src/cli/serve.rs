@@ -10,6 +10,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::{Exit, Local};
 use crate::clock::SystemClock;
 use crate::config::{Database, refuse_unknown_variables};
+use crate::home;
 use crate::serve::Server;
 use crate::telemetry;
 
@@ -17,6 +18,12 @@ use crate::telemetry;
 pub(super) struct Serve {
     #[command(flatten)]
     local: Local,
+    /// Make new server keys for a database whose keys are lost; what they signed or encrypted cannot be proven or read any more
+    #[arg(long)]
+    new_server_keys: bool,
+    /// Start although acknowledged events are missing from the database; the loss stays written down
+    #[arg(long)]
+    accept_loss: bool,
 }
 
 impl Serve {
@@ -33,6 +40,12 @@ impl Serve {
         }
         let config = settings.check()?;
         telemetry::start_logging(config.log_format, &config.log_level)?;
+        if self.new_server_keys {
+            home::new_keys(&config).await?;
+        }
+        if self.accept_loss {
+            home::accept_loss(&config).await?;
+        }
         let server = Box::pin(Server::start(config, Arc::new(SystemClock))).await?;
         let stop = Stop::listen();
         // A server nobody listens to at first is still a server.

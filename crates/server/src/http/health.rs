@@ -11,6 +11,7 @@ use crate::gateway::REQUESTS;
 use crate::http::name::Named;
 use crate::http::problem::{INDEX, PAGES, Problem};
 use crate::http::{App, Shared, pages};
+use crate::readiness::NotReady;
 use crate::web::{Frame, error_pages};
 use crate::workers::anchor;
 
@@ -31,18 +32,24 @@ fn probes() -> Router<Shared> {
         .route("/readyz", get(readyz))
 }
 
-/// Ready when the store answers. A bucket that does not is told, and no more: most of what people and
-/// agents do needs no file, and another node has no other bucket.
+/// Ready when the store can be written. A bucket that does not answer is told, and no more: most of
+/// what people and agents do needs no file, and another node has no other bucket.
 async fn readyz(State(app): State<Shared>) -> Response {
-    match app.gateway.store().ping().await {
-        Ok(()) if app.files.are_away() => {
-            let files = "the bucket does not answer";
-            axum::Json(json!({ "status": "ready", "files": files })).into_response()
+    match app.readiness.check(app.gateway.store()).await {
+        Ok(durability) => {
+            let mut body = json!({ "status": "ready" });
+            if app.files.are_away() {
+                body["files"] = json!("the bucket does not answer");
+            }
+            if let Some(durability) = durability {
+                body["database"] = json!(durability);
+            }
+            axum::Json(body).into_response()
         }
-        Ok(()) => axum::Json(json!({ "status": "ready" })).into_response(),
-        Err(error) => {
-            app.gateway.database().failed(REQUESTS, &error);
-            let body = axum::Json(json!({ "status": "the store does not answer" }));
+        Err(NotReady(reason)) => {
+            app.gateway.database().failed(REQUESTS, &reason);
+            let status = "the store cannot be written";
+            let body = axum::Json(json!({ "status": status, "reason": reason }));
             (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
         }
     }

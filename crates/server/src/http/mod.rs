@@ -56,9 +56,11 @@ use crate::http::observe::Observed;
 use crate::http::problem::Problem;
 use crate::mail::Mailer;
 use crate::mail::channel::Mail;
+use crate::mark::Mark;
 use crate::oidc::Provider;
 use crate::passkeys::Passkeys;
 use crate::push::Push;
+use crate::readiness::Readiness;
 use crate::secrets::Secrets;
 use crate::signing::Signer;
 use crate::streams::Streams;
@@ -102,6 +104,10 @@ pub struct App {
     pub providers: Providers,
     /// Closes the record into blocks, and signs.
     pub sealer: Arc<Sealer>,
+    /// Where the head of the feed is kept.
+    pub feed_head: Mark,
+    /// Whether the store can be written.
+    pub readiness: Readiness,
     /// What `/metrics` shows.
     pub metrics: PrometheusHandle,
     /// Long connections.

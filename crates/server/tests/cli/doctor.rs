@@ -178,3 +178,26 @@ fn an_address_in_use_is_wrong_unless_it_is_ours() {
     assert_eq!(other.code, 1);
     assert!(other.out.contains("Address already in use"), "{}", other.out);
 }
+
+/// Blocks that nobody else knows can be taken back with everything else: it is recommended, not wrong.
+#[test]
+fn anchoring_is_recommended() {
+    let data = tempfile::tempdir().unwrap();
+    let without = run(&mut doctor(data.path())).ok();
+    assert!(
+        without.contains("WARN   anchoring: ") && without.contains("anchor_command"),
+        "{without}"
+    );
+    let json = run(doctor(data.path()).arg("--json")).json();
+    assert_eq!(json["healthy"], true);
+    let findings = json["findings"].as_array().unwrap();
+    let found = findings.iter().find(|finding| finding["what"] == "anchoring").unwrap();
+    assert_eq!((&found["ok"], &found["warning"]), (&true.into(), &true.into()));
+    let with = run(doctor(data.path()).args(["--anchor-command", "/bin/cat >> /tmp/x"])).ok();
+    assert!(
+        with.contains("ok     anchoring: every block is handed to the anchor command"),
+        "{with}"
+    );
+    let gone = run(doctor(data.path()).args(["--anchor-command", "/nowhere/anchor"]));
+    assert!(gone.code == 1 && gone.out.contains("WRONG  anchoring: "), "{}", gone.out);
+}

@@ -176,3 +176,55 @@ fn memory_keeps_nothing_and_says_so() {
     server.stop();
     assert!(!data.path().join("never").exists());
 }
+
+/// Without its keys a server cannot prove what it signed: it never makes others by itself.
+#[test]
+fn lost_keys_are_not_replaced_silently() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = Server::dev(&data);
+    cli(&server, &["ask", "Go?"]).ok();
+    server.stop();
+    let keys = data.join("server-keys.json");
+    let kept = fs::read(&keys).unwrap();
+    let refused = |more: &[&str]| {
+        let mut command = serve(&data);
+        let Err((status, said)) = Server::try_start(command.arg("--dev").args(more)) else {
+            panic!("it started without its keys")
+        };
+        assert_eq!(status.code(), Some(4), "{said}");
+        said
+    };
+    fs::remove_file(&keys).unwrap();
+    let said = refused(&[]);
+    assert!(said.contains("there are no server keys in"), "{said}");
+    assert!(said.contains("from a backup") && said.contains("--new-server-keys"), "{said}");
+    assert!(!keys.exists(), "nothing was made");
+    let looked = run(countersign().args(["doctor", "--data"]).arg(&data)).out;
+    assert!(looked.contains("WRONG  keys: there are no server keys in"), "{looked}");
+    for damaged in [&b"{"[..], b"", b"[]"] {
+        fs::write(&keys, damaged).unwrap();
+        let said = refused(&[]);
+        assert!(said.contains("the server's keys cannot be read: restore"), "{said}");
+        assert_eq!(fs::read(&keys).unwrap(), damaged, "nothing was overwritten");
+    }
+    // What cannot be read at all.
+    fs::remove_file(&keys).unwrap();
+    fs::create_dir(&keys).unwrap();
+    assert!(refused(&[]).contains("the server's keys cannot be read: restore"));
+    fs::remove_dir(&keys).unwrap();
+
+    // A backup of them is all it takes.
+    fs::write(&keys, &kept).unwrap();
+    Server::dev(&data).stop();
+    let said = refused(&["--new-server-keys"]);
+    assert!(said.contains("there are server keys in"), "{said}");
+
+    // Who has none makes others on purpose, once.
+    fs::remove_file(&keys).unwrap();
+    let server = Server::start(serve(&data).args(["--dev", "--new-server-keys"]));
+    cli(&server, &["ask", "Go?"]).ok();
+    server.stop();
+    assert_ne!(fs::read(&keys).unwrap(), kept);
+    Server::dev(&data).stop();
+}

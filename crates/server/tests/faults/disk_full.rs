@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::agent::{AGENT, Caller, HUMAN};
+use super::agent::{AGENT, Caller, HUMAN, until};
 use super::support::{Server, clean, serve, verify};
 
 /// More than fits on the small disks of these tests.
@@ -89,10 +89,17 @@ async fn check_full(caller: &Caller, kept: &[String], refusal: &Value) {
     assert_eq!((status, inbox["unresolved"].as_u64()), (200, Some(kept.len() as u64)));
     let (status, _) = caller.get("/healthz", HUMAN).await.unwrap();
     assert_eq!(status, 200);
+    let ready = caller.request(Method::GET, "/readyz", HUMAN).send().await.unwrap();
+    assert_eq!(ready.status(), 503, "a disk that takes no request is not ready");
+    let ready: Value = ready.json().await.unwrap();
+    assert_eq!(ready["status"], "the store cannot be written");
+    let reason = ready["reason"].as_str().unwrap();
+    assert!(reason.contains("full") || reason.contains("disk I/O error"), "{reason}");
 }
 
 /// What was refused works again, and what was kept is as it was.
 async fn check_recovered(caller: &Caller, kept: &[String]) {
+    until("it is ready again", async || caller.ready().await == 200).await;
     let (status, id) = caller.ask("And now?").await.unwrap();
     assert_eq!(status, 201);
     assert_eq!(caller.resolve(&id, "approved").await.unwrap().0, 200);

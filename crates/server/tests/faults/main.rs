@@ -18,6 +18,7 @@ mod held_answers;
 mod hostile_input;
 mod kill_nine;
 mod load;
+mod lost_log;
 mod master_key;
 mod moved;
 mod one_winner;

@@ -37,6 +37,7 @@ mod conversation_pages;
 mod conversations;
 mod credentials;
 mod cross;
+mod damage;
 mod desk;
 mod desk_own;
 mod envelope;

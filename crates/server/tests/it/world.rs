@@ -213,7 +213,7 @@ impl World {
 
     /// A check of the whole record.
     pub(crate) async fn audit(&self) -> Report {
-        let against = Against { keys: self.keys(), known: None };
+        let against = Against { keys: self.keys(), ..Against::default() };
         audit::check(self.gateway().store(), &against, &mut |_| ()).await.unwrap()
     }
 

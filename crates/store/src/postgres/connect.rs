@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
+use deadpool_postgres::{
+    Client, ClientWrapper, Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime,
+    Timeouts,
+};
 use tokio::time::timeout;
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Config, Connection, Socket};
@@ -108,7 +111,11 @@ impl Database {
             ManagerConfig { recycling_method: RecyclingMethod::Fast },
         );
         let wait = Some(options.connect);
-        let pool = Pool::builder(manager)
+        let mut pool = Pool::builder(manager);
+        if !read_only {
+            pool = pool.post_create(Hook::async_fn(|client, _| Box::pin(commit_durably(client))));
+        }
+        let pool = pool
             .max_size(options.connections.max(FEWEST))
             .timeouts(Timeouts { wait, create: wait, recycle: wait })
             .runtime(Runtime::Tokio1)
@@ -142,6 +149,8 @@ impl Database {
         match failure {
             // Whoever got it would wait behind what still runs there.
             Some(Failure::Slow) => drop(Client::take(client)),
+            // A fresh one is set up anew.
+            Some(Failure::NotDurable(_)) => drop(Client::take(client)),
             // What took this one away took others, too, and not all of them know yet.
             Some(failure) if failure.is_lost() => {
                 drop(Client::take(client));
@@ -156,6 +165,59 @@ impl Database {
         match timeout(self.connect, connecting).await {
             Ok(link) => link.map_err(|error| Failure::Connection(Fault::from(error).into())),
             Err(_) => Err(Failure::Slow),
+        }
+    }
+}
+
+/// What `synchronous_commit` must not be: a commit would be acknowledged before it is on the disk of
+/// the database server, or of the standby servers it waits for.
+const WEAK: [&str; 3] = ["off", "local", "remote_write"];
+
+/// Whether a commit under this `synchronous_commit` is durable when it is acknowledged.
+pub(super) fn is_durable(synchronous_commit: &str) -> bool {
+    !WEAK.contains(&synchronous_commit)
+}
+
+/// Why a connection is not used.
+pub(super) fn not_durable(setting: &str) -> String {
+    format!(
+        "synchronous_commit is {setting} although this session set it to on, so acknowledged requests \
+         could be lost; connect without a connection pooler that resets session settings, or set \
+         synchronous_commit = on for this database"
+    )
+}
+
+/// Raises `synchronous_commit` to `on` where the server, the role or the address asks for less. A
+/// stronger setting stays. A connection on which that has no effect is not used.
+async fn commit_durably(client: &mut ClientWrapper) -> Result<(), HookError> {
+    if is_durable(&synchronous_commit(client).await?) {
+        return Ok(());
+    }
+    let raise = "SET SESSION synchronous_commit = on";
+    client.batch_execute(raise).await.map_err(HookError::Backend)?;
+    let after = synchronous_commit(client).await?;
+    if is_durable(&after) { Ok(()) } else { Err(HookError::message(not_durable(&after))) }
+}
+
+async fn synchronous_commit(client: &ClientWrapper) -> Result<String, HookError> {
+    let row = client.query_one("SHOW synchronous_commit", &[]).await.map_err(HookError::Backend)?;
+    row.try_get(0).map_err(HookError::Backend)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_settings_that_wait_for_the_disk_are_durable() {
+        for (setting, durable) in [
+            ("on", true),
+            ("remote_apply", true),
+            ("remote_write", false),
+            ("local", false),
+            ("off", false),
+        ] {
+            assert_eq!(is_durable(setting), durable, "{setting}");
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use deadpool_postgres::PoolError;
+use deadpool_postgres::{HookError, PoolError};
 use tokio_postgres::error::SqlState;
 
 use crate::migrations::SchemaError;
@@ -20,6 +20,8 @@ pub(super) enum Failure {
     Connection(#[source] BoxError),
     #[error("the database did not answer in time")]
     Slow,
+    #[error("{0}")]
+    NotDurable(String),
     #[error("the store is closed")]
     Closed,
     #[error("the store was opened only for reading")]
@@ -83,6 +85,10 @@ impl From<PoolError> for Failure {
         match error {
             PoolError::Backend(error) => Self::Connection(Fault::from(error).into()),
             PoolError::Closed => Self::Closed,
+            PoolError::PostCreateHook(HookError::Backend(error)) => {
+                Self::Connection(Fault::from(error).into())
+            }
+            PoolError::PostCreateHook(HookError::Message(why)) => Self::NotDurable(why.into()),
             other => Self::Connection(other.into()),
         }
     }

@@ -13,6 +13,7 @@ use tokio_postgres::{Row, Statement};
 use uuid::Uuid;
 
 use super::books::Key;
+use super::connect::{is_durable, not_durable};
 use super::failure::{Failure, damaged};
 use super::tasks::read;
 use super::{ulid, uuid};
@@ -44,7 +45,8 @@ pub(super) async fn begin(
     } else {
         "SELECT pg_advisory_xact_lock_shared($1)"
     };
-    let head = "SELECT version, (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+    let head = "SELECT version, (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+        current_setting('synchronous_commit')
         FROM directory";
     let recall = "SELECT scope, key, fingerprint, ask, at, task, seq FROM idempotency
         WHERE (scope, key) IN (SELECT * FROM unnest($1::text[], $2::text[]))";
@@ -69,6 +71,12 @@ pub(super) async fn begin(
             Ok(client.query(&recall, &[&scopes, &names]).await?)
         },
     )?;
+    // In the transaction itself: a connection pooler may have given us another session than the one
+    // that was set up.
+    let commit: String = head.try_get(2)?;
+    if !is_durable(&commit) {
+        return Err(Failure::NotDurable(not_durable(&commit)));
+    }
     Ok(Begun {
         version: uint(head.try_get(0)?),
         now: Time::from_millis(head.try_get(1)?),

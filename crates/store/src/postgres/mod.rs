@@ -26,6 +26,7 @@ mod devices;
 mod draft;
 mod failure;
 mod feed;
+mod health;
 mod insights;
 mod leaving;
 mod listing;

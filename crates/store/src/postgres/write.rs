@@ -21,6 +21,11 @@ use crate::{Result, StoreError};
 const NEW_ASKS: &str = "INSERT INTO ask (id, version, state)
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::text[])";
 
+/// Asks that are over when they are made: what a person writes to an agent. A trigger of the database's
+/// keeps those that end later.
+const ENDED: &str = "INSERT INTO ended (ask, at, project)
+    SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::text[]) ON CONFLICT DO NOTHING";
+
 const CHANGED_ASKS: &str = "UPDATE ask SET version = new.version, state = new.state
     FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[])
         AS new (id, version, state, read)
@@ -180,6 +185,7 @@ fn parts(out: &Output, now: Time) -> Result<Vec<Part>> {
     let (changed, new): (Vec<_>, Vec<_>) = out.asks.values().partition(|(read, _)| read.is_some());
     let all = [
         asks(NEW_ASKS, &new)?,
+        ended(&new),
         asks(CHANGED_ASKS, &changed)?,
         wakes(out),
         asleep(out),
@@ -219,6 +225,18 @@ fn asks(sql: &'static str, asks: &[&(Option<u64>, Ask)]) -> Result<Option<Part>>
         params.push(Box::new(read));
     }
     Ok(Some(Part { sql, params, rows: Some(asks.len() as u64) }))
+}
+
+fn ended(new: &[&(Option<u64>, Ask)]) -> Option<Part> {
+    let rows: Vec<(&Ask, Time)> =
+        new.iter().filter_map(|(_, ask)| ask.kept_since().map(|at| (ask, at))).collect();
+    some(&rows)?;
+    let params: Vec<Param> = vec![
+        Box::new(column(&rows, |(ask, _)| uuid(ask.id.ulid()))),
+        Box::new(column(&rows, |(_, at)| at.millis())),
+        Box::new(column(&rows, |(ask, _)| ask.project.to_string())),
+    ];
+    Some(Part { sql: ENDED, params, rows: None })
 }
 
 fn wakes(out: &Output) -> Option<Part> {

@@ -297,8 +297,11 @@ fn put_ask(conn: &Connection, work: &Work, moved: &Moved) -> Result<()> {
     let version = int(ask.head.seq);
     if moved.before.is_none() {
         let new = conn
-            .prepare_cached("INSERT INTO ask (id, version, wake_at, state) VALUES (?1, ?2, ?3, ?4)")
-            .and_then(|mut insert| insert.execute(params![id, version, wake_at, state]));
+            .prepare_cached(
+                "INSERT INTO ask (id, version, wake_at, over_at, state)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+            )
+            .and_then(|mut insert| insert.execute(params![id, version, wake_at, over_at, state]));
         match new {
             Ok(_) => {}
             Err(error) if is_taken(&error) => {

@@ -19,6 +19,7 @@ mod delivery_log;
 mod devices;
 mod failure;
 mod file;
+mod health;
 mod insights;
 mod ledger;
 mod listing;

@@ -40,6 +40,16 @@ async fn reply(stage: &Stage, conversation: AskId) -> AskId {
     stage.run(bot(), command).await.ask.unwrap().id
 }
 
+/// What a person writes is over at once: retention counts from then, also if no agent ever replies.
+pub async fn what_was_written_is_kept_as_long_as_anything_else(stage: &Stage) {
+    takes_conversations(stage).await;
+    let id = write(stage, "mark", "hi").await;
+    let (now, lease) = (stage.now(), std::time::Duration::from_secs(30));
+    let project: kernel::ProjectId = "acme".parse().unwrap();
+    let over = stage.store.claim_over(project, now, now, lease, 10).await.unwrap();
+    assert_eq!(over, [id]);
+}
+
 pub async fn what_was_written_to_an_agent_is_listed(stage: &Stage) {
     takes_conversations(stage).await;
     let mut written = Vec::new();

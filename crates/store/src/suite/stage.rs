@@ -75,6 +75,13 @@ impl Stage {
         }
     }
 
+    /// After every check: what derives from states matches them, whatever was done.
+    pub async fn is_sound(&self) {
+        while self.store.index(1_000).await.unwrap() > 0 {}
+        assert_eq!(self.store.inspect().await.unwrap().damages, []);
+        self.store.probe_write().await.unwrap();
+    }
+
     pub fn now(&self) -> Time {
         self.clock.now()
     }

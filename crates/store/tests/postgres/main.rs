@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
+mod durability;
 mod faults;
 mod nodes;
 mod proxy;

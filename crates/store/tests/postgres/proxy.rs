@@ -18,6 +18,9 @@ pub(crate) enum Line {
     Cut,
     /// Nothing is closed and nothing passes.
     Stuck,
+    /// Everything passes, but session settings have no effect: as behind a connection pooler that
+    /// gives every transaction another session.
+    Resets,
 }
 
 pub(crate) struct Proxy {
@@ -82,8 +85,20 @@ async fn carry(
         if n == 0 || line.wait_for(|line| *line != Line::Stuck).await.is_err() {
             return;
         }
+        if *line.borrow() == Line::Resets {
+            forget_settings(&mut buffer[..n]);
+        }
         if *line.borrow() == Line::Cut || to.write_all(&buffer[..n]).await.is_err() {
             return;
         }
+    }
+}
+
+/// Turns the one setting we raise into another of the same length.
+fn forget_settings(bytes: &mut [u8]) {
+    let (wanted, other) =
+        (b"SET SESSION synchronous_commit =", b"SET SESSION application_name   =");
+    if let Some(at) = bytes.windows(wanted.len()).position(|part| part == wanted) {
+        bytes[at..at + other.len()].copy_from_slice(other);
     }
 }

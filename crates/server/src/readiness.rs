@@ -1,0 +1,88 @@
+//! Whether the server can take requests: a small write that is made durable and taken back, at most
+//! once a second however many ask.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use store::{Durability, Store};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+/// How long an outcome counts for everybody who asks.
+const COUNTS: Duration = Duration::from_secs(1);
+/// A write that takes longer fails: whoever sends traffic should send it elsewhere.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Whether the store can be written, as it was found last.
+#[derive(Default)]
+pub struct Readiness {
+    last: Mutex<Option<(Instant, Outcome)>>,
+}
+
+/// How the database is set, or why it cannot be written.
+type Outcome = Result<Option<Durability>, NotReady>;
+
+/// Why the store cannot be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotReady(pub String);
+
+impl Readiness {
+    /// Tries a write, unless somebody did within the last second.
+    pub async fn check(&self, store: &Arc<dyn Store>) -> Outcome {
+        let mut last = self.last.lock().await;
+        if let Some((at, outcome)) = &*last
+            && at.elapsed() < COUNTS
+        {
+            return outcome.clone();
+        }
+        let outcome = timeout(PATIENCE, write(store)).await.unwrap_or_else(|_| {
+            Err(NotReady(format!("a write took longer than {} s", PATIENCE.as_secs())))
+        });
+        *last = Some((Instant::now(), outcome.clone()));
+        outcome
+    }
+}
+
+async fn write(store: &Arc<dyn Store>) -> Outcome {
+    let tried = async {
+        store.ping().await?;
+        store.probe_write().await?;
+        store.durability().await
+    };
+    tried.await.map_err(|error| NotReady(reason(&error)))
+}
+
+/// What went wrong, from the error down to its cause. It holds no password, and nothing of what is
+/// stored.
+fn reason(error: &dyn std::error::Error) -> String {
+    let mut said = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !said.ends_with(&more) {
+            said = format!("{said}: {more}");
+        }
+        cause = error.source();
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use store::memory::Memory;
+
+    use super::*;
+    use crate::clock::SystemClock;
+
+    #[tokio::test]
+    async fn an_outcome_counts_for_everybody_for_a_second() {
+        let readiness = Readiness::default();
+        let store: Arc<dyn Store> = Arc::new(Memory::new(Arc::new(SystemClock)));
+        let refused = Err(NotReady("the disk is full".to_owned()));
+        *readiness.last.lock().await = Some((Instant::now(), refused.clone()));
+        assert_eq!(readiness.check(&store).await, refused);
+        let before = Instant::now().checked_sub(COUNTS).unwrap();
+        *readiness.last.lock().await = Some((before, refused));
+        assert_eq!(readiness.check(&store).await, Ok(None));
+    }
+}

@@ -1,0 +1,21 @@
+//! A store in memory has no disk and nothing that could differ from its states.
+
+use async_trait::async_trait;
+
+use super::Memory;
+use crate::{Durability, Health, Inspection, Result};
+
+#[async_trait]
+impl Health for Memory {
+    async fn probe_write(&self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn durability(&self) -> Result<Option<Durability>> {
+        Ok(None)
+    }
+
+    async fn inspect(&self) -> Result<Inspection> {
+        Ok(Inspection::default())
+    }
+}
