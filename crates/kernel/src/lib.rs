@@ -56,6 +56,7 @@ pub mod insight;
 #[cfg(feature = "openapi")]
 mod openapi;
 pub mod question;
+pub mod quota;
 pub mod reach;
 pub mod receipt;
 pub mod refusal;

@@ -169,6 +169,8 @@ impl Gateway {
         let envelope = Envelope { actor, fresh, salts: self.ids.salts(), expected, command };
         let about = envelope.command.directory_object(fresh);
         let (ask, erases) = (envelope.command.ask(), matches!(envelope.command, Command::Erase(_)));
+        // Compiled patterns are held until the job is done, so that the store compiles none.
+        let _prepared = self.prepare(&envelope).await?;
         // Kept before the answer is decided: an answer never commits to what we do not have.
         let kept = self.confide(&envelope).await?;
         let outcome = self.store.transact(Job { envelope, idempotency, uses }).await;

@@ -50,6 +50,7 @@ pub mod mail;
 pub mod mark;
 pub mod oidc;
 pub mod passkeys;
+mod prepare;
 pub mod push;
 pub mod reach;
 pub mod script;
