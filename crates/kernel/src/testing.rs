@@ -112,10 +112,10 @@ pub fn claims() -> Box<NewClaims> {
 /// What makes the cast, in an order in which it can be made.
 pub fn everyone() -> Vec<Command> {
     // As projects are that are older than the setting.
-    let recipients = Some(crate::directory::Recipients::default());
+    let recipients = Some(crate::directory::Reachable::Any);
     let project = |id: &str| {
         let plain = NewProject::plain(id.parse().unwrap());
-        Command::SaveProject(NewProject { recipients: recipients.clone(), ..plain })
+        Command::SaveProject(NewProject { recipients, ..plain })
     };
     let person = |id: &str, project: &str, groups: &[&str], skills: &[&str]| {
         Command::SaveHuman(NewHuman {

@@ -99,6 +99,8 @@ pub struct Config {
     pub anchor_command: Option<String>,
     /// Per key, at once.
     pub stream_limit: u32,
+    /// Quotas that differ from the defaults.
+    pub quotas: Limits,
     /// Where callbacks may go besides public addresses.
     pub callback_allow: Vec<Range>,
     /// What is told what the runtimes of agents have to do.
@@ -150,6 +152,15 @@ pub struct Jwt {
     pub audience: String,
     /// Its keys.
     pub jwks: String,
+}
+
+/// The quotas that were given; in development mode there are no others.
+fn quotas(given: Option<&str>, dev: bool) -> anyhow::Result<Limits> {
+    let given: Limits = given
+        .unwrap_or_default()
+        .parse()
+        .map_err(|error: kernel::quota::BadLimit| anyhow::anyhow!("quotas: {error}"))?;
+    Ok(if dev { given.or(&Limits::unlimited()) } else { given })
 }
 
 impl Settings {
@@ -277,6 +288,7 @@ impl Settings {
             seal_every: Duration::from_secs(seal_seconds),
             anchor_command: self.anchor_command.filter(|command| !command.trim().is_empty()),
             stream_limit: self.stream_limit.unwrap_or(if dev { 0 } else { 100 }),
+            quotas: quotas(self.quotas.as_deref(), dev)?,
             callback_allow,
             runtime_commands: runtimes(self.runtime_command.as_deref())?,
             retention: self.retention.and_then(Keep::span),

@@ -52,6 +52,7 @@ pub mod oidc;
 pub mod passkeys;
 mod prepare;
 pub mod push;
+pub mod quotas;
 pub mod reach;
 pub mod script;
 pub mod secrets;

@@ -12,7 +12,7 @@ impl Gateway {
     /// stay compiled as long as the outcome is held.
     pub(crate) async fn prepare(&self, envelope: &Envelope) -> Result<Prepared, StoreError> {
         match &envelope.command {
-            Command::Ask(new) => {
+            Command::Ask(new) | Command::Reply(_, new) => {
                 let question = new.question.clone();
                 let prepared = if question.has_patterns() {
                     aside(move || question.prepare()).await?

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{ADMIN_ONLY, Directory, Project, Recipients, Step};
+use super::{ADMIN_ONLY, Allowed, Directory, Project, Reachable, Recipients, Step};
 use crate::actor::{Actor, Assurance, Reach};
 use crate::ask::Envelopes;
 use crate::ask::create::MOST_REMINDERS;
@@ -32,9 +32,11 @@ pub struct NewProject {
     pub envelopes: Envelopes,
     /// How long the words of what is over are kept; as the installation says where it does not.
     pub retention: Option<Keep>,
-    /// To which addresses agents may have requests sent. `None` keeps what the project has; a new one
-    /// gets [`Recipients::of_new_projects`].
-    pub recipients: Option<Recipients>,
+    /// Whom agents may reach. `None` keeps what the project has; a new one gets
+    /// [`Recipients::of_new_projects`].
+    pub recipients: Option<Reachable>,
+    /// Addresses agents may use besides. `None` keeps what the project has.
+    pub allowed_recipients: Option<BTreeSet<Allowed>>,
     /// Quotas that differ from those of the installation. `None` keeps what the project has.
     pub quotas: Option<Limits>,
 }
@@ -51,6 +53,7 @@ impl NewProject {
             envelopes: Envelopes::Lenient,
             retention: None,
             recipients: None,
+            allowed_recipients: None,
             quotas: None,
         }
     }
@@ -83,12 +86,15 @@ pub(crate) fn decide(
         envelopes,
         retention,
         recipients,
+        allowed_recipients,
         quotas,
     } = new.clone();
     let known = world.directory.project(&id);
-    let recipients = recipients.unwrap_or_else(|| {
-        known.map_or_else(Recipients::of_new_projects, |known| known.recipients.clone())
-    });
+    let before = known.map_or_else(Recipients::of_new_projects, |known| known.recipients.clone());
+    let recipients = Recipients {
+        reachable: recipients.unwrap_or(before.reachable),
+        allow: allowed_recipients.unwrap_or(before.allow),
+    };
     recipients.check()?;
     let quotas =
         quotas.unwrap_or_else(|| known.map(|known| known.quotas.clone()).unwrap_or_default());

@@ -196,10 +196,13 @@ mod tests {
     }
 
     fn save(cast: &mut Cast, reachable: Reachable, allow: &[&str]) {
-        let allow = allow.iter().map(|text| text.parse().unwrap()).collect();
-        let recipients = Some(Recipients { reachable, allow });
+        let allowed_recipients = Some(allow.iter().map(|text| text.parse().unwrap()).collect());
+        let recipients = Some(reachable);
         let plain = NewProject::plain("acme".parse().unwrap());
-        cast.run(Actor::System, Command::SaveProject(NewProject { recipients, ..plain }));
+        cast.run(
+            Actor::System,
+            Command::SaveProject(NewProject { recipients, allowed_recipients, ..plain }),
+        );
     }
 
     #[test]

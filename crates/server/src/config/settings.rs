@@ -92,6 +92,9 @@ settings! {
     /// Streams (server-sent events, WebSockets) one key may have open; 0 for no limit [default: 100]
     #[arg(long, env = "COUNTERSIGN_STREAM_LIMIT", value_name = "N")]
     stream_limit: u32,
+    /// Quotas that differ from the defaults: agent.open_asks=10000,project.notifications=500; 0 for no limit
+    #[arg(long, env = "COUNTERSIGN_QUOTAS", value_name = "NAME=N")]
+    quotas: String,
     /// Addresses callbacks may go to although they are not public: ranges such as 10.0.0.0/8, comma-separated
     #[arg(long, env = "COUNTERSIGN_CALLBACK_ALLOW", value_delimiter = ',', value_name = "RANGE")]
     callback_allow: Vec<String>,
