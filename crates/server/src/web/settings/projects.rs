@@ -9,7 +9,7 @@ use kernel::retention::Keep;
 use kernel::{Assurance, HumanId, ProjectId};
 
 use super::controls::{Choice, Filled};
-use super::{Block, CHOICES, FormView, Row, SettingsPage};
+use super::{Block, CHOICES, FieldView, FormView, Row, SettingsPage};
 use crate::span;
 use crate::web::form_body::Submitted;
 use crate::web::paths;
