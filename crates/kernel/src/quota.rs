@@ -389,7 +389,7 @@ mod tests {
         assert_eq!(
             exceeded.to_string(),
             "the quota of 5 notifications an hour for one agent is used up; it starts again at \
-             1970-01-01T02:00:00Z"
+             1970-01-01T02:00:00.000Z"
         );
     }
 }
