@@ -21,6 +21,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use clap::Args as _;
 use kernel::AgentId;
+use kernel::quota::Limits;
 use kernel::time::LONGEST_TIMEOUT;
 use serde::{Deserialize, Serialize};
 use url::Url;

@@ -132,7 +132,7 @@ impl Gateway {
                 wanted.push((account, Metric::StoredBytes));
             }
             let owner = directory.agent(id).map(|agent| agent.owner.clone());
-            let person = asked.and_then(|new| named_person(new)).or(owner);
+            let person = asked.and_then(named_person).or(owner);
             wanted.extend(person.map(|person| (Account::Person(person), Metric::OpenAsks)));
             self.check_counters(project, wanted).await?;
         }
