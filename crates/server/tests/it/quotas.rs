@@ -72,8 +72,9 @@ async fn questions_have_budgets_in_each_dialect() {
     }
     let question = json!({ "kind": "provide", "prompt": "Fill in", "form": same });
     let ask = asked(&agent, json!({ "question": question })).await;
-    let answer = |text: &str| json!({ "answer": { "provided": { "values": { "k0": text } } } });
-    let path = format!("{ASKS}/{}/answer", ask.rsplit('/').next().unwrap());
+    let answer =
+        |text: &str| json!({ "answer": { "verdict": "provided", "values": { "k0": text } } });
+    let path = format!("{ask}/answer");
     world.human().post(&path, answer("x")).await.problem(422, "answer-mismatch");
     let long = "a".repeat(100_000);
     let long = world.human().post(&path, answer(&long)).await.problem(422, "answer-mismatch");
@@ -183,6 +184,7 @@ async fn notifications_beyond_a_quota_wait() {
     let page = browser.client.get(&format!("/requests/{id}")).await.is(200);
     assert!(page.text.contains("the quota of 1 notifications an hour"), "{}", page.text);
     world.advance(3600);
+    waits(&world, 0).await;
     posted(&slack, 2).await;
     world.end().await;
 }
