@@ -249,7 +249,9 @@ pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> 
     let texts = form.value("allowed_recipients").unwrap_or_default().split([',', '\n']);
     for text in texts.map(str::trim).filter(|text| !text.is_empty()) {
         match text.parse::<Allowed>() {
-            Ok(one) => drop(allowed.insert(one)),
+            Ok(one) => {
+                allowed.insert(one);
+            }
             Err(error) => {
                 wrong(
                     "allowed_recipients".to_owned(),
