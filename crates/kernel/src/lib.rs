@@ -58,6 +58,7 @@ pub mod insight;
 mod openapi;
 pub mod passkey_evidence;
 pub mod question;
+pub mod quota;
 pub mod reach;
 pub mod receipt;
 pub mod refusal;

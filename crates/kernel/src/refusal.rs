@@ -3,6 +3,7 @@
 use crate::actor::{Assurance, By};
 use crate::ids::HumanId;
 use crate::question::AnswerError;
+use crate::quota::Exceeded;
 use crate::time::Time;
 
 /// A refused command. Nothing changed.
@@ -92,6 +93,17 @@ pub enum Refusal {
         /// What would have been accepted.
         expected: &'static str,
     },
+    /// A quota is used up.
+    #[error(transparent)]
+    Quota(#[from] Exceeded),
+    /// A question costs more memory or time than it may.
+    #[error("{field}: {why}")]
+    TooComplex {
+        /// The member of the question.
+        field: &'static str,
+        /// Which part of it, and what is allowed.
+        why: String,
+    },
     /// What an agent says of its message is not as its project wants it.
     #[error("{pointer}: {says}")]
     Claims {
@@ -170,6 +182,8 @@ impl Refusal {
             | Self::Answer(_)
             | Self::AssuranceTooLow { .. }
             | Self::Invalid { .. }
+            | Self::TooComplex { .. }
+            | Self::Quota(_)
             | Self::Claims { .. }
             | Self::Exists { .. }
             | Self::NoDeadline
@@ -200,6 +214,8 @@ impl Refusal {
             Self::VerificationRequired { .. } => "verification-required",
             Self::VerificationFailed { .. } => "verification-failed",
             Self::Invalid { .. } => "invalid-field",
+            Self::TooComplex { .. } => "too-complex",
+            Self::Quota(_) => "quota-exceeded",
             Self::Claims { .. } => "invalid-envelope",
             Self::Exists { .. } => "exists",
             Self::NoDeadline => "no-deadline",

@@ -117,7 +117,12 @@ pub fn claims() -> Box<NewClaims> {
 
 /// What makes the cast, in an order in which it can be made.
 pub fn everyone() -> Vec<Command> {
-    let project = |id: &str| Command::SaveProject(NewProject::plain(id.parse().unwrap()));
+    // As projects are that are older than the setting.
+    let recipients = Some(crate::directory::Reachable::Any);
+    let project = |id: &str| {
+        let plain = NewProject::plain(id.parse().unwrap());
+        Command::SaveProject(NewProject { recipients, ..plain })
+    };
     let person = |id: &str, project: &str, groups: &[&str], skills: &[&str]| {
         Command::SaveHuman(NewHuman {
             id: human(id),

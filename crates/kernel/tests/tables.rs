@@ -149,6 +149,13 @@ fn refusals_have_stable_codes() {
         Refusal::AssuranceTooLow { have, need },
         Refusal::Invalid { field, expected },
         Refusal::Claims { pointer: String::new(), says: String::new() },
+        Refusal::TooComplex { field, why: String::new() },
+        Refusal::Quota(kernel::quota::Exceeded::new(
+            kernel::quota::Metric::OpenAsks,
+            kernel::quota::Per::Agent,
+            1,
+            at,
+        )),
         Refusal::Exists { what },
         Refusal::NotInline,
         Refusal::VerificationRequired { wants: String::new(), page: true },
@@ -178,6 +185,8 @@ fn refusals_have_stable_codes() {
             Refusal::AssuranceTooLow { .. } => "assurance-too-low",
             Refusal::Invalid { .. } => "invalid-field",
             Refusal::Claims { .. } => "invalid-envelope",
+            Refusal::TooComplex { .. } => "too-complex",
+            Refusal::Quota(_) => "quota-exceeded",
             Refusal::Exists { .. } => "exists",
             Refusal::NotInline => "not-inline",
             Refusal::VerificationRequired { .. } => "verification-required",
@@ -196,7 +205,7 @@ fn refusals_have_stable_codes() {
         code
     })
     .collect();
-    assert_eq!(codes.len(), 24, "every code is its own");
+    assert_eq!(codes.len(), 26, "every code is its own");
 }
 
 /// Every event there is happens in this story; its name is the one in its bytes and its own.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dialects::native::{IssueKey, IssuedKey, KeyView};
 use kernel::actor::Reach;
 use kernel::audit::Digest;
-use kernel::directory::{Holder, NewAgent, NewHuman, NewKey, NewProject, Profile};
+use kernel::directory::{Holder, NewAgent, NewHuman, NewKey, NewProject, Profile, Reachable};
 use kernel::{Actor, Command, HumanId, ProjectId, Refusal};
 use store::StoreError;
 
@@ -51,7 +51,7 @@ pub fn dev_project() -> Option<ProjectId> {
 
 /// Makes sure the fixed cast exists.
 pub async fn dev(gateway: &Gateway) -> anyhow::Result<()> {
-    add(gateway, &DEV, "dev").await
+    add(gateway, &DEV, "dev", Some(Reachable::Any)).await
 }
 
 /// Whether the credentials everybody knows would open this store.
@@ -95,7 +95,7 @@ pub async fn configured(
         human_tokens: &pairs(human_tokens, &humans),
         trusted: false,
     };
-    add(gateway, &cast, FROM_SETTINGS).await?;
+    add(gateway, &cast, FROM_SETTINGS, None).await?;
     let listed: Vec<Digest> = agent_keys.iter().chain(human_tokens).map(hash).collect();
     for key in directory.keys() {
         if key.label == FROM_SETTINGS && key.revoked_at.is_none() && !listed.contains(&key.hash) {
@@ -131,7 +131,7 @@ pub async fn first_start(gateway: &Gateway) -> anyhow::Result<Option<FirstStart>
         human_tokens: &[],
         trusted: false,
     };
-    add(gateway, &cast, "first start").await?;
+    add(gateway, &cast, "first start", None).await?;
     Ok(Some(FirstStart { agent_key: secret }))
 }
 
@@ -219,11 +219,17 @@ pub async fn issue_key(
 }
 
 /// Adds what is missing of a cast; what exists stays as it is.
-async fn add(gateway: &Gateway, cast: &Cast<'_>, label: &str) -> anyhow::Result<()> {
+async fn add(
+    gateway: &Gateway,
+    cast: &Cast<'_>,
+    label: &str,
+    recipients: Option<Reachable>,
+) -> anyhow::Result<()> {
     for project in cast.humans.iter().map(|h| h.1).chain(cast.agents.iter().map(|a| a.1)) {
         let id: ProjectId = project.parse()?;
         if gateway.directory().project(&id).is_none() {
-            run(gateway, Command::SaveProject(NewProject::plain(id))).await?;
+            let new = NewProject { recipients, ..NewProject::plain(id) };
+            run(gateway, Command::SaveProject(new)).await?;
         }
     }
     for (id, project, admin) in cast.humans {

@@ -21,6 +21,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use clap::Args as _;
 use kernel::AgentId;
+use kernel::quota::Limits;
 use kernel::time::LONGEST_TIMEOUT;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -99,6 +100,8 @@ pub struct Config {
     pub anchor_command: Option<String>,
     /// Per key, at once.
     pub stream_limit: u32,
+    /// Quotas that differ from the defaults.
+    pub quotas: Limits,
     /// Connections at once, if the settings say how many.
     pub connection_limit: Option<usize>,
     /// Connections at once from one client address; 0 for no limit.
@@ -158,6 +161,15 @@ pub struct Jwt {
     pub audience: String,
     /// Its keys.
     pub jwks: String,
+}
+
+/// The quotas that were given; in development mode there are no others.
+fn quotas(given: Option<&str>, dev: bool) -> anyhow::Result<Limits> {
+    let given: Limits = given
+        .unwrap_or_default()
+        .parse()
+        .map_err(|error: kernel::quota::BadLimit| anyhow::anyhow!("quotas: {error}"))?;
+    Ok(if dev { given.or(&Limits::unlimited()) } else { given })
 }
 
 impl Settings {
@@ -294,6 +306,7 @@ impl Settings {
             seal_every: Duration::from_secs(seal_seconds),
             anchor_command: self.anchor_command.filter(|command| !command.trim().is_empty()),
             stream_limit: self.stream_limit.unwrap_or(if dev { 0 } else { 100 }),
+            quotas: quotas(self.quotas.as_deref(), dev)?,
             connection_limit: self.connection_limit,
             connection_limit_per_address: self.connection_limit_per_address.unwrap_or(1000),
             operations_listen,

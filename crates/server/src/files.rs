@@ -118,6 +118,7 @@ impl Files {
     /// Takes away what somebody was given, except what another was given too. What fails halfway is done
     /// by the next attempt.
     pub async fn take_away(&self, store: &dyn Store, holder: Ulid) -> anyhow::Result<()> {
+        store.release(holder).await?;
         let objects = match &self.0 {
             Kept::Shared(shared) => return Ok(shared.drop_files(holder).await?),
             Kept::Objects(objects) => objects,

@@ -21,6 +21,7 @@ use store::{
 use ulid::Ulid;
 
 use crate::ids::Ids;
+use crate::quotas::Quotas;
 use crate::secrets::Secrets;
 use crate::wake::{Topic, Waiter, Wake};
 
@@ -42,6 +43,7 @@ pub struct Gateway {
     wake: Wake,
     secrets: Option<Arc<Secrets>>,
     database: Arc<Outage>,
+    quotas: Quotas,
 }
 
 /// Everything by which it is told whether a command on an ask would be taken now.
@@ -79,13 +81,20 @@ impl Gateway {
         let ids = Ids::new(Arc::clone(&clock));
         let wall_clock = Arc::clone(&clock);
         let database = Arc::new(Outage::new("database"));
-        Self { store, clock, wall_clock, ids, wake: Wake::default(), secrets: None, database }
+        let (wake, secrets, quotas) = (Wake::default(), None, Quotas::none());
+        Self { store, clock, wall_clock, ids, wake, secrets, database, quotas }
     }
 
     /// The same, with another clock for what others compare with their own time.
     #[must_use]
     pub fn with_wall_clock(self, wall_clock: Arc<dyn Clock>) -> Self {
         Self { wall_clock, ..self }
+    }
+
+    /// The same, with quotas.
+    #[must_use]
+    pub fn with_quotas(self, quotas: Quotas) -> Self {
+        Self { quotas, ..self }
     }
 
     /// The same, with what it takes to keep what is given in confidence.
@@ -131,6 +140,11 @@ impl Gateway {
         &self.wake
     }
 
+    /// The quotas of the installation.
+    pub(crate) fn quotas(&self) -> &Quotas {
+        &self.quotas
+    }
+
     /// What it keeps secrets with.
     pub(crate) fn secrets(&self) -> Option<&Secrets> {
         self.secrets.as_deref()
@@ -169,6 +183,9 @@ impl Gateway {
         let envelope = Envelope { actor, fresh, salts: self.ids.salts(), expected, command };
         let about = envelope.command.directory_object(fresh);
         let (ask, erases) = (envelope.command.ask(), matches!(envelope.command, Command::Erase(_)));
+        // Compiled patterns are held until the job is done, so that the store compiles none.
+        let _prepared = self.prepare(&envelope).await?;
+        self.keep_quotas(&envelope, idempotency.as_ref()).await?;
         // Kept before the answer is decided: an answer never commits to what we do not have.
         let kept = self.confide(&envelope).await?;
         let outcome = self.store.transact(Job { envelope, idempotency, uses }).await;

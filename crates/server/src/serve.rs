@@ -35,6 +35,7 @@ use crate::mail::channel::Mail;
 use crate::oidc::Provider;
 use crate::passkeys::Passkeys;
 use crate::push::Push;
+use crate::quotas::Quotas;
 use crate::readiness::Readiness;
 use crate::script::{Players, Script};
 use crate::secrets::Secrets;
@@ -116,6 +117,7 @@ impl Server {
         let provider = config.sign_in.oidc.clone().map(Provider::new).transpose()?;
         let gateway =
             Gateway::new(store, clock).with_wall_clock(wall).keeping(Arc::clone(&secrets));
+        let gateway = gateway.with_quotas(Quotas::new(&config.quotas));
         // Last of all: nothing that fails later may swallow what is told only once.
         let welcome = prepare(&gateway, &config).await?;
         drop(turn);

@@ -16,6 +16,7 @@
 //! | [`search`] | which words an ask is found by |
 //! | `tasks` | tasks with their artifacts and ledgers, and what runtimes of agents have to do |
 //! | `uploads` | bytes on their way, as far as they have come |
+//! | `usage` | counters of what agents, projects and people use, for quotas |
 //! | `suite` | the named checks every backend passes |
 
 mod chains;
@@ -48,6 +49,7 @@ pub mod sqlite;
 pub mod suite;
 mod tasks;
 mod uploads;
+mod usage;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,6 +79,7 @@ pub use postgres::Postgres;
 pub use search::Search;
 pub use tasks::{CONTRACT_DAYS, TASKS_COUNTED, TaskList, TaskPage, Tasks};
 pub use uploads::{MOST_PIECES, MOST_UPLOADS, Piece, UPLOAD_KEPT, Upload, Uploads};
+pub use usage::{Charge, Counting, Usage};
 
 /// What a caller wants done, with the key that makes repeating it harmless.
 #[derive(Debug, Clone)]
@@ -229,7 +232,9 @@ fn later(at: Time, more: Duration) -> Time {
 
 /// The store. Every backend passes the checks of `suite`.
 #[async_trait]
-pub trait Store: Codes + Devices + Health + Insights + Messages + Outbox + Tasks + Uploads {
+pub trait Store:
+    Codes + Devices + Health + Insights + Messages + Outbox + Tasks + Uploads + Usage
+{
     /// Decides a job and makes its outcome durable. A refusal changes nothing. Acknowledged means
     /// on disk. A record that [erases](kernel::audit::Erasure) drops the contents of earlier records
     /// of its subject.

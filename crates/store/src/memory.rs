@@ -15,6 +15,7 @@ mod outbox;
 mod state;
 mod tasks;
 mod uploads;
+mod usage;
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -380,6 +381,7 @@ impl Store for Memory {
         });
         state.snoozed.retain(|_, until| *until > now);
         state.codes.retain(|_, code| code.expires_at > now);
+        state.used.retain(|_, (_, until)| *until > now);
         let gone = confided_before(now);
         state.confided.retain(|_, (_, read)| read.is_none_or(|first| first > gone));
         let unlogged = unlogged_before(now);

@@ -32,6 +32,7 @@ pub mod task_lists;
 pub mod tasks;
 pub mod timers;
 pub mod uploads;
+pub mod usage;
 
 pub use stage::{Guard, Hands, Stage};
 
@@ -143,6 +144,13 @@ macro_rules! suite {
                 so_many_devices_and_no_more,
                 a_forgotten_device_is_gone_with_what_it_was_told,
                 who_was_told_is_known_until_it_is_over,
+            }
+            $crate::suite! { @in $open, $missing; usage:
+                open_requests_are_counted,
+                bytes_of_requests_are_counted,
+                charges_are_taken_whole_or_not_at_all,
+                recipients_count_once,
+                files_are_released_with_their_holder,
             }
             $crate::suite! { @in $open, $missing; codes:
                 a_code_counts_once,

@@ -165,7 +165,9 @@ async fn a_database_of_version_1_opens() {
     drop((stage, sqlite));
     raw(&folder)
         .execute_batch(
-            "DROP TABLE running; DROP TABLE tally_place;
+            "DROP TRIGGER usage_listed; DROP TRIGGER usage_unlisted; DROP TRIGGER usage_asked;
+             DROP TRIGGER usage_changed; DROP TABLE usage_held; DROP TABLE usage;
+             DROP TABLE running; DROP TABLE tally_place;
              DROP TABLE file_use; DROP INDEX ask_kept; ALTER TABLE ask DROP COLUMN over_at;
              DROP TABLE draft; DROP TABLE block; DROP TABLE anchor; DROP INDEX record_agent;
              DROP TABLE confided; DROP TABLE device; DROP TABLE told;
@@ -190,6 +192,10 @@ async fn a_database_of_version_1_opens() {
     let stage = Stage::on(sqlite, hands, Box::new(()));
     assert_eq!((stage.seen(id).await, stage.store.rows(0, 100).await.unwrap()), before);
     assert_eq!(listed(&stage).await, lists);
+    // Counters of what is used begin with what is there.
+    let names = ["open_asks/agent/bot", "stored_bytes/project/acme"].map(str::to_owned).to_vec();
+    let used = stage.store.used(names).await.unwrap();
+    assert!(used[0] == 1 && used[1] > 1_000, "{used:?}");
     let block = next_block(&stage, None, 3).await;
     assert!(stage.store.append_block(block).await.unwrap());
 }

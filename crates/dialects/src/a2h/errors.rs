@@ -190,6 +190,10 @@ impl WireError {
             }
             Refusal::Answer(error) => Self::answer(error),
             Refusal::Invalid { field, expected } => Self::field(wire_name(field), expected),
+            Refusal::TooComplex { why, .. } => {
+                Self::at("spec.response_schema", code::INVALID_FIELD, why.clone())
+            }
+            Refusal::Quota(_) => Self::new(429, code::RATE_LIMITED, refusal.to_string()),
             Refusal::Claims { pointer, says } => {
                 let place = format!("spec.state{}", pointer.replace('/', "."));
                 Self::at(&place, code::INVALID_FIELD, format!("/spec/state{pointer}: {says}"))
@@ -241,6 +245,7 @@ fn place(field: &str) -> Vec<Value> {
 fn wire_name(field: &str) -> &str {
     match field {
         "route.human" => "spec.channel.human_id",
+        "place" => "spec.channel",
         "prompt" => "spec",
         "details" => "spec.kwargs",
         "metadata" => "spec.state",

@@ -9,6 +9,7 @@ use kernel::{Ask, AskId};
 use serde_json::{Map, Value, json};
 
 use super::Kind;
+use super::budget;
 use super::channel;
 use super::conversation;
 use super::create::{self, storable};
@@ -20,8 +21,6 @@ use super::wire::{Message, MessageSpec, MessageStatus, Metadata, Moment};
 
 /// The version of the objects.
 pub const API_VERSION: &str = "proto.a2h.dev/v1alpha1";
-/// A longer schema is a program.
-const LONGEST_SCHEMA: usize = 65_536;
 
 /// A message to be made.
 #[derive(Debug, Clone)]
@@ -71,7 +70,7 @@ pub fn parse_message(bytes: &[u8]) -> Result<NewMessage, WireError> {
     let conversation = channel_id.as_ref().map(conversation::named).transpose()?;
     let wanted = spec.given("response_schema").cloned();
     if let Some(schema) = &wanted {
-        check(schema).map_err(|expected| spec.bad("response_schema", expected))?;
+        budget::check(schema).map_err(|expected| spec.bad("response_schema", &expected))?;
     }
     let state = spec.object("state")?.map(|state| json!(state));
     let (question, stance) = question(&text, wanted.as_ref())
@@ -107,30 +106,6 @@ fn question(text: &str, schema: Option<&Value>) -> Option<(Question, Stance)> {
         }
     };
     Some((Question::new(text, context, body).ok()?, stance))
-}
-
-/// The refusal for a schema we do not take: one that could be read for ever, or that is none.
-fn check(schema: &Value) -> Result<(), &'static str> {
-    if !schema.is_object() && !schema.is_boolean() {
-        return Err("a JSON Schema");
-    }
-    if schema.to_string().len() > LONGEST_SCHEMA {
-        return Err("a JSON Schema of at most 64 KiB");
-    }
-    if refers(schema) {
-        return Err("a JSON Schema without references: what $ref names must stand in its place");
-    }
-    Ok(())
-}
-
-fn refers(schema: &Value) -> bool {
-    match schema {
-        Value::Object(map) => map.iter().any(|(key, value)| {
-            matches!(key.as_str(), "$ref" | "$dynamicRef" | "$recursiveRef") || refers(value)
-        }),
-        Value::Array(list) => list.iter().any(refers),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-    }
 }
 
 /// A message as it stands; `None` once its words were erased. `judge` says what is wrong with a value

@@ -8,7 +8,7 @@
 //! | `escalate` | `POST /agent/…/escalate_email` |
 //! | `channel` | `spec.channel`, `GET /channels`, `POST /channels/validate` |
 //! | `options` | `reject_options`, `response_options` |
-//! | `message`, `schema` | `POST /messages`, `GET /messages/{uid}`: `proto.a2h.dev/v1alpha1` |
+//! | `message`, `schema`, `budget` | `POST /messages`, `GET /messages/{uid}`: `proto.a2h.dev/v1alpha1` |
 //! | `conversation` | `GET /conversations`, `GET /conversations/{uid}`, `GET /contact_channel/{id}`, and what webhooks tell |
 //! | `letter`, `slack` | what a call wants of the message that asks it |
 //! | `humans` | `/humans`, `/humans/search`, `/humans/{id}` |
@@ -19,6 +19,7 @@
 //! [where the sources disagree](https://github.com/countersign/countersign/blob/main/docs/adr/0031-a2h-where-sources-disagree.md)
 //! says what was chosen.
 
+mod budget;
 pub mod channel;
 pub mod conversation;
 pub mod create;

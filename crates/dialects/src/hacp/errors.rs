@@ -234,6 +234,14 @@ impl HacpError {
             | Refusal::Precondition { .. }
             | Refusal::NoDeadline
             | Refusal::NotDue => said(code::PRECONDITION_FAILED),
+            Refusal::TooComplex { field, why } => {
+                let field = format!("params.{field}");
+                Self::new(code::INVALID_SPEC, format!("{field}: {why}")).with("field", json!(field))
+            }
+            Refusal::Quota(quota) => said(code::RATE_LIMITED)
+                .with("quota", json!(quota.name()))
+                .with("limit", json!(quota.limit))
+                .with("resets_at", json!(quota.resets_at)),
             Refusal::Claims { pointer, .. } => {
                 Self::new(code::INVALID_SPEC, refusal.to_string()).with("field", json!(pointer))
             }

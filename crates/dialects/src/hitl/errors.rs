@@ -180,6 +180,15 @@ impl WireError {
             }
             Refusal::Answer(error) => Self::answer(error),
             Refusal::Invalid { field, expected } => Self::field(wire_name(field), expected),
+            Refusal::TooComplex { field, why } => {
+                let field = format!("context.{field}");
+                Self::new(400, code::INVALID_REQUEST, format!("{field}: {why}"))
+                    .with("field", json!(field))
+            }
+            Refusal::Quota(quota) => Self::new(429, code::RATE_LIMITED, refusal.to_string())
+                .with("quota", json!(quota.name()))
+                .with("limit", json!(quota.limit))
+                .with("resets_at", json!(quota.resets_at)),
             Refusal::Claims { pointer, .. } => {
                 Self::new(400, code::INVALID_REQUEST, refusal.to_string())
                     .with("field", json!(pointer))

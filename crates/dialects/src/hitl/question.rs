@@ -145,6 +145,10 @@ fn read_form(value: &Value) -> Result<Form, WireError> {
         let at = if path == "." { String::new() } else { format!(".{path}") };
         WireError::field(&format!("context.form{at}"), &error.inner().to_string())
     })?;
+    form.prepare().map_err(|error| {
+        let at = error.key().map(|key| format!(".{key}")).unwrap_or_default();
+        WireError::field(&format!("context.form{at}"), &error.to_string())
+    })?;
     for field in form.fields() {
         let Some(rules) = &field.spec().validation else { continue };
         let at = |rule: &str| format!("context.form.{}.validation.{rule}", field.key());

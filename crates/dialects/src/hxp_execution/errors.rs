@@ -203,6 +203,16 @@ impl WireError {
                 };
                 Self::field(400, code, field, expected)
             }
+            Refusal::TooComplex { .. } => {
+                Self::new(400, code::INVALID_PAYLOAD, format!("payload.{refusal}"))
+            }
+            Refusal::Quota(quota) => {
+                let details = json!({
+                    "quota": quota.name(), "limit": quota.limit, "resets_at": quota.resets_at,
+                });
+                let error = Self::new(429, code::RATE_LIMITED, refusal.to_string());
+                Self { details: Some(details), ..error }
+            }
             Refusal::Claims { pointer, .. } => {
                 let details = json!({"field": pointer});
                 let error = Self::new(400, code::INVALID_HXP, refusal.to_string());

@@ -147,8 +147,9 @@ fn form(members: Members<'_>) -> Result<Form, WireError> {
         }
     }
     spec.validation = Some(validation);
-    let field = Field::try_from(spec).and_then(Form::single);
-    field.map_err(|error| refused(members, rules, &error))
+    let form = Field::try_from(spec).and_then(Form::single);
+    let within = form.and_then(|form| form.prepare().map(|_| form));
+    within.map_err(|error| refused(members, rules, &error))
 }
 
 fn limited(
@@ -193,6 +194,12 @@ fn refused(members: Members<'_>, rules: Members<'_>, error: &FormError) -> WireE
         FormError::Pattern { reason, .. } => {
             let expected = format!("a regular expression that runs in linear time ({reason})");
             rules.bad("pattern", &expected)
+        }
+        FormError::PatternsTooLong { .. } | FormError::PatternsTooLarge { .. } => {
+            rules.bad("pattern", &format!("a smaller pattern ({error})"))
+        }
+        FormError::TooManyAllowed { .. } | FormError::TooManyOptions { .. } => {
+            rules.bad("allowed_values", "at most 1000 values")
         }
         FormError::Lengths { .. } | FormError::Bounds { .. } => rules.bad("min", "at most max"),
         FormError::AllowedValues { .. } => {

@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use kernel::actor::Reach;
 use kernel::ask::Envelopes;
 use kernel::directory::{
-    About, Agent, Contact, Human, HumanChange, NewAgent, NewGroup, NewHuman, NewProfile,
-    NewProject, Profile, Project, Step,
+    About, Agent, Allowed, Contact, Human, HumanChange, NewAgent, NewGroup, NewHuman, NewProfile,
+    NewProject, Profile, Project, Reachable, Step,
 };
 use kernel::ids::GroupId;
+use kernel::quota::Limits;
 use kernel::retention::Keep;
 use kernel::{AgentId, Assurance, HumanId, ProjectId};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -35,14 +36,45 @@ pub struct ProjectView {
     /// How long words are kept once a request or task is over, if not as long as the installation says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention: Option<Keep>,
+    /// Whom agents may reach with the `place` of a request: `any` address, or `project`: the people of
+    /// the project, the agent's owner, and `allowed_recipients`.
+    #[serde(default)]
+    pub recipients: Reachable,
+    /// Addresses agents may use besides: `slack:C0123ABC`, `@example.com`, `sms:*`.
+    #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
+    pub allowed_recipients: BTreeSet<Allowed>,
+    /// Quotas that differ from those of the installation, by name; 0 means no limit.
+    #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, u64>))]
+    pub quotas: Limits,
 }
 
 impl From<&Project> for ProjectView {
     fn from(project: &Project) -> Self {
-        let project = project.clone();
-        let Project { id, default_on_silence, floor, ladder, reminders, envelopes, retention } =
-            project;
-        Self { id, default_on_silence, floor, ladder, reminders, envelopes, retention }
+        let Project {
+            id,
+            default_on_silence,
+            floor,
+            ladder,
+            reminders,
+            envelopes,
+            retention,
+            recipients,
+            quotas,
+        } = project.clone();
+        Self {
+            id,
+            default_on_silence,
+            floor,
+            ladder,
+            reminders,
+            envelopes,
+            retention,
+            recipients: recipients.reachable,
+            allowed_recipients: recipients.allow,
+            quotas,
+        }
     }
 }
 
@@ -76,6 +108,21 @@ pub struct ProjectBody {
     /// nothing is said, as long as the installation says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention: Option<Keep>,
+    /// Whom agents may reach with the `place` of a request: `any` address, or `project`: the people of
+    /// the project, the agent's owner, and `allowed_recipients`. Without it, what the project has; a new
+    /// one has `project`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipients: Option<Reachable>,
+    /// Addresses agents may use besides: one address such as `slack:C0123ABC`, a mail domain such as
+    /// `@example.com`, or a whole kind such as `sms:*`. Without it, what the project has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<String>>, max_items = 500))]
+    pub allowed_recipients: Option<BTreeSet<Allowed>>,
+    /// Quotas that differ from those of the installation, such as `{"agent.open_asks": 100}`; 0 means no
+    /// limit. Without it, what the project has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, u64>>))]
+    pub quotas: Option<Limits>,
 }
 
 fn yes() -> bool {
@@ -89,9 +136,30 @@ fn least() -> Assurance {
 impl ProjectBody {
     /// The project of this name.
     pub fn named(self, id: ProjectId) -> NewProject {
-        let Self { id: _, default_on_silence, floor, ladder, reminders, envelopes, retention } =
-            self;
-        NewProject { id, default_on_silence, floor, ladder, reminders, envelopes, retention }
+        let Self {
+            id: _,
+            default_on_silence,
+            floor,
+            ladder,
+            reminders,
+            envelopes,
+            retention,
+            recipients,
+            allowed_recipients,
+            quotas,
+        } = self;
+        NewProject {
+            id,
+            default_on_silence,
+            floor,
+            ladder,
+            reminders,
+            envelopes,
+            retention,
+            recipients,
+            allowed_recipients,
+            quotas,
+        }
     }
 }
 

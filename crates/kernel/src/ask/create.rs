@@ -41,6 +41,9 @@ pub(crate) fn decide(
     };
     check(new)?;
     new.claims.as_ref().map_or(Ok(()), |claims| claims.check(project.envelopes))?;
+    if let Some(place) = &new.place {
+        project.recipients.admit(world.directory, agent, &place.means)?;
+    }
     let previous = new.follows.map(|id| previous(world, envelope, new, id)).transpose()?;
     let conversation = previous.and_then(|previous| previous.conversation.as_ref());
     routable(world, agent, new, conversation)?;

@@ -19,6 +19,7 @@ pub mod passkey;
 pub mod people;
 pub mod profile;
 pub mod project;
+pub mod recipients;
 pub mod rule;
 pub mod session;
 pub mod webhook;
@@ -37,6 +38,7 @@ use crate::audit::{Digest, Erasable, Head};
 use crate::evolve::Entity;
 use crate::ids::{AgentId, GroupId, HumanId, KeyId, ProjectId, RuleId, Subject, WebhookId};
 use crate::question::Kind;
+use crate::quota::Limits;
 use crate::refusal::Refusal;
 use crate::retention::Keep;
 
@@ -78,6 +80,12 @@ pub struct Project {
     /// where it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention: Option<Keep>,
+    /// To which addresses its agents may have requests sent.
+    #[serde(default, skip_serializing_if = "Recipients::is_any")]
+    pub recipients: Recipients,
+    /// Quotas that differ from those of the installation.
+    #[serde(default, skip_serializing_if = "Limits::is_empty")]
+    pub quotas: Limits,
 }
 
 /// One step of a project's escalation ladder.
@@ -219,6 +227,7 @@ pub use passkey::{
 pub use people::{HumanChange, NewAgent, NewHuman};
 pub use profile::NewProfile;
 pub use project::NewProject;
+pub use recipients::{Allowed, BadAllowed, Reachable, Recipients};
 pub use rule::NewRule;
 pub use session::{NewSession, Proof};
 pub use webhook::NewWebhook;

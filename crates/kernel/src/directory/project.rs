@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::{ADMIN_ONLY, Directory, Project, Step};
+use super::{ADMIN_ONLY, Allowed, Directory, Project, Reachable, Recipients, Step};
 use crate::actor::{Actor, Assurance, Reach};
 use crate::ask::Envelopes;
 use crate::ask::create::MOST_REMINDERS;
 use crate::command::Envelope;
 use crate::event::Happened;
 use crate::ids::{ProjectId, Subject};
+use crate::quota::Limits;
 use crate::refusal::Refusal;
 use crate::retention::Keep;
 use crate::time::LONGEST_TIMEOUT;
@@ -31,6 +32,13 @@ pub struct NewProject {
     pub envelopes: Envelopes,
     /// How long the words of what is over are kept; as the installation says where it does not.
     pub retention: Option<Keep>,
+    /// Whom agents may reach. `None` keeps what the project has; a new one gets
+    /// [`Recipients::of_new_projects`].
+    pub recipients: Option<Reachable>,
+    /// Addresses agents may use besides. `None` keeps what the project has.
+    pub allowed_recipients: Option<BTreeSet<Allowed>>,
+    /// Quotas that differ from those of the installation. `None` keeps what the project has.
+    pub quotas: Option<Limits>,
 }
 
 impl NewProject {
@@ -44,6 +52,9 @@ impl NewProject {
             reminders: BTreeSet::new(),
             envelopes: Envelopes::Lenient,
             retention: None,
+            recipients: None,
+            allowed_recipients: None,
+            quotas: None,
         }
     }
 }
@@ -66,8 +77,32 @@ pub(crate) fn decide(
         let expected = "at most 20 numbers of seconds after the request, each 1 or more";
         return Err(Refusal::Invalid { field: "reminders", expected }.into());
     }
-    let NewProject { id, default_on_silence, floor, ladder, reminders, envelopes, retention } =
-        new.clone();
+    let NewProject {
+        id,
+        default_on_silence,
+        floor,
+        ladder,
+        reminders,
+        envelopes,
+        retention,
+        recipients,
+        allowed_recipients,
+        quotas,
+    } = new.clone();
+    let known = world.directory.project(&id);
+    let before = known.map_or_else(Recipients::of_new_projects, |known| known.recipients.clone());
+    let recipients = Recipients {
+        reachable: recipients.unwrap_or(before.reachable),
+        allow: allowed_recipients.unwrap_or(before.allow),
+    };
+    recipients.check()?;
+    let quotas =
+        quotas.unwrap_or_else(|| known.map(|known| known.quotas.clone()).unwrap_or_default());
+    if !quotas.are_of_projects() {
+        let expected =
+            "quotas of `agent` and `project`; those of people are set for the installation";
+        return Err(Refusal::Invalid { field: "quotas", expected }.into());
+    }
     let project = Project {
         id: id.clone(),
         default_on_silence,
@@ -76,6 +111,8 @@ pub(crate) fn decide(
         reminders,
         envelopes,
         retention,
+        recipients,
+        quotas,
     };
     Ok(Decision::of(Subject::Project(id), Happened::ProjectSaved(Box::new(project))))
 }
@@ -155,7 +192,9 @@ mod tests {
         let cast = Cast::new();
         let acme = cast.directory().project(&"acme".parse().unwrap()).unwrap();
         let stored = serde_json::to_string(acme).unwrap();
-        assert!(!stored.contains("reminders") && !stored.contains("retention"), "{stored}");
+        for new in ["reminders", "retention", "recipients", "quotas"] {
+            assert!(!stored.contains(new), "{new} in {stored}");
+        }
         assert_eq!(serde_json::from_str::<Project>(&stored).unwrap(), *acme);
     }
 }

@@ -5,6 +5,7 @@ use super::{
     error::{Code, Fault},
     kind::{Kind, TextRules},
     number,
+    pattern::Matched,
 };
 use crate::text::is_email;
 use serde_json::{Number, Value};
@@ -78,11 +79,13 @@ fn text(rules: &TextRules, text: &str) -> Result<(), Fault> {
             return Err(Fault::new(Code::TooLong, format!("Enter at most {}", characters(max))));
         }
     }
-    match rules.pattern() {
-        Some(pattern) if !pattern.matches(text) => {
-            Err(Fault::new(Code::Pattern, "Enter this in the expected format"))
+    match rules.pattern().map(|pattern| pattern.matches(text)) {
+        Some(Matched::No) => Err(Fault::new(Code::Pattern, "Enter this in the expected format")),
+        Some(Matched::TooLong) => {
+            let message = "Enter a shorter text: this one is too long to check its format";
+            Err(Fault::new(Code::TooLong, message))
         }
-        Some(_) | None => Ok(()),
+        Some(Matched::Yes) | None => Ok(()),
     }
 }
 

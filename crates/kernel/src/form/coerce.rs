@@ -12,6 +12,7 @@ use super::{
 };
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// Whether a submitted value counts as no answer: `null`, the empty string, the empty list.
 pub(super) fn is_missing(raw: &Value) -> bool {
@@ -63,10 +64,17 @@ impl Kind {
             Self::Select(choices) => choice(choices, raw).map(Value::from),
             Self::Multiselect(choices) => match raw {
                 Value::Array(items) => {
+                    // Sets, because both lists can be long: the work must not be their product.
+                    let known: HashSet<&str> =
+                        choices.iter().map(|choice| choice.value.as_str()).collect();
+                    let mut seen = HashSet::new();
                     let mut chosen: Vec<&str> = Vec::new();
                     for item in items {
-                        let value = choice(choices, item)?;
-                        if !chosen.contains(&value) {
+                        let value = match item.as_str().and_then(|text| known.get(text)) {
+                            Some(value) => value,
+                            None => choice(choices, item)?,
+                        };
+                        if seen.insert(value) {
                             chosen.push(value);
                         }
                     }

@@ -91,6 +91,54 @@ pub enum FormError {
         /// What the regex engine said, on one line.
         reason: String,
     },
+    /// The form has more fields than it may have.
+    #[error("a form has at most {max} fields, this one has {count}")]
+    TooManyFields {
+        /// How many it has.
+        count: usize,
+        /// How many it may have.
+        max: usize,
+    },
+    /// The field, or the form with it, has more options than it may have.
+    #[error(
+        "field `{key}`: a field has at most 1000 `options`, a form at most 10000; {max} is exceeded here"
+    )]
+    TooManyOptions {
+        /// The field.
+        key: String,
+        /// The limit that is exceeded.
+        max: usize,
+    },
+    /// The field compares with too many values.
+    #[error("field `{key}`: `{rule}` has at most {max} entries")]
+    TooManyAllowed {
+        /// The field.
+        key: String,
+        /// `allowed_values` or `conditional.value`.
+        rule: &'static str,
+        /// How many it may have.
+        max: usize,
+    },
+    /// The patterns of the form are too long together.
+    #[error(
+        "field `{key}`: the patterns of a form have at most {max} bytes together, with this `pattern` there are more"
+    )]
+    PatternsTooLong {
+        /// The field with which it is too much.
+        key: String,
+        /// How many bytes they may have.
+        max: usize,
+    },
+    /// The compiled patterns of the form take too much memory together.
+    #[error(
+        "field `{key}`: the patterns of a form take at most {max} bytes together when compiled, with this `pattern` they take more; use smaller repetitions"
+    )]
+    PatternsTooLarge {
+        /// The field with which it is too much.
+        key: String,
+        /// How many bytes they may take.
+        max: usize,
+    },
     /// `minLength` is above `maxLength`.
     #[error("field `{key}`: `minLength` is at most `maxLength`")]
     Lengths {
@@ -177,6 +225,39 @@ pub enum FormError {
         /// `a value` or `a list of values`.
         expected: &'static str,
     },
+}
+
+impl FormError {
+    /// The field it is about, where it is about one.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Self::Layout | Self::NoSteps | Self::TooManyFields { .. } => None,
+            Self::Key { key }
+            | Self::DuplicateKey { key }
+            | Self::LabelTooLong { key, .. }
+            | Self::UnknownType { key, .. }
+            | Self::OptionsMissing { key, .. }
+            | Self::OptionEmpty { key }
+            | Self::DuplicateOption { key, .. }
+            | Self::RuleDoesNotApply { key, .. }
+            | Self::Pattern { key, .. }
+            | Self::TooManyOptions { key, .. }
+            | Self::TooManyAllowed { key, .. }
+            | Self::PatternsTooLong { key, .. }
+            | Self::PatternsTooLarge { key, .. }
+            | Self::Lengths { key }
+            | Self::Bounds { key }
+            | Self::RangeBounds { key }
+            | Self::Bound { key, .. }
+            | Self::AllowedValues { key, .. }
+            | Self::Default { key, .. }
+            | Self::SensitiveDefault { key }
+            | Self::DefaultRef { key }
+            | Self::ConditionField { key, .. }
+            | Self::ConditionOperator { key, .. }
+            | Self::ConditionValue { key, .. } => Some(key),
+        }
+    }
 }
 
 /// What is wrong with one answer. The spelling of each code is stable.

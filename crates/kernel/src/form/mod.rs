@@ -6,8 +6,9 @@
 //!
 //! Layout: [`FieldSpec`] is the wire, [`Kind`] the types with their limits, [`Field`] one question,
 //! [`Condition`] when it is shown; `coerce` reads a value as its type, `check` applies the limits,
-//! `validate` walks the form.
+//! `validate` walks the form, `budget` limits what a form may cost.
 
+mod budget;
 mod check;
 mod coerce;
 mod condition;
@@ -22,6 +23,10 @@ mod spec;
 mod validate;
 mod values;
 
+pub use budget::{
+    MAX_ALL_OPTIONS, MAX_ALLOWED, MAX_COMPILED_BYTES, MAX_FIELDS, MAX_OPTIONS, MAX_PATTERN_BYTES,
+    Prepared, check_patterns,
+};
 pub use condition::{Condition, Operator};
 pub use date::Moment;
 pub use error::{Code, FieldError, FormError};

@@ -1,36 +1,80 @@
 //! `validation.pattern`: a regular expression that always runs in linear time (C-11).
+//!
+//! Reading a pattern checks its syntax only, so that a stored form costs little to read, wherever that
+//! happens. Compiling is a step of its own ([`Pattern::compile`]): it is paid once, kept in a cache that
+//! is bounded by bytes, and limited by the budget of the question (see `budget.rs`).
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
+
+use regex_automata::meta::{BuildError, Config, Regex};
+use regex_automata::nfa::thompson::WhichCaptures;
+use regex_automata::util::syntax;
+use regex_automata::{Anchored, Input};
+use regex_syntax::ast::parse::ParserBuilder;
+use sha2::{Digest as _, Sha256};
 
 use super::error::{FormError, shorten};
-use regex::{Regex, RegexBuilder};
 
 /// Longest pattern accepted, in bytes.
-const MAX_LENGTH: usize = 1_000;
+pub(super) const MAX_LENGTH: usize = 1_000;
 /// Most memory a compiled pattern may take, in bytes.
-const MAX_COMPILED: usize = 1 << 20;
+pub(super) const MAX_COMPILED: usize = 1 << 20;
 /// Deepest nesting of groups.
 const MAX_NESTING: u32 = 50;
+/// Most memory a search may use to remember what it has worked out, in bytes.
+const SEARCH_CACHE: usize = 1 << 18;
+/// Most memory that all cached patterns may take together, in bytes.
+const CACHE_BYTES: usize = 32 << 20;
+/// The product of a text's length and a pattern's compiled size bounds the work of a search. Above this
+/// the text counts as too long.
+const MAX_WORK: u64 = 1 << 34;
+/// From this much work on, the outcome of a search is remembered with the pattern.
+const REMEMBERED_WORK: u64 = 1 << 24;
+/// How many outcomes are remembered with a pattern.
+const REMEMBERED: usize = 16;
 
-/// A compiled pattern the *whole* value has to match, as in HTML.
+/// A pattern the *whole* value has to match, as in HTML.
 ///
 /// HITL does not say which flavour patterns have. Ours is RE2's: no look-around and no back
 /// references, and `\d` and `\w` mean ASCII as they do in both RE2 and ECMAScript.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
     source: String,
-    whole: Regex,
+}
+
+/// What came of comparing a text with a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Matched {
+    Yes,
+    No,
+    /// The search would take too much work.
+    TooLong,
+}
+
+/// A compiled pattern. As long as one is held, it stays in the cache.
+#[derive(Debug)]
+pub(super) struct Compiled {
+    regex: Regex,
+    bytes: usize,
+    /// Outcomes of expensive searches, oldest first. An answer is checked before it is committed and
+    /// again when it is: the second check must not repeat the work.
+    outcomes: Mutex<Vec<([u8; 32], bool)>>,
 }
 
 impl Pattern {
+    /// Checks length and syntax. Whether the pattern fits into its budget is known once it is compiled.
     pub(super) fn parse(key: &str, source: &str) -> Result<Self, FormError> {
         let refuse = |reason: String| FormError::Pattern { key: key.to_owned(), reason };
         if source.len() > MAX_LENGTH {
             return Err(refuse(format!("it is longer than {MAX_LENGTH} bytes")));
         }
-        let ascii = with_ascii_classes(source);
-        // On its own first: `a)|(b` would only be balanced by the anchors around it.
-        compile(&ascii).map_err(|error| refuse(one_line(&error)))?;
-        let whole = compile(&format!(r"\A(?:{ascii})\z")).map_err(|e| refuse(one_line(&e)))?;
-        Ok(Self { source: source.to_owned(), whole })
+        let parsed =
+            ParserBuilder::new().nest_limit(MAX_NESTING).build().parse(&with_ascii_classes(source));
+        match parsed {
+            Ok(_) => Ok(Self { source: source.to_owned() }),
+            Err(error) => Err(refuse(shorten(&error.kind().to_string()))),
+        }
     }
 
     /// The pattern as its author wrote it.
@@ -38,24 +82,148 @@ impl Pattern {
         &self.source
     }
 
+    /// The compiled pattern, from the cache if it is there.
+    ///
+    /// Fails with the reason if the pattern needs more memory than a single pattern may take, or names
+    /// a Unicode property that does not exist.
+    pub(super) fn compile(&self) -> Result<Arc<Compiled>, String> {
+        if let Some(compiled) = Cache::lock().find(&self.source) {
+            return Ok(compiled);
+        }
+        // Compiled without the lock: nobody waits for the pattern of somebody else.
+        let compiled = Arc::new(Compiled::new(&self.source)?);
+        Cache::lock().keep(&self.source, &compiled);
+        Ok(compiled)
+    }
+
     /// Whether the whole of `text` matches.
-    pub fn matches(&self, text: &str) -> bool {
-        self.whole.is_match(text)
+    pub(super) fn matches(&self, text: &str) -> Matched {
+        self.compile().map_or(Matched::No, |compiled| compiled.matches(text))
     }
 }
 
-impl PartialEq for Pattern {
-    fn eq(&self, other: &Self) -> bool {
-        self.source == other.source
+impl Compiled {
+    fn new(source: &str) -> Result<Self, String> {
+        let config = Config::new()
+            .nfa_size_limit(Some(MAX_COMPILED))
+            .onepass_size_limit(Some(SEARCH_CACHE))
+            .hybrid_cache_capacity(SEARCH_CACHE)
+            .dfa(false)
+            .which_captures(WhichCaptures::Implicit);
+        let ascii = with_ascii_classes(source);
+        let regex = Regex::builder()
+            .configure(config)
+            .syntax(syntax::Config::new().nest_limit(MAX_NESTING + 2))
+            .build(&format!(r"\A(?:{ascii})\z"))
+            .map_err(|error| reason(&error))?;
+        let bytes = regex.memory_usage().max(source.len());
+        Ok(Self { regex, bytes, outcomes: Mutex::default() })
+    }
+
+    /// How much memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn matches(&self, text: &str) -> Matched {
+        let work = (text.len() as u64).saturating_mul(self.bytes as u64);
+        if work > MAX_WORK {
+            return Matched::TooLong;
+        }
+        let name = (work > REMEMBERED_WORK).then(|| Sha256::digest(text).into());
+        if let Some(known) = name.and_then(|name| self.outcome(&name)) {
+            return known.into();
+        }
+        // The memory of the search goes with it; a pattern that is only cached takes no more than it
+        // was counted with.
+        let input = Input::new(text).anchored(Anchored::Yes).earliest(true);
+        let found = self.regex.search_half_with(&mut self.regex.create_cache(), &input).is_some();
+        if let Some(name) = name {
+            let mut outcomes = self.outcomes();
+            if outcomes.len() >= REMEMBERED {
+                outcomes.remove(0);
+            }
+            outcomes.push((name, found));
+        }
+        found.into()
+    }
+
+    fn outcome(&self, name: &[u8; 32]) -> Option<bool> {
+        self.outcomes().iter().find(|(known, _)| known == name).map(|(_, found)| *found)
+    }
+
+    fn outcomes(&self) -> MutexGuard<'_, Vec<([u8; 32], bool)>> {
+        self.outcomes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn compile(pattern: &str) -> Result<Regex, regex::Error> {
-    RegexBuilder::new(pattern)
-        .size_limit(MAX_COMPILED)
-        .dfa_size_limit(MAX_COMPILED)
-        .nest_limit(MAX_NESTING)
-        .build()
+impl From<bool> for Matched {
+    fn from(found: bool) -> Self {
+        if found { Self::Yes } else { Self::No }
+    }
+}
+
+/// Compiled patterns by their source, the least recently used first to go.
+#[derive(Default)]
+struct Cache {
+    kept: HashMap<Arc<str>, (u64, Arc<Compiled>)>,
+    order: BTreeMap<u64, Arc<str>>,
+    /// What had to go although somebody still holds it.
+    held: HashMap<Arc<str>, Weak<Compiled>>,
+    bytes: usize,
+    clock: u64,
+}
+
+impl Cache {
+    fn lock() -> MutexGuard<'static, Self> {
+        static CACHE: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
+        CACHE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn find(&mut self, source: &str) -> Option<Arc<Compiled>> {
+        self.clock += 1;
+        let clock = self.clock;
+        let Some((used, compiled)) = self.kept.get_mut(source) else {
+            return self.held.get(source).and_then(Weak::upgrade);
+        };
+        if let Some(name) = self.order.remove(used) {
+            self.order.insert(clock, name);
+        }
+        *used = clock;
+        Some(Arc::clone(compiled))
+    }
+
+    fn keep(&mut self, source: &str, compiled: &Arc<Compiled>) {
+        self.clock += 1;
+        let name: Arc<str> = source.into();
+        let before = self.kept.insert(Arc::clone(&name), (self.clock, Arc::clone(compiled)));
+        if let Some((used, before)) = before {
+            self.order.remove(&used);
+            self.bytes -= before.bytes;
+        }
+        self.order.insert(self.clock, name);
+        self.bytes += compiled.bytes;
+        while self.bytes > CACHE_BYTES
+            && let Some((_, name)) = self.order.pop_first()
+            && let Some((_, gone)) = self.kept.remove(&name)
+        {
+            self.bytes -= gone.bytes;
+            if Arc::strong_count(&gone) > 1 {
+                self.held.retain(|_, held| held.strong_count() > 0);
+                self.held.insert(name, Arc::downgrade(&gone));
+            }
+        }
+    }
+}
+
+fn reason(error: &BuildError) -> String {
+    if error.size_limit().is_some() {
+        return format!("compiled, it exceeds the size limit of {MAX_COMPILED} bytes");
+    }
+    match error.syntax_error() {
+        Some(error) => one_line(&error.to_string()),
+        None => one_line(&error.to_string()),
+    }
 }
 
 /// Nested classes are allowed, so `[\d.]` becomes `[[0-9].]` and needs no parser.
@@ -80,8 +248,7 @@ fn with_ascii_classes(source: &str) -> String {
 }
 
 /// The engine draws carets under the pattern; its last line is the reason.
-fn one_line(error: &regex::Error) -> String {
-    let text = error.to_string();
+fn one_line(text: &str) -> String {
     let last = text.lines().last().unwrap_or_default().trim();
     shorten(last.strip_prefix("error: ").unwrap_or(last))
 }
@@ -91,7 +258,7 @@ mod tests {
     use super::*;
 
     fn matches(pattern: &str, text: &str) -> bool {
-        Pattern::parse("k", pattern).unwrap().matches(text)
+        Pattern::parse("k", pattern).unwrap().matches(text) == Matched::Yes
     }
 
     /// HITL-134, HXPX-031.
@@ -125,7 +292,6 @@ mod tests {
             ("(?=a)b", "look-around"),
             ("(a)\\1", "backreferences"),
             ("\\", "incomplete escape"),
-            ("(((a{100}){100}){100}){100}", "size limit"),
             (&"a".repeat(1_001), "longer than 1000 bytes"),
             (&"(".repeat(500), ""),
             (&format!("{}a{}", "(".repeat(90), ")".repeat(90)), "nest"),
@@ -134,6 +300,54 @@ mod tests {
             assert!(error.contains(reason), "{pattern}: {error}");
             assert!(error.starts_with("field `k`: ") && !error.contains('\n'), "{error}");
         }
+        for (pattern, expected) in [
+            ("(((a{100}){100}){100}){100}", "size limit of 1048576 bytes"),
+            (r"\p{Klingon}", "Unicode property"),
+        ] {
+            let error = Pattern::parse("k", pattern).unwrap().compile().unwrap_err();
+            assert!(error.contains(expected) && !error.contains('\n'), "{pattern}: {error}");
+        }
+    }
+
+    /// A stored form is read where others wait; it must not be compiled there.
+    #[test]
+    fn a_pattern_is_compiled_once_and_not_when_it_is_read() {
+        let pattern = Pattern::parse("k", "[^x]{611}").unwrap();
+        assert!(Cache::lock().find("[^x]{611}").is_none(), "reading compiles nothing");
+        let first = pattern.compile().unwrap();
+        let again = Pattern::parse("other", "[^x]{611}").unwrap().compile().unwrap();
+        assert!(Arc::ptr_eq(&first, &again));
+    }
+
+    #[test]
+    fn the_cache_is_bounded_by_bytes_and_keeps_what_is_held() {
+        let held = Pattern::parse("k", "[^y]{650}").unwrap().compile().unwrap();
+        for n in 0..100 {
+            Pattern::parse("k", &format!("[^y]{{{}}}", 500 + n)).unwrap().compile().unwrap();
+            assert!(Cache::lock().bytes <= CACHE_BYTES);
+        }
+        let again = Pattern::parse("k", "[^y]{650}").unwrap().compile().unwrap();
+        assert!(Arc::ptr_eq(&held, &again), "nobody compiles again what somebody holds");
+        let cache = Cache::lock();
+        assert_eq!(cache.bytes, cache.kept.values().map(|(_, kept)| kept.bytes).sum::<usize>());
+        assert_eq!(cache.order.len(), cache.kept.len());
+    }
+
+    /// The work of a search is bounded, and an expensive one is done once.
+    #[test]
+    fn a_text_can_be_too_long_for_its_pattern() {
+        let pattern = Pattern::parse("k", "[^z]{1,600}").unwrap();
+        assert_eq!(pattern.matches(&"é".repeat(600)), Matched::Yes);
+        assert_eq!(pattern.matches(&"a".repeat(1 << 20)), Matched::TooLong);
+        let compiled = pattern.compile().unwrap();
+        let text = "b".repeat(601);
+        assert_eq!(compiled.matches(&text), Matched::No);
+        assert_eq!(compiled.outcome(&Sha256::digest(&text).into()), Some(false));
+        assert_eq!(compiled.matches(&text), Matched::No);
+        for n in 0..50 {
+            compiled.matches(&"c".repeat(400 + n));
+        }
+        assert!(compiled.outcomes().len() <= REMEMBERED);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// How far someone got in a form (HITL-138).
 ///
@@ -51,7 +51,8 @@ impl Form {
                 State::Empty | State::Hidden => {}
             }
         }
-        for key in submitted.keys().filter(|key| self.field(key).is_none()) {
+        let known: HashSet<&str> = self.fields().map(Field::key).collect();
+        for key in submitted.keys().filter(|key| !known.contains(key.as_str())) {
             let message = format!("This form has no field `{}`", shorten(key));
             errors.push(Fault::new(Code::UnknownField, message).on(key));
         }

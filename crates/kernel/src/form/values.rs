@@ -1,8 +1,9 @@
 //! Answers that passed a form.
 
-use super::Form;
+use super::{Field, Form};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 use std::fmt;
 
 /// What stands in for a sensitive value in [`Values::redacted`].
@@ -63,11 +64,12 @@ impl Values {
     /// The answers with [`REDACTED`] in place of every sensitive one, and of any the form does not
     /// know. It is a plain map because it no longer answers the form.
     pub fn redacted(&self, form: &Form) -> Map<String, Value> {
-        let open = |key: &str| form.field(key).is_some_and(|field| !field.is_sensitive());
+        let shown: HashSet<&str> =
+            form.fields().filter(|field| !field.is_sensitive()).map(Field::key).collect();
         self.iter()
             .map(|(key, value)| {
-                let shown = if open(key) { value.clone() } else { REDACTED.into() };
-                (key.to_owned(), shown)
+                let value = if shown.contains(key) { value.clone() } else { REDACTED.into() };
+                (key.to_owned(), value)
             })
             .collect()
     }

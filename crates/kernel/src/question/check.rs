@@ -1,5 +1,7 @@
 //! An answer held against its question.
 
+use std::collections::HashSet;
+
 use super::{Answer, Body, Choice, Kind, Pick, Question, Reply};
 use crate::form::FieldError;
 use crate::text::{is_storable, is_storable_json};
@@ -116,7 +118,7 @@ impl Question {
                 Answer::ChangesRequested { edits }
             }
             (Body::Choose { options, pick, .. }, Answer::Chosen { options: chosen }) => {
-                if !chosen.iter().all(|id| options.contains(id)) {
+                if !all_known(options.choices(), &chosen) {
                     return Err(AnswerError::UnknownOption);
                 }
                 let ordered = in_order(options.choices(), &chosen);
@@ -138,7 +140,7 @@ impl Question {
                 Answer::Provided { values }
             }
             (Body::Confirm { items, .. }, Answer::Confirmed { items: confirmed }) => {
-                if !confirmed.iter().all(|id| items.iter().any(|item| item.id == *id)) {
+                if !all_known(items, &confirmed) {
                     return Err(AnswerError::UnknownOption);
                 }
                 Answer::Confirmed { items: in_order(items, &confirmed) }
@@ -178,8 +180,15 @@ impl Question {
     }
 }
 
+/// Whether every id is that of a choice.
+fn all_known(choices: &[Choice], ids: &[String]) -> bool {
+    let known: HashSet<&String> = choices.iter().map(|choice| &choice.id).collect();
+    ids.iter().all(|id| known.contains(id))
+}
+
 /// The chosen ids in the agent's order, each once.
 fn in_order(choices: &[Choice], chosen: &[String]) -> Vec<String> {
+    let chosen: HashSet<&String> = chosen.iter().collect();
     let ids = choices.iter().map(|choice| &choice.id);
     ids.filter(|id| chosen.contains(id)).cloned().collect()
 }

@@ -20,6 +20,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::form::{self, Form};
+use crate::refusal::Refusal;
 use crate::strict::{nothing_more, placed, unbuffered};
 use crate::text::{is_storable, is_storable_json};
 
@@ -291,6 +292,35 @@ impl Question {
         }
         body.storable()?;
         Ok(Self { prompt, context, body })
+    }
+
+    /// The form of the question and the member it stands in, if it has one.
+    fn form(&self) -> Option<(&'static str, &Form)> {
+        match &self.body {
+            Body::Provide { form } => Some(("form", form)),
+            Body::Approve { editable, .. } => Some("editable").zip(editable.form()),
+            Body::Choose { .. } | Body::Confirm { .. } | Body::Escalate { .. } | Body::Converse => {
+                None
+            }
+        }
+    }
+
+    /// Whether a new question keeps within the [limits](form::MAX_FIELDS) on what it may cost, with its
+    /// compiled patterns. To be called before the question is decided on: compiling takes time, and
+    /// while the outcome is held nothing compiles them again.
+    pub fn prepare(&self) -> Result<form::Prepared, Refusal> {
+        let Some((field, form)) = self.form() else { return Ok(form::Prepared::default()) };
+        form.prepare().map_err(|error| Refusal::TooComplex { field, why: error.to_string() })
+    }
+
+    /// Whether checking an answer compiles patterns or searches with them.
+    pub fn has_patterns(&self) -> bool {
+        self.form().is_some_and(|(_, form)| form.has_patterns())
+    }
+
+    /// The compiled patterns of a stored question, whatever they cost.
+    pub fn compile(&self) -> form::Prepared {
+        self.form().map(|(_, form)| form.compile()).unwrap_or_default()
     }
 
     /// What the agent asks.

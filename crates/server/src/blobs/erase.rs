@@ -59,6 +59,7 @@ impl Blobs {
         elsewhere |= ours.len() > versions;
         for holder in ours.into_iter().take(versions) {
             self.store().forget_file(holder, digest).await?;
+            self.store().release(holder).await?;
         }
         if elsewhere {
             tracing::info!(artifact.id = %artifact.id, "bytes that something else holds were kept");

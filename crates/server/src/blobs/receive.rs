@@ -168,6 +168,8 @@ impl Taking<'_> {
         let (id, offset) = (self.upload.id, self.upload.size);
         let bytes = std::mem::take(&mut self.buffer).freeze();
         let size = bytes.len() as u64;
+        let accounts = self.blobs.gateway.accounts_of(&self.upload.owner);
+        self.blobs.gateway.charge_bytes(accounts, None, id.ulid(), size).await?;
         let kept = self.blobs.give(id.ulid(), bytes).await;
         let piece = Piece { digest: kept.map_err(|error| self.unkept(&error))?, size };
         let (store, now) = (self.blobs.store(), self.blobs.gateway.now());

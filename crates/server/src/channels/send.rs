@@ -14,6 +14,7 @@ use kernel::audit::Digest;
 use kernel::directory::{About, Human, Means};
 use kernel::effect::Chain;
 use kernel::question::Kind;
+use kernel::quota::Exceeded;
 use kernel::{Actor, Ask, Assurance, Command, Effect, Time, Via};
 use serde_json::Value;
 use store::{Message, Sent, Settlement, StoreError};
@@ -182,6 +183,10 @@ impl App {
         // The platform took it before we could settle the delivery.
         if noted.as_ref().is_some_and(|noted| noted.posted.is_some()) {
             return Ok(Came::Told);
+        }
+        let human = recipient.human.map(|human| &human.id);
+        if let Some(exceeded) = self.gateway.charge_notification(&ask, human).await? {
+            return Ok(delayed(&exceeded));
         }
         let posted = self.post_about(&ask, sending, &recipient, name).await?;
         Ok(match posted {
@@ -443,6 +448,14 @@ fn rendered(channel: &dyn Channel, ask: &Ask, card: &Card) -> Value {
         return ::channels::slack::plain(card);
     }
     channel.render(card)
+}
+
+/// A message that a quota does not allow now is sent when the quota starts again.
+pub(crate) fn delayed(exceeded: &Exceeded) -> Came {
+    let (per, quota) = (exceeded.per.as_str(), exceeded.metric.as_str());
+    metrics::counter!("countersign_quota_delayed_total", "per" => per, "quota" => quota)
+        .increment(1);
+    Came::Later { at: exceeded.resets_at, error: exceeded.to_string() }
 }
 
 /// For so many seconds it is borne that a platform takes no more, before it counts as a failure.

@@ -113,6 +113,7 @@ fn applied_text(config: &Config) -> String {
         format!("tls         {}", if config.tls.is_some() { "built in" } else { "off" }),
         format!("rate_limit  {} a second per key", config.rate_limit),
         format!("streams     {} at once per key", config.stream_limit),
+        format!("quotas      {}", quotas(&config.quotas)),
         format!("body_limit  {} bytes", config.body_limit),
         format!(
             "sealing     every {} s, anchor command {}",
@@ -424,4 +425,9 @@ fn is_running(config: &Config) -> bool {
     lock.push(".lock");
     let Ok(lock) = File::open(lock) else { return false };
     matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+/// The quotas that differ from the defaults.
+fn quotas(given: &kernel::quota::Limits) -> String {
+    if given.is_empty() { "as usual".to_owned() } else { given.to_string() }
 }

@@ -1,10 +1,13 @@
 //! `countersign projects`: the rules of projects.
 
+use std::collections::BTreeSet;
+
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use dialects::native::{ProjectBody, ProjectView};
 use kernel::ask::{Envelopes, Seat};
-use kernel::directory::{NewProject, Step};
+use kernel::directory::{Allowed, NewProject, Reachable, Step};
+use kernel::quota::Limits;
 use kernel::retention::Keep;
 use kernel::{Assurance, Command, ProjectId};
 use reqwest::Method;
@@ -59,6 +62,20 @@ enum ProjectsCommand {
         /// long as the server says
         #[arg(long, value_name = "SPAN", value_parser = retention)]
         retention: Option<Kept>,
+        /// Whom agents may reach with a request: `any` address, or `project` for the people of the
+        /// project, the agent's owner and --allow-recipient
+        #[arg(long, value_name = "WHOM", value_parser = word::<Reachable>)]
+        recipients: Option<Reachable>,
+        /// An address agents may use besides: slack:C0123ABC, email:ops@example.com, a mail domain as
+        /// @example.com, or a whole kind as sms:*; give it several times
+        #[arg(long, value_name = "ADDRESS", conflicts_with = "no_allowed_recipients")]
+        allow_recipient: Vec<Allowed>,
+        /// Allow no addresses besides
+        #[arg(long)]
+        no_allowed_recipients: bool,
+        /// Quotas that differ from the server's: agent.open_asks=100,project.uploads=0; `usual` for none
+        #[arg(long, value_name = "NAME=N", value_parser = quotas)]
+        quotas: Option<Limits>,
         #[command(flatten)]
         place: Place,
     },
@@ -72,6 +89,9 @@ struct Wanted {
     ladder: Option<Vec<Step>>,
     envelopes: Option<Envelopes>,
     retention: Option<Kept>,
+    recipients: Option<Reachable>,
+    allowed_recipients: Option<BTreeSet<Allowed>>,
+    quotas: Option<Limits>,
 }
 
 /// For how long, or as the server says.
@@ -100,6 +120,8 @@ impl Projects {
                         "LADDER",
                         "ENVELOPES",
                         "RETENTION",
+                        "RECIPIENTS",
+                        "QUOTAS",
                     ];
                     table(&names, &projects.iter().map(row).collect::<Vec<_>>());
                 }
@@ -114,12 +136,28 @@ impl Projects {
                 no_ladder,
                 envelopes,
                 retention,
+                recipients,
+                allow_recipient,
+                no_allowed_recipients,
+                quotas,
                 place,
             } => {
                 let reminders = (no_reminders || !reminder.is_empty()).then_some(reminder);
                 let ladder = (no_ladder || !step.is_empty()).then_some(step);
-                let wanted =
-                    Wanted { default_on_silence, floor, reminders, ladder, envelopes, retention };
+                let allowed = no_allowed_recipients || !allow_recipient.is_empty();
+                let allowed_recipients =
+                    allowed.then(|| allow_recipient.into_iter().collect::<BTreeSet<_>>());
+                let wanted = Wanted {
+                    default_on_silence,
+                    floor,
+                    reminders,
+                    ladder,
+                    envelopes,
+                    retention,
+                    recipients,
+                    allowed_recipients,
+                    quotas,
+                };
                 set(place, id, wanted).await?;
             }
         }
@@ -148,6 +186,9 @@ async fn set(place: Place, id: ProjectId, wanted: Wanted) -> anyhow::Result<()> 
     if let Some(Kept(retention)) = wanted.retention {
         project.retention = retention;
     }
+    project.recipients = wanted.recipients.or(project.recipients);
+    project.allowed_recipients = wanted.allowed_recipients.or(project.allowed_recipients);
+    project.quotas = wanted.quotas.or(project.quotas);
     let body = body(project.clone());
     match &admin {
         Admin::Remote(server) => {
@@ -179,19 +220,60 @@ async fn known(admin: &Admin, id: &ProjectId) -> anyhow::Result<Option<NewProjec
         Admin::Offline(offline) => offline.gateway.directory().project(id).map(ProjectView::from),
     };
     let new = |view: ProjectView| {
-        let ProjectView { id, default_on_silence, floor, ladder, reminders, envelopes, retention } =
-            view;
-        NewProject { id, default_on_silence, floor, ladder, reminders, envelopes, retention }
+        let ProjectView {
+            id,
+            default_on_silence,
+            floor,
+            ladder,
+            reminders,
+            envelopes,
+            retention,
+            recipients,
+            allowed_recipients,
+            quotas,
+        } = view;
+        NewProject {
+            id,
+            default_on_silence,
+            floor,
+            ladder,
+            reminders,
+            envelopes,
+            retention,
+            recipients: Some(recipients),
+            allowed_recipients: Some(allowed_recipients),
+            quotas: Some(quotas),
+        }
     };
     Ok(view.map(new))
 }
 
 /// A project as it goes over the wire.
 pub(super) fn body(project: NewProject) -> ProjectBody {
-    let NewProject { id, default_on_silence, floor, ladder, reminders, envelopes, retention } =
-        project;
-    let id = Some(id);
-    ProjectBody { id, default_on_silence, floor, ladder, reminders, envelopes, retention }
+    let NewProject {
+        id,
+        default_on_silence,
+        floor,
+        ladder,
+        reminders,
+        envelopes,
+        retention,
+        recipients,
+        allowed_recipients,
+        quotas,
+    } = project;
+    ProjectBody {
+        id: Some(id),
+        default_on_silence,
+        floor,
+        ladder,
+        reminders,
+        envelopes,
+        retention,
+        recipients,
+        allowed_recipients,
+        quotas,
+    }
 }
 
 fn row(project: &ProjectView) -> Vec<String> {
@@ -219,7 +301,22 @@ fn row(project: &ProjectView) -> Vec<String> {
         }
         .to_owned(),
         project.retention.map_or_else(String::new, |keep| keep.to_string()),
+        match project.recipients {
+            Reachable::Any => "any".to_owned(),
+            Reachable::Project => {
+                let allowed = project.allowed_recipients.iter().map(ToString::to_string);
+                ["project".to_owned()].into_iter().chain(allowed).collect::<Vec<_>>().join(", ")
+            }
+        },
+        project.quotas.to_string(),
     ]
+}
+
+fn quotas(text: &str) -> Result<Limits, String> {
+    if text == "usual" {
+        return Ok(Limits::default());
+    }
+    text.parse().map_err(|error: kernel::quota::BadLimit| error.to_string())
 }
 
 fn retention(text: &str) -> Result<Kept, String> {

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use kernel::Refusal;
+use kernel::quota::Exceeded;
 use serde::Serialize;
 use store::StoreError;
 
@@ -79,7 +80,13 @@ impl<E: Wording> From<StoreError> for DialectError<E> {
 
 impl<E: Wording> From<Refusal> for DialectError<E> {
     fn from(refusal: Refusal) -> Self {
-        E::refused(&refusal).into()
+        let error = E::refused(&refusal);
+        match refusal {
+            Refusal::Quota(Exceeded { retry_after: Some(seconds), .. }) => {
+                Self::later(error, seconds)
+            }
+            _ => error.into(),
+        }
     }
 }
 

@@ -96,7 +96,7 @@ async fn subscribe(
         let message = "this address speaks WebSocket: send an upgrade";
         WireError::new(400, hxp::errors::code::INVALID_BODY, message)
     })?;
-    let counted = app.streams.open(key, Wire::Socket)?;
+    let counted = app.open_stream(key, Wire::Socket)?;
     // The upgrade leaves the connection's own task; the server still waits for it when it stops.
     let held = (app.tasks.token(), counted);
     Ok(upgrade.read_buffer_size(BUFFER).write_buffer_size(0).max_message_size(BUFFER).on_upgrade(

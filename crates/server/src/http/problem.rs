@@ -50,10 +50,12 @@ pages![
     "not-sealed",
     "past-deadline",
     "precondition-failed",
+    "quota-exceeded",
     "rate-limited",
     "stale",
     "taken",
     "timed-out",
+    "too-complex",
     "too-large",
     "too-many-streams",
     "too-slow",
@@ -197,11 +199,20 @@ impl From<Refusal> for Problem {
             Refusal::PastDeadline { .. } => 408,
             Refusal::TimedOut { .. } => 410,
             Refusal::Changed { .. } => 412,
-            Refusal::Answer(_) | Refusal::Invalid { .. } | Refusal::Claims { .. } => 422,
+            Refusal::Answer(_)
+            | Refusal::Invalid { .. }
+            | Refusal::TooComplex { .. }
+            | Refusal::Claims { .. } => 422,
+            Refusal::Quota(_) => 429,
         };
         let problem = Self::new(status, refusal.code()).detail(refusal.to_string());
         match &refusal {
             Refusal::Invalid { field, expected } => problem.field(field, expected),
+            Refusal::TooComplex { field, why } => problem.field(&format!("question.{field}"), why),
+            Refusal::Quota(quota) => match quota.retry_after {
+                Some(seconds) => problem.retry_after(seconds),
+                None => problem,
+            },
             Refusal::Claims { pointer, says } => problem.field(pointer, says),
             Refusal::Answer(AnswerError::BadEdit { place, expected }) => {
                 problem.field(&format!("edits.{place}"), expected)
@@ -317,6 +328,13 @@ mod tests {
             Refusal::Answer(AnswerError::Empty),
             Refusal::Invalid { field: "a", expected: "b" },
             Refusal::Claims { pointer: String::new(), says: String::new() },
+            Refusal::TooComplex { field: "form", why: String::new() },
+            Refusal::Quota(kernel::quota::Exceeded::new(
+                kernel::quota::Metric::Uploads,
+                kernel::quota::Per::Person,
+                1,
+                kernel::Time::from_millis(0),
+            )),
             Refusal::TimedOut { at: kernel::Time::from_millis(0) },
             Refusal::TakenBy { by: "mark".parse().unwrap() },
             Refusal::AlreadyAnswered { by: kernel::By::System, at: kernel::Time::from_millis(0) },

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use dialects::native::Uploaded;
@@ -16,6 +16,7 @@ use kernel::form::{Code, FieldError, FileRef, FileRefError};
 use kernel::question::{Answer, AnswerError, Question, Reply};
 use kernel::{Actor, Ask, AskId, Refusal};
 use serde_json::Value;
+use store::StoreError;
 use subtle::ConstantTimeEq;
 
 use crate::files::Away;
@@ -39,9 +40,6 @@ pub enum Refused {
     Unkept,
 }
 
-/// The bytes of an upload could not be kept; why stands in the log.
-pub struct Unkept;
-
 /// Why bytes that are there cannot be handed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unread {
@@ -54,6 +52,30 @@ pub enum Unread {
 impl From<&anyhow::Error> for Unread {
     fn from(error: &anyhow::Error) -> Self {
         if error.is::<Away>() { Self::Away } else { Self::Damaged }
+    }
+}
+
+impl Refused {
+    /// The status of a page that could not keep a file.
+    pub(super) fn status(&self) -> StatusCode {
+        match self {
+            Self::Rule(Refusal::Quota(_)) => StatusCode::TOO_MANY_REQUESTS,
+            Self::Rule(_) | Self::NoFile | Self::Field(..) | Self::Body(_) | Self::Unkept => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+        }
+    }
+}
+
+impl From<StoreError> for Refused {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Refused(refusal) => Self::Rule(refusal),
+            StoreError::Unavailable(_) | StoreError::Damaged { .. } => {
+                tracing::error!(%error, "an upload could not be counted");
+                Self::Unkept
+            }
+        }
     }
 }
 
@@ -98,17 +120,26 @@ impl App {
         let bytes = body::read_within(body, limit, PATIENCE).await.map_err(Refused::Body)?;
         let (digest, size) = (Digest::of(&bytes).to_string(), bytes.len() as u64);
         let file = FileRef::new(digest, name, size, kind)?;
-        self.keep_upload(ask.id, bytes).await.map_err(|Unkept| Refused::Unkept)?;
+        self.keep_upload(ask, actor, bytes).await?;
         let upload = self.secrets.upload(ask.id, &actor.by(), &file);
         Ok(Uploaded { file, upload })
     }
 
     /// Keeps what was uploaded to an ask, however it came.
-    pub(super) async fn keep_upload(&self, ask: AskId, bytes: Bytes) -> Result<(), Unkept> {
-        let kept = self.files.give(&**self.gateway.store(), ask.ulid(), bytes).await;
+    pub(super) async fn keep_upload(
+        &self,
+        ask: &Ask,
+        actor: &Actor,
+        bytes: Bytes,
+    ) -> Result<(), Refused> {
+        let (id, size) = (ask.id, bytes.len() as u64);
+        let (accounts, project) = (crate::quotas::accounts(actor), Some(&ask.project));
+        self.gateway.charge_upload(actor, project).await?;
+        self.gateway.charge_bytes(accounts, project, id.ulid(), size).await?;
+        let kept = self.files.give(&**self.gateway.store(), id.ulid(), bytes).await;
         kept.map(drop).map_err(|error| {
-            tracing::error!(error = format!("{error:#}"), ask.id = %ask, "cannot keep an upload");
-            Unkept
+            tracing::error!(error = format!("{error:#}"), ask.id = %id, "cannot keep an upload");
+            Refused::Unkept
         })
     }
 

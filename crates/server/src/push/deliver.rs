@@ -7,6 +7,7 @@ use kernel::audit::Digest;
 use kernel::directory::{Holder, Means};
 use kernel::effect::{Chain, Occasion};
 use kernel::question::{Answer, Reply};
+use kernel::quota::Exceeded;
 use kernel::reach::waits_for;
 use kernel::{Actor, Ask, AskId, Assurance, Command, Effect, HumanId, KeyId, Time, Via};
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ use store::{Device, Settlement, StoreError};
 use super::devices::Address;
 use super::notice::{Notice, takes_buttons};
 use super::{KEPT, Message, Push, Sent, seconds_until};
+use crate::channels::send::delayed;
 use crate::http::App;
 use crate::reach::step::{Came, Onward, Told};
 use crate::workers::outbox::count;
@@ -75,11 +77,30 @@ impl App {
             Now::Wait(until, why) => return Ok(Came::Held { until, why }),
             Now::Send(message) => message,
         };
-        let came = self.pushed(push, &device, &address, &message).await?;
+        let came = match self.push_quota(&device, telling).await? {
+            Some(exceeded) => delayed(&exceeded),
+            None => self.pushed(push, &device, &address, &message).await?,
+        };
         if let Some(why) = telling.why {
             self.note_push(&device, telling, why, &came).await?;
         }
         Ok(came)
+    }
+
+    /// The quota that keeps a notification from being sent now. That a request is over is no
+    /// notification.
+    async fn push_quota(
+        &self,
+        device: &Device,
+        telling: Telling<'_>,
+    ) -> Result<Option<Exceeded>, StoreError> {
+        if telling.why.is_none() {
+            return Ok(None);
+        }
+        match self.gateway.ask(telling.ask).await? {
+            Some(ask) => self.gateway.charge_notification(&ask, Some(&device.human)).await,
+            None => Ok(None),
+        }
     }
 
     /// Notes how it stands, for whoever looks at the request.

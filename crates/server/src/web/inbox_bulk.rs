@@ -333,6 +333,8 @@ pub fn why(refusal: &Refusal, directory: &Directory, now: Time) -> String {
             "It changed at this very moment; look at it again".to_owned()
         }
         Refusal::Invalid { .. }
+        | Refusal::TooComplex { .. }
+        | Refusal::Quota(_)
         | Refusal::Claims { .. }
         | Refusal::NotInline
         | Refusal::Exists { .. }

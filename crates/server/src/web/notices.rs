@@ -187,6 +187,12 @@ fn refused(refusal: &Refusal, directory: &Directory, now: Time) -> (String, Stri
         let text = format!("Nothing was changed. Expected: {expected}.");
         return ("Something needs to be corrected".to_owned(), text);
     }
+    if let Refusal::Quota(quota) = refusal {
+        return (
+            "A limit of this server was reached".to_owned(),
+            format!("Nothing was changed: {quota}."),
+        );
+    }
     let (title, text) = in_words(refusal, directory, now);
     (title, text.to_owned())
 }
@@ -238,6 +244,8 @@ fn in_words(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'s
         ),
         Refusal::NotFound { .. }
         | Refusal::Stale { .. }
+        | Refusal::TooComplex { .. }
+        | Refusal::Quota(_)
         | Refusal::Claims { .. }
         | Refusal::NotOver { .. }
         | Refusal::NotInline

@@ -178,6 +178,8 @@ impl FormProblem {
             | Refusal::NotInline
             | Refusal::VerificationRequired { .. }
             | Refusal::VerificationFailed { .. }
+            | Refusal::TooComplex { .. }
+            | Refusal::Quota(_)
             | Refusal::Claims { .. }
             | Refusal::Exists { .. }
             | Refusal::DefaultForbidden

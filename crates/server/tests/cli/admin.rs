@@ -107,6 +107,35 @@ fn both_spellings_of_a_name_are_accepted() {
     assert!(wrong.contains("plan_then_implement"), "{wrong}");
 }
 
+/// Recipients and quotas of a project: what is not named stays.
+#[test]
+fn a_project_says_whom_agents_may_reach_and_how_much_they_use() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let set = |more: &[&str]| {
+        cli(&server, &[&["projects", "set", "dev", "--json"], more].concat()).json()
+    };
+    assert_eq!(set(&[])["recipients"], "any", "as development mode has it");
+    let closed = ["--recipients", "project", "--allow-recipient", "@example.com"];
+    let more = ["--allow-recipient", "slack:*", "--quotas", "agent.open_asks=7"];
+    set(&[&closed[..], &more[..]].concat());
+    let kept = set(&["--floor", "session"]);
+    assert_eq!(kept["recipients"], "project");
+    assert_eq!(kept["allowed_recipients"], serde_json::json!(["@example.com", "slack:*"]));
+    assert_eq!(kept["quotas"], serde_json::json!({ "agent.open_asks": 7 }));
+    let list = cli(&server, &["projects", "list"]).ok();
+    assert!(list.contains("project, @example.com, slack:*"), "{list}");
+    assert!(list.contains("agent.open_asks=7"), "{list}");
+    let none = set(&["--no-allowed-recipients", "--quotas", "usual"]);
+    assert_eq!(none["allowed_recipients"], serde_json::json!([]));
+    assert_eq!(none["quotas"], serde_json::json!({}));
+    let wrong = ["projects", "set", "dev", "--allow-recipient", "fax:1"];
+    let wrong = cli(&server, &wrong).failed(64);
+    assert!(wrong.contains("slack:C0123ABC"), "{wrong}");
+    let wrong = cli(&server, &["projects", "set", "dev", "--quotas", "open=1"]).failed(64);
+    assert!(wrong.contains("agent.open_asks"), "{wrong}");
+}
+
 /// `people add` adds, `people set` changes what it names; through a server and on a folder alike.
 #[test]
 fn add_refuses_an_existing_person_and_set_changes_only_what_is_named() {

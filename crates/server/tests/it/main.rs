@@ -79,6 +79,7 @@ mod pages;
 mod passkeys;
 mod push;
 mod push_answers;
+mod quotas;
 mod races;
 mod reach;
 mod receipts;

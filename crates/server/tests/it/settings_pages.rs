@@ -213,6 +213,9 @@ async fn people_groups_and_projects_are_changed_on_their_pages() {
         ("reminders", "15 min, 1 h"),
         ("envelopes", "strict"),
         ("retention", " 90d "),
+        ("recipients", "project"),
+        ("allowed_recipients", "slack:C0123ABC, @Example.com"),
+        ("quotas", "agent.open_asks=5, project.uploads=0"),
         ("ladder", "2 h"),
         ("ladder.0.who", "@"),
         ("ladder.1.after", "30 min"),
@@ -227,9 +230,14 @@ async fn people_groups_and_projects_are_changed_on_their_pages() {
     assert_eq!((&saved["ladder"], &saved["reminders"]), (&ladder, &json!([900, 3600])));
     assert_eq!((&saved["envelopes"], &saved["retention"]), (&json!("strict"), &json!("90d")));
     assert_eq!((&saved["floor"], &saved["default_on_silence"]), (&json!("session"), &json!(false)));
+    assert_eq!(saved["recipients"], "project");
+    assert_eq!(saved["allowed_recipients"], json!(["slack:C0123ABC", "@example.com"]));
+    assert_eq!(saved["quotas"], json!({ "agent.open_asks": 5, "project.uploads": 0 }));
     let page = admin.get("/settings/projects/billing").await.is(200);
     well_made("project", &page);
-    for words in ["30 min", "Anybody in the project", "value=\"15 min, 1 h\""] {
+    let allowed = "value=\"slack:C0123ABC, @example.com\"";
+    let words = ["30 min", "Anybody in the project", "value=\"15 min, 1 h\"", allowed];
+    for words in words {
         assert!(page.text.contains(words), "{words}");
     }
     for (wrong, place) in [
@@ -238,6 +246,9 @@ async fn people_groups_and_projects_are_changed_on_their_pages() {
         ([("ladder", "5 min"), ("ladder.0.who", "")], "#field-ladder.0.who"),
         ([("reminders", "0"), ("floor", "link")], "#field-reminders"),
         ([("retention", "soon"), ("floor", "link")], "#field-retention"),
+        ([("allowed_recipients", "nowhere"), ("floor", "link")], "#field-allowed_recipients"),
+        ([("quotas", "agent.asks=1"), ("floor", "link")], "#field-quotas"),
+        ([("quotas", "person.open_asks=1"), ("floor", "link")], "#field-quotas"),
     ] {
         let refused = send(&admin, "/settings/projects/billing", &wrong).await.is(422);
         assert!(refused.text.contains(&format!("href=\"{place}\"")), "{place}: {}", refused.text);

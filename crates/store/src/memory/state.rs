@@ -61,6 +61,10 @@ pub(super) struct State {
     /// Which files were given to which ask or upload.
     pub(super) files: BTreeSet<(Ulid, Digest)>,
     pub(super) uploads: BTreeMap<UploadId, uploads::Kept>,
+    /// Counters of a window, with when they end.
+    pub(super) used: BTreeMap<String, (u64, Time)>,
+    /// Counters of files, by what holds them.
+    pub(super) held: BTreeMap<(Ulid, String), u64>,
     /// Counts, and up to which position they were made.
     pub(super) tally: Tally,
     pub(super) counted: u64,

@@ -119,6 +119,13 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "running",
         sql: include_str!("migrations/0016_running.sql"),
     },
+    // The counters follow their tables by triggers, whichever program writes.
+    Migration {
+        version: 17,
+        serves: 16,
+        name: "usage",
+        sql: include_str!("migrations/0017_usage.sql"),
+    },
 ];
 
 /// Held while a schema is brought up to date.

@@ -45,6 +45,7 @@ mod task_rows;
 mod tasks;
 mod tls;
 mod uploads;
+mod usage;
 mod wake;
 mod write;
 mod writer;
@@ -472,6 +473,7 @@ impl Store for Postgres {
         on!(self.database, client => snooze::sweep(client, now))?;
         on!(self.database, client => confided::sweep(client, now))?;
         on!(self.database, client => codes::sweep(client, now))?;
+        on!(self.database, client => usage::sweep(client, now))?;
         while on!(self.database, client => delivery_log::sweep(client, now, SWEPT))? == SWEPT {}
         while on!(self.database, client => messages::sweep(client, now, SWEPT))? == SWEPT {}
         let mut total = 0;

@@ -30,7 +30,7 @@ struct Table {
     select: &'static str,
 }
 
-static TABLES: [Table; 34] = [
+static TABLES: [Table; 36] = [
     Table {
         name: "ask",
         columns: &[("id", Type::UUID), ("version", Type::INT8), ("state", Type::TEXT)],
@@ -335,6 +335,22 @@ static TABLES: [Table; 34] = [
         select: "SELECT position, since FROM tally_place",
     },
     Table { name: "anchor", columns: &[("n", Type::INT8)], select: "SELECT n FROM anchor" },
+    // Counters that last are made by the triggers of the tables they count.
+    Table {
+        name: "usage",
+        columns: &[
+            ("name", Type::TEXT),
+            ("shard", Type::INT4),
+            ("used", Type::INT8),
+            ("until", Type::INT8),
+        ],
+        select: "SELECT name, 0, used, until FROM usage WHERE until IS NOT NULL",
+    },
+    Table {
+        name: "usage_held",
+        columns: &[("holder", Type::UUID), ("name", Type::TEXT), ("bytes", Type::INT8)],
+        select: "SELECT holder, name, bytes FROM usage_held",
+    },
 ];
 
 type Cell = Box<dyn ToSql + Sync + Send>;

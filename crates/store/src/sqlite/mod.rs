@@ -36,6 +36,7 @@ mod source;
 mod task_rows;
 mod tasks;
 mod uploads;
+mod usage;
 mod writer;
 
 use std::fs::File;
@@ -450,6 +451,7 @@ impl Store for Sqlite {
         self.write(move |ledger| ledger.savepoint(|conn| snooze::sweep(conn, now))).await?;
         self.write(move |ledger| ledger.savepoint(|conn| confided::sweep(conn, now))).await?;
         self.write(move |ledger| ledger.savepoint(|conn| codes::sweep(conn, now))).await?;
+        self.write(move |ledger| ledger.savepoint(|conn| usage::sweep(conn, now))).await?;
         let unlog = move |conn: &Connection| delivery_log::sweep(conn, now, SWEPT);
         while self.write(move |ledger| ledger.savepoint(unlog)).await? == SWEPT {}
         let forget = move |conn: &Connection| messages::sweep(conn, now, SWEPT);

@@ -1,35 +1,138 @@
 //! Whether something is a JSON Schema, and whether a value is what one wants.
 //!
-//! Both come from outside. References are refused before they come here, so nothing is read twice, and
-//! patterns run in linear time.
+//! Both come from outside. What a schema may cost was checked before it comes here: it has no
+//! references, and its size, depth and patterns are limited. A compiled schema and the outcome of a
+//! check are cached by their content, bounded by bytes: an agent that polls compiles nothing again.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use jsonschema::{PatternOptions, Validator};
+use kernel::audit::Digest;
 use serde_json::{Value, json};
 
-/// So many mistakes are told.
-const TOLD: usize = 20;
+/// At most so many mistakes are reported.
+const REPORTED: usize = 20;
+/// Most memory one compiled pattern may take, in bytes; the same as in forms.
+const PATTERN_BYTES: usize = 1 << 20;
+/// The product of the sizes of schema and value bounds the work of a check.
+const MOST_WORK: usize = 1 << 30;
+/// Most bytes of schemas that are kept compiled. A compiled schema takes about as many times this as
+/// [`COMPILED_FACTOR`] says.
+const SCHEMA_BYTES: usize = 1 << 20;
+/// What a compiled schema takes at least for one byte of it.
+const COMPILED_FACTOR: usize = 32;
+/// Most bytes of outcomes that are kept.
+const OUTCOME_BYTES: usize = 1 << 20;
 
-fn validator(schema: &Value) -> Result<Validator, String> {
-    let options = jsonschema::options().with_pattern_options(PatternOptions::regex());
-    options.build(schema).map_err(|error| error.to_string())
+type Outcome = Option<Value>;
+
+static COMPILED: LazyLock<Mutex<Cache<Arc<Validator>>>> =
+    LazyLock::new(|| Mutex::new(Cache::new(SCHEMA_BYTES * COMPILED_FACTOR)));
+static OUTCOMES: LazyLock<Mutex<Cache<Outcome>>> =
+    LazyLock::new(|| Mutex::new(Cache::new(OUTCOME_BYTES)));
+
+/// Values by the digest of what they were made from, the oldest first to go.
+struct Cache<T> {
+    kept: HashMap<Digest, (T, usize)>,
+    order: VecDeque<Digest>,
+    bytes: usize,
+    most: usize,
+}
+
+impl<T: Clone> Cache<T> {
+    fn new(most: usize) -> Self {
+        Self { kept: HashMap::new(), order: VecDeque::new(), bytes: 0, most }
+    }
+
+    fn find(&self, name: &Digest) -> Option<T> {
+        self.kept.get(name).map(|(value, _)| value.clone())
+    }
+
+    fn keep(&mut self, name: Digest, value: T, bytes: usize) {
+        if bytes > self.most || self.kept.insert(name, (value, bytes)).is_some() {
+            return;
+        }
+        self.order.push_back(name);
+        self.bytes += bytes;
+        while self.bytes > self.most
+            && let Some(oldest) = self.order.pop_front()
+            && let Some((_, gone)) = self.kept.remove(&oldest)
+        {
+            self.bytes -= gone;
+        }
+    }
+}
+
+fn find<T: Clone>(cache: &Mutex<Cache<T>>, name: &Digest) -> Option<T> {
+    cache.lock().unwrap_or_else(PoisonError::into_inner).find(name)
+}
+
+fn keep<T: Clone>(cache: &Mutex<Cache<T>>, name: Digest, value: T, bytes: usize) {
+    cache.lock().unwrap_or_else(PoisonError::into_inner).keep(name, value, bytes);
+}
+
+fn validator(text: &str, schema: &Value) -> Result<Arc<Validator>, String> {
+    let name = Digest::of(text.as_bytes());
+    if let Some(validator) = find(&COMPILED, &name) {
+        return Ok(validator);
+    }
+    let patterns =
+        PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES / 4);
+    let options = jsonschema::options().with_pattern_options(patterns);
+    let validator = Arc::new(options.build(schema).map_err(|error| error.to_string())?);
+    // Patterns are the only part that is much larger compiled than written; their sum is limited.
+    let patterns = if text.contains("attern") { 4 * PATTERN_BYTES } else { 0 };
+    keep(&COMPILED, name, Arc::clone(&validator), text.len() * COMPILED_FACTOR + patterns);
+    Ok(validator)
 }
 
 /// Why something is not a schema we can use.
 pub(super) fn check(schema: &Value) -> Result<(), String> {
-    validator(schema).map(drop)
+    validator(&schema.to_string(), schema).map(drop)
 }
 
 /// What is wrong with a value, or nothing.
 pub(super) fn judge(schema: &Value, value: &Value) -> Option<Value> {
-    let errors: Vec<Value> = match validator(schema) {
-        Ok(validator) => validator
-            .iter_errors(value)
-            .take(TOLD)
-            .map(|error| json!({ "path": error.instance_path().to_string(), "message": error.to_string() }))
-            .collect(),
-        Err(message) => vec![json!({ "path": "", "message": message })],
+    let (text, said) = (schema.to_string(), value.to_string());
+    let name = Digest::of(format!("{} {said}", Digest::of(text.as_bytes())).as_bytes());
+    if let Some(outcome) = find(&OUTCOMES, &name) {
+        return outcome;
+    }
+    let outcome = judge_anew(&text, schema, &said, value);
+    let bytes = 200 + outcome.as_ref().map_or(0, |outcome| outcome.to_string().len());
+    keep(&OUTCOMES, name, outcome.clone(), bytes);
+    outcome
+}
+
+fn judge_anew(text: &str, schema: &Value, said: &str, value: &Value) -> Outcome {
+    let whole = |message: String| vec![json!({ "path": "", "message": message })];
+    let most = MOST_WORK / text.len().max(1);
+    let errors: Vec<Value> = if said.len() > most {
+        whole(format!("the answer is too long to be checked: at most {most} bytes for this schema"))
+    } else {
+        match validator(text, schema) {
+            Ok(validator) => validator
+                .iter_errors(value)
+                .take(REPORTED)
+                .map(|error| {
+                    let path = error.instance_path().to_string();
+                    json!({ "path": path, "message": shortened(&error.to_string()) })
+                })
+                .collect(),
+            Err(message) => whole(message),
+        }
     };
     (!errors.is_empty()).then(|| json!({ "errors": errors }))
+}
+
+/// A message repeats the value it is about, which can be long.
+fn shortened(message: &str) -> String {
+    const MOST: usize = 1_000;
+    if message.chars().count() <= MOST {
+        return message.to_owned();
+    }
+    message.chars().take(MOST).chain(['…']).collect()
 }
 
 #[cfg(test)]
@@ -56,5 +159,46 @@ mod tests {
         }
         // What would make a pattern run for ever elsewhere is no pattern here.
         assert!(check(&json!({ "pattern": "(a+)+\\1" })).is_err());
+    }
+
+    /// Every poll of a closed message shows the outcome; it is worked out once.
+    #[test]
+    fn a_schema_and_its_outcome_are_worked_out_once() {
+        let schema = json!({ "type": "string", "pattern": "^once[0-9]+$" });
+        check(&schema).unwrap();
+        let text = schema.to_string();
+        let first = validator(&text, &schema).unwrap();
+        assert!(Arc::ptr_eq(&first, &validator(&text, &schema).unwrap()));
+        let held = Arc::strong_count(&first);
+        for _ in 0..10 {
+            assert_eq!(judge(&schema, &json!("once7")), None);
+            assert!(judge(&schema, &json!("twice")).is_some());
+        }
+        assert_eq!(Arc::strong_count(&first), held);
+    }
+
+    #[test]
+    fn the_work_of_a_check_and_its_report_are_bounded() {
+        let options: Vec<Value> = (0..2_000).map(|n| json!({ "const": n })).collect();
+        let schema = json!({ "items": { "anyOf": options } });
+        let long = json!(vec![7; 200_000]);
+        let outcome = judge(&schema, &long).unwrap();
+        let message = outcome["errors"][0]["message"].as_str().unwrap();
+        assert!(message.contains("too long to be checked"), "{message}");
+        let wrong = judge(&json!({ "type": "number" }), &json!("x".repeat(100_000))).unwrap();
+        assert!(wrong.to_string().len() < 5_000);
+    }
+
+    #[test]
+    fn caches_are_bounded_by_bytes() {
+        let mut cache = Cache::new(1_000);
+        for n in 0..100_u8 {
+            cache.keep(Digest([n; 32]), n, 90);
+            assert!(cache.bytes <= 1_000 && cache.order.len() == cache.kept.len());
+        }
+        assert_eq!(cache.find(&Digest([99; 32])), Some(99));
+        assert_eq!(cache.find(&Digest([0; 32])), None);
+        cache.keep(Digest([200; 32]), 0, 2_000);
+        assert_eq!(cache.find(&Digest([200; 32])), None, "larger than all of it");
     }
 }

@@ -98,6 +98,14 @@ impl App {
                     tracing::error!(error = format!("{error:#}"), "cannot keep an artifact");
                     HacpError::unavailable()
                 })?;
+                if let Way::Along(holder) = kept.way {
+                    let (accounts, size) = (crate::quotas::accounts(actor), kept.held.size);
+                    let charged = self.gateway.charge_bytes(accounts, None, holder, size).await;
+                    if charged.is_err() {
+                        blobs.refused(kept.way).await;
+                    }
+                    charged?;
+                }
                 Some(kept)
             }
             (None, Some(upload)) => blobs.redeem(upload, actor).await?,

@@ -69,7 +69,7 @@ impl App {
             Actor::Human { id, .. } => Some(Subject::Human(id.clone())),
             _ => None,
         };
-        self.streams.open(who, Wire::Bytes)
+        self.open_stream(who, Wire::Bytes)
     }
 
     /// The answer with what is held, or the part of it that is wanted.

@@ -89,7 +89,7 @@ impl Feed {
         version: Version,
         after: Option<u64>,
     ) -> Result<Self, Failure> {
-        let held = app.streams.open(pass.counted(), Wire::Events)?;
+        let held = app.open_stream(pass.counted(), Wire::Events)?;
         // Subscribe first, read afterwards: nothing that happens in between is missed.
         let projects = app.hacp_projects(&pass.actor).await?;
         let waiter = app.gateway.wake().subscribe(topics(&pass, &projects));

@@ -161,6 +161,7 @@ impl App {
             return Err(over_limit(self.config.artifact_limit).into());
         }
         let media_type = media_type(headers)?;
+        self.gateway.charge_upload(actor, None).await?;
         let id = UploadId::new(self.gateway.ids().ulid());
         let upload = Upload { length, media_type, ..Upload::new(id, owner, self.gateway.now()) };
         if !self.gateway.store().begin_upload(upload.clone()).await? {

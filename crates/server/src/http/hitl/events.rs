@@ -46,7 +46,7 @@ pub(super) async fn events(
         Reader::Key(_) | Reader::Token => None,
     };
     let counted = key.map_or(Subject::Ask(ask.id), Subject::Key);
-    let held = app.streams.open(Some(counted), Wire::Events)?;
+    let held = app.open_stream(Some(counted), Wire::Events)?;
     // A position nobody gave out is none: everything is told again (HITL-172).
     let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let seen = header.or_else(|| param(&pairs, "after")).and_then(|text| text.parse().ok());

@@ -71,7 +71,7 @@ impl Sent {
 /// Follows a list for whoever looks at it.
 pub(super) fn follow(app: Shared, visitor: Visitor, looked: impl Looked) -> Response {
     let key = visitor.session;
-    let Ok(held) = app.streams.open(Some(Subject::Key(key)), Wire::Events) else {
+    let Ok(held) = app.open_stream(Some(Subject::Key(key)), Wire::Events) else {
         let busy = html(StatusCode::TOO_MANY_REQUESTS, notices::unavailable(&visitor.frame));
         return ([(header::RETRY_AFTER, "30")], busy).into_response();
     };

@@ -15,7 +15,6 @@ use super::machine::is_person;
 use super::{Page, Visitor, html, page, parts};
 use crate::gateway::Terms;
 use crate::http::submitted::Posted;
-use crate::http::uploads::Unkept;
 use crate::http::{App, Shared};
 use crate::web::card::{CLOSE, Desk};
 use crate::web::notices::{self, Notice};
@@ -131,9 +130,9 @@ pub(super) async fn answer(
     }
     // Kept before the answer is decided: an answer never names a file we do not have.
     for file in files {
-        app.keep_upload(ask.id, file).await.map_err(|Unkept| {
+        app.keep_upload(&ask, &visitor.actor, file).await.map_err(|refused| {
             let shown = notices::unavailable(&visitor.frame);
-            page(StatusCode::SERVICE_UNAVAILABLE, shown)
+            page(refused.status(), shown)
         })?;
     }
     if submitted.value("action") == Some("edit") {

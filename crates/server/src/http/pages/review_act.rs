@@ -13,7 +13,6 @@ use super::Page;
 use super::review::{Guest, guest_instead};
 use crate::http::App;
 use crate::http::submitted::Posted;
-use crate::http::uploads::Unkept;
 use crate::web::card::Desk;
 use crate::web::kept::Kept;
 use crate::web::notices::{self, Notice};
@@ -43,10 +42,12 @@ pub(super) async fn act(app: &App, guest: &Guest, ask: &Ask, posted: Posted) -> 
     }
     // Kept before anything is decided: an answer never names a file we do not have.
     for file in files {
-        app.keep_upload(ask.id, file).await.map_err(|Unkept| {
-            let shown = notices::unavailable(&guest.frame);
-            guest_instead(StatusCode::SERVICE_UNAVAILABLE, &guest.frame, shown)
-        })?;
+        app.keep_upload(ask, &Actor::LinkHolder { ask: ask.id }, file).await.map_err(
+            |refused| {
+                let shown = notices::unavailable(&guest.frame);
+                guest_instead(refused.status(), &guest.frame, shown)
+            },
+        )?;
     }
     let step = kept.step;
     match (action.as_str(), question.body()) {

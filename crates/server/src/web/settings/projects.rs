@@ -1,12 +1,15 @@
 //! The rules of projects.
 
+use std::collections::BTreeSet;
+
 use kernel::ask::{Envelopes, Seat};
-use kernel::directory::{Directory, NewProject, Project, Step};
+use kernel::directory::{Allowed, Directory, NewProject, Project, Reachable, Step};
+use kernel::quota::Limits;
 use kernel::retention::Keep;
 use kernel::{Assurance, HumanId, ProjectId};
 
 use super::controls::{Choice, Filled};
-use super::{Block, CHOICES, FormView, Row, SettingsPage};
+use super::{Block, CHOICES, FieldView, FormView, Row, SettingsPage};
 use crate::span;
 use crate::web::form_body::Submitted;
 use crate::web::paths;
@@ -28,6 +31,9 @@ pub const LABELS: &[(&str, &str)] = &[
     ("ladder", "Escalation"),
     ("envelopes", "What agents say of their messages"),
     ("retention", "How long words are kept"),
+    ("recipients", "Who agents may reach"),
+    ("allowed_recipients", "Allowed recipients"),
+    ("quotas", "Quotas"),
 ];
 
 /// Every floor in plain words, least first.
@@ -117,6 +123,7 @@ pub fn page(project: &Project, directory: &Directory, filled: Filled<'_>) -> Set
             .text("retention", "How long words are kept", &kept)
             .hint("After a request or task is over: 30d, 12h, or off for ever. Empty means as long as this server keeps them. What was decided stays, and so does the proof."),
     );
+    fields.extend(limits(project, filled));
     let who = seats(project, directory);
     for n in 0..project.ladder.len() + SPARE {
         let step = project.ladder.get(n);
@@ -141,6 +148,34 @@ pub fn page(project: &Project, directory: &Directory, filled: Filled<'_>) -> Set
         ],
         ..SettingsPage::default()
     }
+}
+
+/// Whom agents may reach, and how much they may use.
+fn limits(project: &Project, filled: Filled<'_>) -> [FieldView; 3] {
+    let reachable = [
+        (
+            "project".to_owned(),
+            "People of this project, the agent's owner and allowed recipients".to_owned(),
+        ),
+        ("any".to_owned(), "Any address an agent names".to_owned()),
+    ];
+    let chosen = match project.recipients.reachable {
+        Reachable::Project => "project",
+        Reachable::Any => "any",
+    };
+    let allowed: Vec<String> = project.recipients.allow.iter().map(ToString::to_string).collect();
+    let quotas = project.quotas.to_string().replace(',', ", ");
+    [
+        filled
+            .one_of("recipients", "Who agents may reach", &reachable, chosen)
+            .hint("Requests an agent sends to any other address are refused."),
+        filled
+            .text("allowed_recipients", "Allowed recipients", &allowed.join(", "))
+            .hint("Addresses agents may use besides, separated by commas: slack:C0123ABC, email:ops@example.com, @example.com for a mail domain, sms:* for every number."),
+        filled
+            .text("quotas", "Quotas", &quotas)
+            .hint("Where this project differs from the server, separated by commas: agent.open_asks=100, project.notifications=500. 0 means no limit."),
+    ]
 }
 
 fn after_name(n: usize) -> String {
@@ -210,6 +245,33 @@ pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> 
         })
         .ok()
     });
+    let mut allowed = BTreeSet::new();
+    let texts = form.value("allowed_recipients").unwrap_or_default().split([',', '\n']);
+    for text in texts.map(str::trim).filter(|text| !text.is_empty()) {
+        match text.parse::<Allowed>() {
+            Ok(one) => {
+                allowed.insert(one);
+            }
+            Err(error) => {
+                wrong(
+                    "allowed_recipients".to_owned(),
+                    "Allowed recipients",
+                    format!("{}.", Words::of(&error.to_string())),
+                );
+            }
+        }
+    }
+    let quotas = form.value("quotas").unwrap_or_default().parse::<Limits>();
+    if let Err(error) = &quotas {
+        wrong("quotas".to_owned(), "Quotas", format!("{}.", Words::of(&error.to_string())));
+    }
+    // A page that was open before there was the setting does not change it.
+    let recipients = form.value("recipients").map(|value| match value {
+        "any" => Reachable::Any,
+        _ => Reachable::Project,
+    });
+    let allowed_recipients = form.value("allowed_recipients").map(|_| allowed);
+    let quotas = form.value("quotas").and(quotas.ok());
     let mut ladder = Vec::new();
     for n in 0..MOST_STEPS {
         let after = form.value(&after_name(n)).unwrap_or_default().trim();
@@ -237,7 +299,18 @@ pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> 
         Some("strict") => Envelopes::Strict,
         Some(_) | None => Envelopes::Lenient,
     };
-    Ok(NewProject { default_on_silence, floor, ladder, reminders, envelopes, retention, ..plain })
+    Ok(NewProject {
+        default_on_silence,
+        floor,
+        ladder,
+        reminders,
+        envelopes,
+        retention,
+        recipients,
+        allowed_recipients,
+        quotas,
+        ..plain
+    })
 }
 
 fn seat(who: &str) -> Option<Seat> {

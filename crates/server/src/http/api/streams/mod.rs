@@ -176,7 +176,7 @@ enum Turn {
 
 impl Line {
     fn open(app: Shared, pass: Pass) -> Result<Self, Problem> {
-        let held = app.streams.open(pass.counted(), Wire::Events)?;
+        let held = app.open_stream(pass.counted(), Wire::Events)?;
         Ok(Self { app, pass, _held: held })
     }
 

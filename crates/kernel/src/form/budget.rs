@@ -1,0 +1,231 @@
+//! How much a form may cost: limits on what an agent sends, so that no question takes more memory or
+//! time than a small multiple of its size.
+//!
+//! They apply when a question is created. Stored forms were created under the limits of their day and
+//! are read without them.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::error::FormError;
+use super::kind::Kind;
+use super::pattern::{Compiled, Pattern};
+use super::{Field, Form};
+
+/// Most fields of a form, all steps together.
+pub const MAX_FIELDS: usize = 500;
+/// Most options of one field.
+pub const MAX_OPTIONS: usize = 1_000;
+/// Most `allowed_values` of one field, and most values its condition compares with.
+pub const MAX_ALLOWED: usize = 1_000;
+/// Most options and `allowed_values` of a form, all fields together.
+pub const MAX_ALL_OPTIONS: usize = 10_000;
+/// Most bytes of all patterns of a form as they are written, each different one counted once.
+pub const MAX_PATTERN_BYTES: usize = 8 << 10;
+/// Most memory all patterns of a form may take when compiled, in bytes.
+pub const MAX_COMPILED_BYTES: usize = 2 << 20;
+
+/// The compiled patterns of a form. While they are held, nothing compiles them again.
+#[derive(Debug, Default)]
+pub struct Prepared {
+    compiled: Vec<Arc<Compiled>>,
+}
+
+impl Prepared {
+    /// How much memory the compiled patterns take, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.compiled.iter().map(|compiled| compiled.bytes()).sum()
+    }
+}
+
+impl Form {
+    /// Whether the form has a pattern, so that checking an answer may take more than a moment.
+    pub fn has_patterns(&self) -> bool {
+        self.fields().any(|field| field.pattern().is_some())
+    }
+
+    /// Compiles every pattern without a limit on their sum, as far as that is possible: for stored
+    /// forms.
+    pub fn compile(&self) -> Prepared {
+        let patterns = self.fields().filter_map(Field::pattern);
+        Prepared { compiled: patterns.filter_map(|pattern| pattern.compile().ok()).collect() }
+    }
+
+    /// Whether the form keeps within the limits. Its patterns are compiled on the way, and the first
+    /// one beyond the limit ends that.
+    pub fn prepare(&self) -> Result<Prepared, FormError> {
+        self.check_counts()?;
+        let mut seen = HashSet::new();
+        let mut written = 0;
+        let mut prepared = Prepared::default();
+        let mut compiled_bytes = 0;
+        for field in self.fields() {
+            let Some(pattern) = field.pattern() else { continue };
+            if !seen.insert(pattern.as_str()) {
+                continue;
+            }
+            let key = || field.key().to_owned();
+            written += pattern.as_str().len();
+            if written > MAX_PATTERN_BYTES {
+                return Err(FormError::PatternsTooLong { key: key(), max: MAX_PATTERN_BYTES });
+            }
+            let compiled =
+                pattern.compile().map_err(|reason| FormError::Pattern { key: key(), reason })?;
+            compiled_bytes += compiled.bytes();
+            if compiled_bytes > MAX_COMPILED_BYTES {
+                return Err(FormError::PatternsTooLarge { key: key(), max: MAX_COMPILED_BYTES });
+            }
+            prepared.compiled.push(compiled);
+        }
+        Ok(prepared)
+    }
+
+    fn check_counts(&self) -> Result<(), FormError> {
+        let mut fields = 0;
+        let mut all = 0;
+        for field in self.fields() {
+            fields += 1;
+            let key = || field.key().to_owned();
+            let options = field.options().len();
+            if options > MAX_OPTIONS {
+                return Err(FormError::TooManyOptions { key: key(), max: MAX_OPTIONS });
+            }
+            let compared = field.spec().conditional.as_ref().map(|wire| &wire.value);
+            let compared = compared.and_then(Value::as_array).map_or(0, Vec::len);
+            let allowed = field.allowed_values().len();
+            for (rule, count) in [("allowed_values", allowed), ("conditional.value", compared)] {
+                if count > MAX_ALLOWED {
+                    return Err(FormError::TooManyAllowed { key: key(), rule, max: MAX_ALLOWED });
+                }
+            }
+            all += options + allowed + compared;
+            if all > MAX_ALL_OPTIONS {
+                return Err(FormError::TooManyOptions { key: key(), max: MAX_ALL_OPTIONS });
+            }
+        }
+        if fields > MAX_FIELDS {
+            return Err(FormError::TooManyFields { count: fields, max: MAX_FIELDS });
+        }
+        Ok(())
+    }
+}
+
+impl Field {
+    /// The pattern of the field, if it has one.
+    fn pattern(&self) -> Option<&Pattern> {
+        match self.kind() {
+            Kind::Text(rules)
+            | Kind::Textarea(rules)
+            | Kind::Email(rules)
+            | Kind::Url(rules)
+            | Kind::Custom(_, rules) => rules.pattern(),
+            Kind::Number(_)
+            | Kind::Range { .. }
+            | Kind::Date(_)
+            | Kind::Boolean
+            | Kind::Select(_)
+            | Kind::Multiselect(_)
+            | Kind::File => None,
+        }
+    }
+}
+
+/// Checks patterns that stand outside of a form, such as those of a JSON Schema, against the same
+/// limits. `Err` names the pattern, shortened, and the limit.
+pub fn check_patterns<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Result<usize, String> {
+    let mut seen = HashSet::new();
+    let (mut written, mut compiled) = (0, 0);
+    for source in patterns {
+        if !seen.insert(source) {
+            continue;
+        }
+        let shown = super::error::shorten(source);
+        written += source.len();
+        if written > MAX_PATTERN_BYTES {
+            return Err(format!("patterns of at most {MAX_PATTERN_BYTES} bytes together"));
+        }
+        let reason =
+            |reason: String| format!("a pattern that can be used, not `{shown}`: {reason}");
+        let pattern = Pattern::parse("", source).map_err(|error| match error {
+            FormError::Pattern { reason: why, .. } => reason(why),
+            other => reason(other.to_string()),
+        })?;
+        compiled += pattern.compile().map_err(reason)?.bytes();
+        if compiled > MAX_COMPILED_BYTES {
+            return Err(format!(
+                "patterns that take at most {MAX_COMPILED_BYTES} bytes together when compiled; \
+                 `{shown}` goes beyond it"
+            ));
+        }
+    }
+    Ok(compiled)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn form(fields: Vec<Value>) -> Form {
+        serde_json::from_value(json!({ "fields": fields })).unwrap()
+    }
+
+    fn with_pattern(n: usize, pattern: &str) -> Value {
+        let validation = json!({ "pattern": pattern });
+        json!({ "key": format!("k{n}"), "label": "L", "type": "text", "validation": validation })
+    }
+
+    /// 400 fields with `[^x]{700}` once compiled it 800 times, for 2.6 GB.
+    #[test]
+    fn the_same_pattern_is_compiled_and_counted_once() {
+        let same = form((0..400).map(|n| with_pattern(n, "[^x]{700}")).collect());
+        let prepared = same.prepare().unwrap();
+        assert_eq!(prepared.compiled.len(), 1);
+        assert!(prepared.bytes() < 1 << 20, "{}", prepared.bytes());
+    }
+
+    #[test]
+    fn the_sum_of_compiled_patterns_is_limited() {
+        let many = (0..400).map(|n| with_pattern(n, &format!("[^x]{{{}}}", 300 + n))).collect();
+        let error = form(many).prepare().unwrap_err();
+        assert!(matches!(error, FormError::PatternsTooLarge { .. }), "{error}");
+        assert!(error.to_string().starts_with("field `k"), "{error}");
+        assert!(error.to_string().contains("2097152 bytes"), "{error}");
+        let long = (0..40).map(|n| with_pattern(n, &format!("{n}{}", "ab".repeat(200)))).collect();
+        let error = form(long).prepare().unwrap_err();
+        assert!(matches!(error, FormError::PatternsTooLong { .. }), "{error}");
+    }
+
+    #[test]
+    fn fields_and_options_are_limited() {
+        let plain = |n: usize| json!({ "key": format!("k{n}"), "label": "L", "type": "text" });
+        assert!(form((0..MAX_FIELDS).map(plain).collect()).prepare().is_ok());
+        let error = form((0..=MAX_FIELDS).map(plain).collect()).prepare().unwrap_err();
+        assert_eq!(error.to_string(), "a form has at most 500 fields, this one has 501");
+        let options = |count: usize| -> Vec<Value> {
+            (0..count).map(|n| json!({ "value": n.to_string(), "label": "O" })).collect()
+        };
+        let select = |n: usize, count: usize| json!({ "key": format!("k{n}"), "label": "L", "type": "select", "options": options(count) });
+        assert!(form(vec![select(0, MAX_OPTIONS)]).prepare().is_ok());
+        let error = form(vec![select(0, MAX_OPTIONS + 1)]).prepare().unwrap_err();
+        assert!(error.to_string().contains("at most 1000"), "{error}");
+        let error = form((0..11).map(|n| select(n, MAX_OPTIONS)).collect()).prepare().unwrap_err();
+        assert!(error.to_string().contains("at most 10000"), "{error}");
+        let allowed: Vec<usize> = (0..=MAX_ALLOWED).collect();
+        let field = json!({ "key": "k", "label": "L", "type": "number",
+            "validation": { "allowed_values": allowed } });
+        assert!(matches!(form(vec![field]).prepare(), Err(FormError::TooManyAllowed { .. })));
+    }
+
+    #[test]
+    fn patterns_outside_of_forms_have_the_same_limits() {
+        assert!(check_patterns(["[a-z]+", "[a-z]+"]).is_ok());
+        assert!(check_patterns(["("]).unwrap_err().contains("unclosed group"));
+        let many: Vec<String> = (0..100).map(|n| format!("[^x]{{{}}}", 600 + n)).collect();
+        let error = check_patterns(many.iter().map(String::as_str)).unwrap_err();
+        assert!(error.contains("2097152 bytes"), "{error}");
+    }
+}
