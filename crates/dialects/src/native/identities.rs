@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use kernel::actor::Reach;
 use kernel::ask::Envelopes;
 use kernel::directory::{
-    About, Agent, Contact, Human, HumanChange, NewAgent, NewGroup, NewHuman, NewProfile,
-    NewProject, Profile, Project, Step,
+    About, Agent, Contact, Human, HumanChange, IrreversibleSetting, NewAgent, NewGroup, NewHuman,
+    NewProfile, NewProject, Profile, Project, Step,
 };
 use kernel::ids::GroupId;
 use kernel::retention::Keep;
@@ -35,14 +35,34 @@ pub struct ProjectView {
     /// How long words are kept once a request or task is over, if not as long as the installation says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention: Option<Keep>,
+    /// The minimum assurance for approving a request that is irreversible or critical; `null` where
+    /// only `floor` counts.
+    #[serde(default)]
+    pub irreversible_assurance: Option<Assurance>,
 }
 
 impl From<&Project> for ProjectView {
     fn from(project: &Project) -> Self {
-        let project = project.clone();
-        let Project { id, default_on_silence, floor, ladder, reminders, envelopes, retention } =
-            project;
-        Self { id, default_on_silence, floor, ladder, reminders, envelopes, retention }
+        let Project {
+            id,
+            default_on_silence,
+            floor,
+            ladder,
+            reminders,
+            envelopes,
+            retention,
+            irreversible_assurance,
+        } = project.clone();
+        Self {
+            id,
+            default_on_silence,
+            floor,
+            ladder,
+            reminders,
+            envelopes,
+            retention,
+            irreversible_assurance,
+        }
     }
 }
 
@@ -76,6 +96,12 @@ pub struct ProjectBody {
     /// nothing is said, as long as the installation says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention: Option<Keep>,
+    /// The minimum assurance for approving a request that is irreversible or critical; rejecting one
+    /// needs no more than `floor`. `null` means that only `floor` counts. Left out, a project keeps what
+    /// it has, and a new project gets `session` (with `--dev`, `null`).
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Assurance>))]
+    pub irreversible_assurance: Option<Option<Assurance>>,
 }
 
 fn yes() -> bool {
@@ -87,11 +113,33 @@ fn least() -> Assurance {
 }
 
 impl ProjectBody {
-    /// The project of this name.
-    pub fn named(self, id: ProjectId) -> NewProject {
-        let Self { id: _, default_on_silence, floor, ladder, reminders, envelopes, retention } =
-            self;
-        NewProject { id, default_on_silence, floor, ladder, reminders, envelopes, retention }
+    /// The project of this name. `irreversible` is the minimum assurance for approving irreversible and
+    /// critical requests that a new project gets where the body does not say.
+    pub fn named(self, id: ProjectId, irreversible: Option<Assurance>) -> NewProject {
+        let Self {
+            id: _,
+            default_on_silence,
+            floor,
+            ladder,
+            reminders,
+            envelopes,
+            retention,
+            irreversible_assurance,
+        } = self;
+        let irreversible_assurance = match irreversible_assurance {
+            Some(given) => IrreversibleSetting::Set(given),
+            None => IrreversibleSetting::Keep { new: irreversible },
+        };
+        NewProject {
+            id,
+            default_on_silence,
+            floor,
+            ladder,
+            reminders,
+            envelopes,
+            retention,
+            irreversible_assurance,
+        }
     }
 }
 

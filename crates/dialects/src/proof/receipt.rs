@@ -1,7 +1,7 @@
 //! `GET /api/v1/asks/{id}/receipt`: what a receipt claims, field for field as in `docs/receipts.md`.
 
 use kernel::actor::{Assurance, Attested, By, Via};
-use kernel::ask::{Ask, DefaultAction};
+use kernel::ask::{Ask, DefaultAction, Shown};
 use kernel::audit::Digest;
 use kernel::question::{Answer, Body, Kind, Reply};
 use kernel::receipt::{Exhibit, Outcome, Receipt};
@@ -43,8 +43,13 @@ pub struct ReceiptClaims {
     pub prompt: String,
     /// Of the canonical JSON of the question.
     pub question_sha256: Digest,
-    /// Of the canonical JSON of what a person was shown.
+    /// Of the canonical JSON of what was displayed where it was answered, if `shown` is `question` or
+    /// absent; else of `null`, which claims nothing.
     pub shown_sha256: Digest,
+    /// How much of the question the server displayed where it was answered: `question` for all of it,
+    /// `summary` for a part, `nothing`. Absent unless it was answered, and in older receipts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Shown>,
     /// How it ended.
     pub outcome: Ended,
     /// What was answered, without what is sensitive.
@@ -174,6 +179,7 @@ impl ReceiptClaims {
             prompt: exhibit.prompt,
             question_sha256: exhibit.question,
             shown_sha256: exhibit.shown,
+            shown: None,
             outcome: Ended::Failed,
             answer: None,
             comment: None,
@@ -202,6 +208,8 @@ impl ReceiptClaims {
                     ask.resolution().is_some_and(|answer| ask.is_redacted(answer));
                 (claims.by, claims.attested) = (by(who), attested);
                 (claims.via, claims.assurance) = (Some(door(via).to_owned()), Some(assurance));
+                claims.shown = ask.resolution().and_then(|answer| answer.shown);
+                claims.shown_sha256 = exhibit.displayed(claims.shown);
             }
             Outcome::Expired { report } => {
                 (claims.outcome, claims.report) = (Ended::Expired, Some(report));

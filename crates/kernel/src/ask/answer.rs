@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::actor::{Actor, Assurance, Attested, Via};
+use crate::actor::{Actor, Attested};
 use crate::ask::{Ask, Vote};
 use crate::audit::Erasable;
 use crate::command::Envelope;
@@ -45,15 +45,8 @@ pub(crate) fn vote(
     decisive: Option<bool>,
 ) -> Result<(Reply, Decision), Stop> {
     // An agent never answers, its own ask least of all; what it passes on is marked as that.
-    let (via, assurance) = match &envelope.actor {
-        Actor::Human { via, assurance, .. } => (*via, *assurance),
-        Actor::LinkHolder { .. } => (Via::Link, Assurance::Link),
-        Actor::Relay { .. } => (Via::Inline, Assurance::AgentAttested),
-        // The agent chose the address, so this proves no more than a link does.
-        Actor::Guest { via, .. } => (*via, Assurance::Link),
-        Actor::Agent { .. } | Actor::System => {
-            return Err(Refusal::NotAllowed { why: "only a person can answer" }.into());
-        }
+    let Some((via, assurance)) = ask.proven_by(&envelope.actor, world.directory) else {
+        return Err(Refusal::NotAllowed { why: "only a person can answer" }.into());
     };
     match &envelope.actor {
         Actor::Relay { ask: own, .. } if *own == ask.id => {
@@ -67,9 +60,7 @@ pub(crate) fn vote(
         | Actor::Agent { .. }
         | Actor::System => ask.worked_on_by(&envelope.actor, world.directory, world.now)?,
     }
-    if assurance < ask.floor {
-        return Err(Refusal::AssuranceTooLow { have: assurance, need: ask.floor }.into());
-    }
+    ask.assured(&reply.answer, assurance)?;
     let mut salts = envelope.salts.clone();
     let attested = match &envelope.actor {
         Actor::Relay { attested, .. } => Some(relayed(ask, reply, attested)?),
@@ -98,6 +89,7 @@ pub(crate) fn vote(
         at,
         attested: attested.map(|attested| Box::new(Erasable::new(attested, &mut salts))),
         verification: verification.map(Box::new),
+        shown: Some(envelope.shown),
     });
     let happened = Happened::Answered { vote, decisive };
     Ok((reply, if decisive { ask.ends(happened) } else { Decision::on(ask, happened) }))
@@ -169,7 +161,7 @@ fn decides(ask: &Ask, reply: &Reply) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actor::By;
+    use crate::actor::{Assurance, By, Via};
     use crate::ask::{Phase, Route};
     use crate::command::{Command, NewAsk, Silence};
     use crate::question::Answer;
@@ -237,7 +229,7 @@ mod tests {
     fn the_link_is_good_for_its_own_ask() {
         let mut cast = Cast::new();
         let (id, other) = (cast.ask(new_ask()), cast.ask(new_ask()));
-        let holder = || Actor::LinkHolder { ask: id };
+        let holder = || Actor::link_holder(id);
         let astray = cast.attempt(holder(), Command::Answer(other, yes()));
         assert_eq!(astray, Err(Refusal::NotFound { what: "request" }));
         // A claim is among people; it does not bind whoever the agent gave the link to.
@@ -245,7 +237,7 @@ mod tests {
         cast.run(holder(), Command::Answer(id, yes()));
         let resolution = cast.seen(id).resolution().unwrap();
         assert_eq!(resolution.by, By::LinkHolder);
-        assert_eq!((resolution.via, resolution.assurance), (Via::Link, Assurance::Link));
+        assert_eq!((resolution.via, resolution.assurance), (Via::Link, Assurance::AgentAttested));
         assert_eq!(resolution.attested, None);
         let again = cast.attempt(holder(), Command::Answer(id, no()));
         assert!(matches!(again, Err(Refusal::AlreadyAnswered { by: By::LinkHolder, .. })));
@@ -295,8 +287,7 @@ mod tests {
         let strict = NewProject { floor: Assurance::Session, ..plain };
         cast.run(Actor::System, Command::SaveProject(strict));
         let id = cast.ask(NewAsk { inline: Some([Stance::Approve].into()), ..new_ask() });
-        for actor in [Actor::LinkHolder { ask: id }, Actor::Relay { ask: id, attested: someone() }]
-        {
+        for actor in [Actor::link_holder(id), Actor::Relay { ask: id, attested: someone() }] {
             let refused = cast.attempt(actor, Command::Answer(id, yes()));
             assert!(matches!(refused, Err(Refusal::AssuranceTooLow { .. })), "{refused:?}");
         }
@@ -333,7 +324,7 @@ mod tests {
         };
         let with = |id, found| Command::AnswerWithProofs(id, yes(), vec![proof(found)]);
         let id = cast.ask(asked());
-        for actor in [relay(id), Actor::LinkHolder { ask: id }] {
+        for actor in [relay(id), Actor::link_holder(id)] {
             let missing = cast.attempt(actor.clone(), Command::Answer(id, yes()));
             assert!(matches!(missing, Err(Refusal::VerificationRequired { .. })), "{missing:?}");
             let wrong = cast.attempt(actor, with(id, Err("forged".to_owned())));
@@ -351,7 +342,7 @@ mod tests {
         assert_eq!(cast.seen(other).resolution().unwrap().verification, None);
         // Nothing is wanted here.
         let plain = cast.ask(new_ask());
-        let holder = Actor::LinkHolder { ask: plain };
+        let holder = Actor::link_holder(plain);
         let unasked = cast.attempt(holder, with(plain, Ok(facts)));
         assert!(matches!(unasked, Err(Refusal::Invalid { .. })), "{unasked:?}");
     }
@@ -370,7 +361,7 @@ mod tests {
             format: "jwt".to_owned(),
             found: Err("forged".to_owned()),
         };
-        let holder = |ask| Actor::LinkHolder { ask };
+        let holder = Actor::link_holder;
         cast.run(holder(id), Command::AnswerWithProofs(id, yes(), vec![bad]));
         let found = cast.seen(id).resolution().unwrap().verification.clone().unwrap();
         assert!(!found.satisfied && found.proofs.is_empty() && found.missing.len() == 1);

@@ -77,6 +77,10 @@ pub struct Project {
     /// where it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention: Option<Keep>,
+    /// The minimum assurance for approving what is irreversible or critical. Absent where there is no
+    /// such rule, as in projects of before there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub irreversible_assurance: Option<Assurance>,
 }
 
 /// One step of a project's escalation ladder.
@@ -214,7 +218,7 @@ pub use means::{BadMeans, Means};
 pub use notices::{Cadence, NewNotices, Notices};
 pub use people::{HumanChange, NewAgent, NewHuman};
 pub use profile::NewProfile;
-pub use project::NewProject;
+pub use project::{IrreversibleSetting, NewProject};
 pub use rule::NewRule;
 pub use session::{NewSession, Proof};
 pub use webhook::NewWebhook;

@@ -4,7 +4,7 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use dialects::native::{ProjectBody, ProjectView};
 use kernel::ask::{Envelopes, Seat};
-use kernel::directory::{NewProject, Step};
+use kernel::directory::{IrreversibleSetting, NewProject, Step};
 use kernel::retention::Keep;
 use kernel::{Assurance, Command, ProjectId};
 use reqwest::Method;
@@ -59,6 +59,10 @@ enum ProjectsCommand {
         /// long as the server says
         #[arg(long, value_name = "SPAN", value_parser = retention)]
         retention: Option<Kept>,
+        /// How sure it must be who approves a request that is irreversible or critical, if more than the
+        /// floor: `link`, `channel`, `session` or `passkey`, or `none` for no such rule
+        #[arg(long, value_name = "ASSURANCE", value_parser = word::<Assurance>)]
+        irreversible_assurance: Option<Assurance>,
         #[command(flatten)]
         place: Place,
     },
@@ -72,6 +76,7 @@ struct Wanted {
     ladder: Option<Vec<Step>>,
     envelopes: Option<Envelopes>,
     retention: Option<Kept>,
+    irreversible_assurance: Option<Assurance>,
 }
 
 /// For how long, or as the server says.
@@ -100,6 +105,7 @@ impl Projects {
                         "LADDER",
                         "ENVELOPES",
                         "RETENTION",
+                        "IRREVERSIBLE",
                     ];
                     table(&names, &projects.iter().map(row).collect::<Vec<_>>());
                 }
@@ -114,12 +120,20 @@ impl Projects {
                 no_ladder,
                 envelopes,
                 retention,
+                irreversible_assurance,
                 place,
             } => {
                 let reminders = (no_reminders || !reminder.is_empty()).then_some(reminder);
                 let ladder = (no_ladder || !step.is_empty()).then_some(step);
-                let wanted =
-                    Wanted { default_on_silence, floor, reminders, ladder, envelopes, retention };
+                let wanted = Wanted {
+                    default_on_silence,
+                    floor,
+                    reminders,
+                    ladder,
+                    envelopes,
+                    retention,
+                    irreversible_assurance,
+                };
                 set(place, id, wanted).await?;
             }
         }
@@ -129,7 +143,7 @@ impl Projects {
 
 async fn set(place: Place, id: ProjectId, wanted: Wanted) -> anyhow::Result<()> {
     let (admin, json) = place.open().await?;
-    let mut project = known(&admin, &id).await?.unwrap_or_else(|| NewProject::plain(id.clone()));
+    let mut project = known(&admin, &id).await?.unwrap_or_else(|| NewProject::fresh(id.clone()));
     if let Some(allowed) = wanted.default_on_silence {
         project.default_on_silence = allowed;
     }
@@ -147,6 +161,10 @@ async fn set(place: Place, id: ProjectId, wanted: Wanted) -> anyhow::Result<()> 
     }
     if let Some(Kept(retention)) = wanted.retention {
         project.retention = retention;
+    }
+    if let Some(least) = wanted.irreversible_assurance {
+        let rule = Some(least).filter(|least| *least > Assurance::None);
+        project.irreversible_assurance = IrreversibleSetting::Set(rule);
     }
     let body = body(project.clone());
     match &admin {
@@ -179,19 +197,58 @@ async fn known(admin: &Admin, id: &ProjectId) -> anyhow::Result<Option<NewProjec
         Admin::Offline(offline) => offline.gateway.directory().project(id).map(ProjectView::from),
     };
     let new = |view: ProjectView| {
-        let ProjectView { id, default_on_silence, floor, ladder, reminders, envelopes, retention } =
-            view;
-        NewProject { id, default_on_silence, floor, ladder, reminders, envelopes, retention }
+        let ProjectView {
+            id,
+            default_on_silence,
+            floor,
+            ladder,
+            reminders,
+            envelopes,
+            retention,
+            irreversible_assurance,
+        } = view;
+        let irreversible_assurance = IrreversibleSetting::Set(irreversible_assurance);
+        NewProject {
+            id,
+            default_on_silence,
+            floor,
+            ladder,
+            reminders,
+            envelopes,
+            retention,
+            irreversible_assurance,
+        }
     };
     Ok(view.map(new))
 }
 
 /// A project as it goes over the wire.
 pub(super) fn body(project: NewProject) -> ProjectBody {
-    let NewProject { id, default_on_silence, floor, ladder, reminders, envelopes, retention } =
-        project;
-    let id = Some(id);
-    ProjectBody { id, default_on_silence, floor, ladder, reminders, envelopes, retention }
+    let NewProject {
+        id,
+        default_on_silence,
+        floor,
+        ladder,
+        reminders,
+        envelopes,
+        retention,
+        irreversible_assurance,
+    } = project;
+    let irreversible_assurance = match irreversible_assurance {
+        IrreversibleSetting::Set(rule) => Some(rule),
+        // The server knows what a new project gets.
+        IrreversibleSetting::Keep { .. } => None,
+    };
+    ProjectBody {
+        id: Some(id),
+        default_on_silence,
+        floor,
+        ladder,
+        reminders,
+        envelopes,
+        retention,
+        irreversible_assurance,
+    }
 }
 
 fn row(project: &ProjectView) -> Vec<String> {
@@ -219,6 +276,7 @@ fn row(project: &ProjectView) -> Vec<String> {
         }
         .to_owned(),
         project.retention.map_or_else(String::new, |keep| keep.to_string()),
+        project.irreversible_assurance.map_or_else(String::new, |least| least.to_string()),
     ]
 }
 

@@ -116,6 +116,12 @@ pub(crate) fn is_token(ask: &Ask, purpose: Purpose, token: &str) -> bool {
     ask.is_granted(purpose, &Digest::of(token.as_bytes()))
 }
 
+/// Who answers with a review token; `None` if it is not one of this ask. The token itself says whether the
+/// server sent it to a verified address or an agent was given it.
+pub(crate) fn link_holder(ask: &Ask, token: &str) -> Option<Actor> {
+    ask.link_holder(&Digest::of(token.as_bytes()))
+}
+
 /// Who reads a case.
 enum Reader {
     /// The key that made it, or one that sees it.
