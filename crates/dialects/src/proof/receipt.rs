@@ -159,6 +159,7 @@ impl ReceiptClaims {
     pub fn of(ask: &Ask, issuer: &str, names: Names<'_>) -> Option<Self> {
         let receipt = Receipt::of(ask)?;
         let exhibit = Exhibit::of(ask)?;
+        let shown = ask.resolution().and_then(|answer| answer.shown);
         let by = |by: By| match (by, names) {
             (By::Human(human), Names::Hidden(secret)) if ask.is_pooled() => {
                 // A pseudonym is a name like any other; if it were not, nobody would be named.
@@ -176,10 +177,10 @@ impl ReceiptClaims {
             project: receipt.project,
             agent: receipt.agent,
             kind: receipt.kind,
-            prompt: exhibit.prompt,
             question_sha256: exhibit.question,
-            shown_sha256: exhibit.shown,
-            shown: None,
+            shown_sha256: exhibit.displayed(shown),
+            shown,
+            prompt: exhibit.prompt,
             outcome: Ended::Failed,
             answer: None,
             comment: None,
@@ -208,8 +209,6 @@ impl ReceiptClaims {
                     ask.resolution().is_some_and(|answer| ask.is_redacted(answer));
                 (claims.by, claims.attested) = (by(who), attested);
                 (claims.via, claims.assurance) = (Some(door(via).to_owned()), Some(assurance));
-                claims.shown = ask.resolution().and_then(|answer| answer.shown);
-                claims.shown_sha256 = exhibit.displayed(claims.shown);
             }
             Outcome::Expired { report } => {
                 (claims.outcome, claims.report) = (Ended::Expired, Some(report));
