@@ -205,7 +205,7 @@ fn answered(
             (_, Some(_)) => " Countersign sent this link to a verified address.",
             (_, None) => "",
         };
-        format!("Answered {} by {who}.{proves}", words::door(*via))
+        format!("Answered by {who}.{proves}")
     } else {
         format!("Answered by {who} {} ({}).", words::door(*via), words::sureness(*assurance, *via))
     };

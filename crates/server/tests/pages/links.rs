@@ -292,7 +292,7 @@ fn the_token_is_all_it_takes() {
 fn what_is_over_can_only_be_read() {
     for (name, ..) in kinds() {
         for (state, says) in [
-            ("answered", "Answered on the review page by whoever had the link."),
+            ("answered", "Answered by whoever had the link. The agent was given this link"),
             ("expired", "Expired Nobody answered in time. What happens now. The agent goes on"),
             ("closed", "Withdrawn by whoever had the link."),
         ] {
