@@ -38,7 +38,10 @@ export interface ReceiptClaims {
   readonly kind: Kind;
   readonly prompt: string;
   readonly question_sha256: string;
+  /** Claims what was displayed only where `shown` is `question` or absent. */
   readonly shown_sha256: string;
+  /** How much of the question the server displayed where it was answered; absent in older receipts. */
+  readonly shown?: "question" | "summary" | "nothing";
   readonly outcome: "completed" | "expired" | "failed" | "cancelled";
   readonly answer?: Answer;
   readonly comment?: string;
@@ -239,7 +242,7 @@ function isReceipt(claims: JsonObject): claims is JsonObject & ReceiptClaims {
     isHash(question) &&
     isHash(shown) &&
     isObject(by) &&
-    ["human", "agent", "link_holder", "relay", "system"].includes(String(by["kind"])) &&
+    ["human", "agent", "link_holder", "relay", "guest", "system"].includes(String(by["kind"])) &&
     isObject(audit)
   );
 }

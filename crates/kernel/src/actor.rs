@@ -31,6 +31,9 @@ pub enum Actor {
     LinkHolder {
         /// Which.
         ask: AskId,
+        /// The person to whose verified address the server sent this link. `None` for a link that an
+        /// agent was given, or that went to an address nobody verified: the agent may have used it.
+        sent_to: Option<HumanId>,
     },
     /// An agent that passes on, with the submit token of one ask, what it says a person said.
     Relay {
@@ -69,6 +72,11 @@ pub struct Attested {
 }
 
 impl Actor {
+    /// The holder of a review link that an agent was given.
+    pub fn link_holder(ask: AskId) -> Self {
+        Self::LinkHolder { ask, sent_to: None }
+    }
+
     /// The actor as it is written into events.
     pub fn by(&self) -> By {
         match self {
@@ -190,10 +198,11 @@ pub enum Via {
 pub enum Assurance {
     /// Nobody answered: a default was taken on silence.
     None,
-    /// The agent says that a person answered.
+    /// Only the agent vouches for the person: it passed the answer on, it was given the review link that
+    /// was used, or it chose an address that no person verified.
     #[serde(alias = "agent_attested")]
     AgentAttested,
-    /// Whoever held the review link.
+    /// A review link that the server sent to a verified address of a person, and to nobody else.
     Link,
     /// An identity checked by the channel (Slack, mail).
     Channel,
@@ -203,9 +212,31 @@ pub enum Assurance {
     Passkey,
 }
 
+impl std::fmt::Display for Assurance {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::AgentAttested => "agent-attested",
+            Self::Link => "link",
+            Self::Channel => "channel",
+            Self::Session => "session",
+            Self::Passkey => "passkey",
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn assurance_is_displayed_as_it_is_written() {
+        use Assurance::{AgentAttested, Channel, Link, None, Passkey, Session};
+        for assurance in [None, AgentAttested, Link, Channel, Session, Passkey] {
+            let written = serde_json::to_value(assurance).unwrap();
+            assert_eq!(written, assurance.to_string());
+        }
+    }
 
     #[test]
     fn assurance_is_ordered_from_silence_to_passkey() {

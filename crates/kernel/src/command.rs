@@ -7,7 +7,9 @@ use ulid::Ulid;
 
 use crate::actor::{Actor, Assurance};
 use crate::ask::answer::PasskeyAnswer;
-use crate::ask::{CallbackResult, Dialect, Grant, Labels, NewClaims, Place, Priority, Route};
+use crate::ask::{
+    CallbackResult, Dialect, Grant, Labels, NewClaims, Place, Priority, Route, Shown,
+};
 use crate::audit::Salts;
 use crate::directory::{
     Authority, Contact, HumanChange, Means, NewAgent, NewGroup, NewHuman, NewKey, NewLink,
@@ -34,6 +36,8 @@ pub struct Envelope {
     pub salts: Salts,
     /// The version of the ask the actor has seen; any other refuses the command.
     pub expected: Option<u64>,
+    /// What the server displayed of the question, if the command answers one.
+    pub shown: Shown,
     /// What they want.
     pub command: Command,
 }

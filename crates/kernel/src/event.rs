@@ -330,6 +330,10 @@ pub struct Asked {
     pub quorum: u32,
     /// The least assurance.
     pub floor: Assurance,
+    /// The minimum assurance for approving it, if it is irreversible or critical. Absent where its
+    /// project has no such rule, and in what was asked before there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub irreversible_assurance: Option<Assurance>,
     /// The tokens that were drawn for it, by their hashes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grants: Vec<Grant>,

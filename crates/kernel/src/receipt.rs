@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::actor::{Assurance, Attested, By, Via};
-use crate::ask::{Ask, AskState, DefaultAction, Ending, Priority, Resolution};
+use crate::ask::{Ask, AskState, DefaultAction, Ending, Priority, Resolution, Shown};
 use crate::audit::{Digest, Erasable, Head};
 use crate::ids::{AgentId, AskId, ProjectId};
 use crate::question::{Kind, Question, Reply};
@@ -118,12 +118,29 @@ pub struct Exhibit {
     pub prompt: String,
     /// Of the exact question.
     pub question: Digest,
-    /// Of what every door puts before a person.
+    /// Of what a page displays that shows the whole question.
     pub shown: Digest,
 }
 
-/// What every door puts before a person, whatever else it adds: the whole question with its hidden
-/// characters made visible, who asks, for which project, how urgently and since when.
+impl Exhibit {
+    /// What a receipt claims to have been displayed where the question was answered: the whole question,
+    /// or nothing at all where the server displayed less. Answers of before this was recorded claim the
+    /// whole question, so that their receipts stay as they were.
+    pub fn displayed(&self, shown: Option<Shown>) -> Digest {
+        match shown {
+            Some(Shown::Question) | None => self.shown,
+            Some(Shown::Summary | Shown::Nothing) => Self::nothing(),
+        }
+    }
+
+    /// The digest that stands where no digest is claimed: the one of the JSON value `null`.
+    pub fn nothing() -> Digest {
+        Digest::of_json(&serde_json::Value::Null)
+    }
+}
+
+/// What a page displays that shows the whole question, whatever else it adds: the question with its
+/// hidden characters made visible, who asks, for which project, how urgently and since when.
 #[derive(Serialize)]
 struct Showing<'a> {
     ask: AskId,

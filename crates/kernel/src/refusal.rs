@@ -66,6 +66,26 @@ pub enum Refusal {
         /// What is needed.
         need: Assurance,
     },
+    /// Approving what is irreversible or critical needs a better proof of who does it.
+    #[error(
+        "approving an irreversible or critical request needs the assurance {need} here, and this answer \
+         came with {have}: sign in to approve it; rejecting it needs no more"
+    )]
+    ApprovalTooWeak {
+        /// What they had.
+        have: Assurance,
+        /// What is needed.
+        need: Assurance,
+    },
+    /// Silence would answer what needs more assurance than silence has.
+    #[error(
+        "silence cannot answer this request: an answer to it needs the assurance {need}, and silence \
+         proves nothing"
+    )]
+    SilenceTooWeak {
+        /// What an answer needs.
+        need: Assurance,
+    },
     /// An agent may not pass on such an answer; a person gives it on the page.
     #[error("this answer cannot be passed on; the person gives it on the review page")]
     NotInline,
@@ -181,6 +201,8 @@ impl Refusal {
             | Self::TakenBy { .. }
             | Self::Answer(_)
             | Self::AssuranceTooLow { .. }
+            | Self::ApprovalTooWeak { .. }
+            | Self::SilenceTooWeak { .. }
             | Self::Invalid { .. }
             | Self::TooComplex { .. }
             | Self::Quota(_)
@@ -209,7 +231,7 @@ impl Refusal {
             Self::TimedOut { .. } => "timed-out",
             Self::TakenBy { .. } => "taken",
             Self::Answer(_) => "answer-mismatch",
-            Self::AssuranceTooLow { .. } => "assurance-too-low",
+            Self::AssuranceTooLow { .. } | Self::ApprovalTooWeak { .. } => "assurance-too-low",
             Self::NotInline => "not-inline",
             Self::VerificationRequired { .. } => "verification-required",
             Self::VerificationFailed { .. } => "verification-failed",
@@ -219,7 +241,7 @@ impl Refusal {
             Self::Claims { .. } => "invalid-envelope",
             Self::Exists { .. } => "exists",
             Self::NoDeadline => "no-deadline",
-            Self::DefaultForbidden => "default-forbidden",
+            Self::DefaultForbidden | Self::SilenceTooWeak { .. } => "default-forbidden",
             Self::Changed { .. } => "changed",
             Self::IdempotencyMismatch => "idempotency-mismatch",
             Self::Precondition { .. } => "precondition-failed",

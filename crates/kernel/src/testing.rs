@@ -10,7 +10,9 @@ use ulid::Ulid;
 use crate::actor::{Actor, Assurance, By, Reach, Via};
 use crate::ask::answer::PasskeyAnswer;
 use crate::ask::claims::Finding;
-use crate::ask::{Ask, AskState, Dialect, Ending, Labels, NewClaims, Priority, Resolution, Route};
+use crate::ask::{
+    Ask, AskState, Dialect, Ending, Labels, NewClaims, Priority, Resolution, Route, Shown,
+};
 use crate::audit::{Digest, Erasable, Record, Salts};
 use crate::command::{Command, Envelope, NewAsk, Silence};
 use crate::decide::decide;
@@ -69,6 +71,7 @@ pub fn sent_back(ask: &Ask, comment: &str) -> Ask {
         attested: None,
         verification: None,
         passkey: None,
+        shown: None,
     }));
     ask.state = AskState::Over { place: ask.head, ending };
     ask
@@ -349,7 +352,8 @@ impl Cast {
         let mut seed = [0; 32];
         seed[..16].copy_from_slice(&self.drawn.to_be_bytes());
         let fresh = Ulid::from(self.drawn);
-        let envelope = Envelope { actor, fresh, salts: Salts::new(seed), expected, command };
+        let shown = Shown::Nothing;
+        let envelope = Envelope { actor, fresh, salts: Salts::new(seed), expected, shown, command };
         let decision = loop {
             let world = World { now: self.now, directory: &self.directory, loaded: &self.loaded };
             match decide(&world, &envelope)? {

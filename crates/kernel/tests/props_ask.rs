@@ -77,8 +77,10 @@ proptest! {
             prop_assert_eq!(silent, resolution.assurance == kernel::Assurance::None);
             prop_assert_eq!(silent, ask.votes.is_empty());
             // What an agent passed on is told apart from what anybody was seen to say.
+            // Whoever used a link that the agent was given is not told apart from the agent.
             let relayed = resolution.by == By::Relay;
-            prop_assert_eq!(relayed, resolution.assurance == kernel::Assurance::AgentAttested);
+            let attested = relayed || resolution.by == By::LinkHolder;
+            prop_assert_eq!(attested, resolution.assurance == kernel::Assurance::AgentAttested);
             prop_assert_eq!(relayed, resolution.attested.is_some());
         }
     }
@@ -455,7 +457,7 @@ fn may(step: &Step<'_>, ask: &Ask, what: &str) -> bool {
             };
             person.active && lets_in
         }
-        Actor::LinkHolder { ask: own } => {
+        Actor::LinkHolder { ask: own, .. } => {
             let lets_in =
                 ["opened", "progressed", "answered", "cancelled", "commented", "action_picked"];
             *own == ask.id && lets_in.contains(&what)

@@ -147,6 +147,8 @@ fn refusals_have_stable_codes() {
         Refusal::TakenBy { by: human("mark") },
         Refusal::Answer(AnswerError::Empty),
         Refusal::AssuranceTooLow { have, need },
+        Refusal::ApprovalTooWeak { have, need },
+        Refusal::SilenceTooWeak { need },
         Refusal::Invalid { field, expected },
         Refusal::Claims { pointer: String::new(), says: String::new() },
         Refusal::TooComplex { field, why: String::new() },
@@ -182,7 +184,9 @@ fn refusals_have_stable_codes() {
             Refusal::TimedOut { .. } => "timed-out",
             Refusal::TakenBy { .. } => "taken",
             Refusal::Answer(_) => "answer-mismatch",
-            Refusal::AssuranceTooLow { .. } => "assurance-too-low",
+            Refusal::AssuranceTooLow { .. } | Refusal::ApprovalTooWeak { .. } => {
+                "assurance-too-low"
+            }
             Refusal::Invalid { .. } => "invalid-field",
             Refusal::Claims { .. } => "invalid-envelope",
             Refusal::TooComplex { .. } => "too-complex",
@@ -191,7 +195,7 @@ fn refusals_have_stable_codes() {
             Refusal::NotInline => "not-inline",
             Refusal::VerificationRequired { .. } => "verification-required",
             Refusal::VerificationFailed { .. } => "verification-failed",
-            Refusal::DefaultForbidden => "default-forbidden",
+            Refusal::DefaultForbidden | Refusal::SilenceTooWeak { .. } => "default-forbidden",
             Refusal::Changed { .. } => "changed",
             Refusal::IdempotencyMismatch => "idempotency-mismatch",
             Refusal::NoDeadline => "no-deadline",
@@ -205,7 +209,7 @@ fn refusals_have_stable_codes() {
         code
     })
     .collect();
-    assert_eq!(codes.len(), 26, "every code is its own");
+    assert_eq!(codes.len(), 26, "no other refusals share a code");
 }
 
 /// Every event there is happens in this story; its name is the one in its bytes and its own.
@@ -494,7 +498,7 @@ fn act(cast: &mut Cast, id: AskId, verb: &str) -> String {
         "comment" => (olga, Command::Comment(id, "so".to_owned())),
         "pick" => (olga, Command::Pick(id, 0)),
         "grant" => {
-            let grant = Grant { purpose: Purpose::Review, hash: Cast::hash("token") };
+            let grant = Grant::to_agent(Purpose::Review, Cast::hash("token"));
             (bot, Command::Grant(id, vec![grant]))
         }
         "call_back" => (bot, Command::CallBack(id)),

@@ -251,7 +251,7 @@ impl Scene {
             "fellow" => self.cast.agent("bob"),
             "wide fellow" => self.cast.widely("bob"),
             "strange agent" => self.cast.agent("spy"),
-            "link holder" => Actor::LinkHolder { ask: self.checkpoint },
+            "link holder" => Actor::link_holder(self.checkpoint),
             "system" => Actor::System,
             other => panic!("no caller {other}"),
         }

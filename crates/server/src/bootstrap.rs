@@ -23,6 +23,7 @@ const DEV: Cast<'static> = Cast {
     agent_keys: &[("dev-agent-key", "agent_dev"), ("dev-agent-key-2", "agent_dev_2")],
     human_tokens: &[("dev-human-token", "user_dev"), ("dev-human-token-2", "user_dev_2")],
     trusted: true,
+    development: true,
 };
 
 struct Cast<'a> {
@@ -36,6 +37,8 @@ struct Cast<'a> {
     human_tokens: &'a [(&'a str, &'a str)],
     /// Whether the keys may pass on answers, and bring an app of their own.
     trusted: bool,
+    /// Whether its projects are made for development, without the rules new projects have.
+    development: bool,
 }
 
 /// What the first start made and shows once.
@@ -73,6 +76,7 @@ pub async fn configured(
     gateway: &Gateway,
     agent_keys: &[Secret],
     human_tokens: &[Secret],
+    development: bool,
 ) -> anyhow::Result<()> {
     let humans: Vec<String> = human_tokens.iter().map(|token| named("user", token)).collect();
     let agents: Vec<String> = agent_keys.iter().map(|key| named("agent", key)).collect();
@@ -94,6 +98,7 @@ pub async fn configured(
         agent_keys: &pairs(agent_keys, &agents),
         human_tokens: &pairs(human_tokens, &humans),
         trusted: false,
+        development,
     };
     add(gateway, &cast, FROM_SETTINGS, None).await?;
     let listed: Vec<Digest> = agent_keys.iter().chain(human_tokens).map(hash).collect();
@@ -130,6 +135,7 @@ pub async fn first_start(gateway: &Gateway) -> anyhow::Result<Option<FirstStart>
         agent_keys: &[(&secret, "agent")],
         human_tokens: &[],
         trusted: false,
+        development: false,
     };
     add(gateway, &cast, "first start", None).await?;
     Ok(Some(FirstStart { agent_key: secret }))
@@ -228,7 +234,8 @@ async fn add(
     for project in cast.humans.iter().map(|h| h.1).chain(cast.agents.iter().map(|a| a.1)) {
         let id: ProjectId = project.parse()?;
         if gateway.directory().project(&id).is_none() {
-            let new = NewProject { recipients, ..NewProject::plain(id) };
+            let new = if cast.development { NewProject::plain(id) } else { NewProject::fresh(id) };
+            let new = NewProject { recipients, ..new };
             run(gateway, Command::SaveProject(new)).await?;
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use kernel::ask::Due;
+use kernel::ask::{Due, Shown};
 use kernel::directory::{Directory, Human};
 use kernel::reach::waits_for;
 use kernel::{
@@ -59,7 +59,8 @@ impl Considering<'_> {
         let directory = gateway.directory();
         let world = World { now: gateway.now(), directory: &directory, loaded };
         let (actor, fresh, salts) = (actor.clone(), gateway.ids.ulid(), gateway.ids.salts());
-        let envelope = Envelope { actor, fresh, salts, expected: None, command };
+        let shown = Shown::Nothing;
+        let envelope = Envelope { actor, fresh, salts, expected: None, shown, command };
         kernel::decide(&world, &envelope).map(drop)
     }
 }
@@ -73,6 +74,8 @@ pub struct Terms {
     pub expected: Option<u64>,
     /// The upload whose bytes what is made consists of.
     pub uses: Option<UploadId>,
+    /// What the server displayed of the question, where the command answers one.
+    pub shown: Shown,
 }
 
 impl Gateway {
@@ -178,9 +181,10 @@ impl Gateway {
         actor: Actor,
         command: Command,
     ) -> Result<Outcome, StoreError> {
-        let Terms { idempotency, expected, uses } = terms;
+        let Terms { idempotency, expected, uses, shown } = terms;
         let (by, verb) = (actor.by(), command.verb());
-        let envelope = Envelope { actor, fresh, salts: self.ids.salts(), expected, command };
+        let salts = self.ids.salts();
+        let envelope = Envelope { actor, fresh, salts, expected, shown, command };
         let about = envelope.command.directory_object(fresh);
         let (ask, erases) = (envelope.command.ask(), matches!(envelope.command, Command::Erase(_)));
         // Compiled patterns are held until the job is done, so that the store compiles none.

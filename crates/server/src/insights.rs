@@ -236,7 +236,7 @@ mod tests {
             let refused = sought(&wanted, &cast.human("mark"), directory);
             assert!(matches!(refused, Err(Refusal::NotFound { what: of }) if of == what));
         }
-        let link = Actor::LinkHolder { ask: kernel::AskId::new(ulid::Ulid::nil()) };
+        let link = Actor::link_holder(kernel::AskId::new(ulid::Ulid::nil()));
         assert!(sought(&any(), &link, directory).is_err());
         let (whose, _) = sought(&named("bot"), &cast.human("mark"), directory).unwrap();
         assert!(matches!(&whose[..], [Whose::Agent(..)]));

@@ -342,7 +342,8 @@ async fn prepare(gateway: &Gateway, config: &Config) -> anyhow::Result<Welcome> 
         );
     }
     if !config.agent_api_keys.is_empty() || !config.human_tokens.is_empty() {
-        bootstrap::configured(gateway, &config.agent_api_keys, &config.human_tokens).await?;
+        let (keys, tokens) = (&config.agent_api_keys, &config.human_tokens);
+        bootstrap::configured(gateway, keys, tokens, config.dev).await?;
     }
     if config.dev {
         bootstrap::dev(gateway).await?;

@@ -39,6 +39,10 @@ class Receipt:
     prompt: str
     question_sha256: str
     shown_sha256: str
+    """Claims what was displayed only where `shown` is `question` or absent."""
+    shown: str | None
+    """How much of the question the server displayed where it was answered: `question`, `summary`
+    or `nothing`; none in older receipts."""
     outcome: str
     answer: Outcome | None
     """What was said, `Defaulted` if nobody did; none unless the outcome is `completed`."""
@@ -166,6 +170,7 @@ def _parsed(key_id: str, claims: Json) -> Receipt:
         prompt=text("prompt"),
         question_sha256=text("question_sha256"),
         shown_sha256=text("shown_sha256"),
+        shown=perhaps("shown"),
         outcome=outcome,
         answer=None
         if answer is None

@@ -183,6 +183,7 @@ impl WireError {
             Refusal::TimedOut { at } => over(format!("nobody answered until {at}")),
             Refusal::NotAllowed { .. }
             | Refusal::AssuranceTooLow { .. }
+            | Refusal::ApprovalTooWeak { .. }
             | Refusal::NotInline
             | Refusal::VerificationRequired { .. }
             | Refusal::VerificationFailed { .. } => {
@@ -212,6 +213,7 @@ impl WireError {
             | Refusal::Stale { .. }
             | Refusal::NoDeadline
             | Refusal::DefaultForbidden
+            | Refusal::SilenceTooWeak { .. }
             | Refusal::NotDue => Self::new(409, code::CONFLICT, refusal.to_string()),
         }
     }

@@ -211,6 +211,7 @@ impl HacpError {
             }
             Refusal::NotAllowed { .. }
             | Refusal::AssuranceTooLow { .. }
+            | Refusal::ApprovalTooWeak { .. }
             | Refusal::NotInline
             | Refusal::VerificationRequired { .. }
             | Refusal::VerificationFailed { .. } => said(code::UNAUTHORIZED),
@@ -251,6 +252,9 @@ impl HacpError {
             Refusal::DefaultForbidden => {
                 let expected = "stay_blocked: this project takes nothing from silence";
                 Self::field("params.on_expiry", expected)
+            }
+            Refusal::SilenceTooWeak { .. } => {
+                Self::field("params.on_expiry", &format!("stay_blocked: {refusal}"))
             }
             Refusal::Answer(error) => Self::answer(error),
             Refusal::Immutable { .. } => said(code::IMMUTABLE_VIOLATION),

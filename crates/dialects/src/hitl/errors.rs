@@ -171,12 +171,17 @@ impl WireError {
             Refusal::VerificationFailed { .. } => {
                 Self::new(403, code::VERIFICATION_FAILED, refusal.to_string())
             }
-            Refusal::NotAllowed { .. } | Refusal::AssuranceTooLow { .. } => {
+            Refusal::NotAllowed { .. }
+            | Refusal::AssuranceTooLow { .. }
+            | Refusal::ApprovalTooWeak { .. } => {
                 Self::new(403, code::FORBIDDEN, refusal.to_string())
             }
             Refusal::DefaultForbidden => {
                 let expected = "skip, reject or abort: this project takes no approval from silence";
                 Self::field("default_action", expected)
+            }
+            Refusal::SilenceTooWeak { .. } => {
+                Self::field("default_action", &format!("skip, reject or abort: {refusal}"))
             }
             Refusal::Answer(error) => Self::answer(error),
             Refusal::Invalid { field, expected } => Self::field(wire_name(field), expected),

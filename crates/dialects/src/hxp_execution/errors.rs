@@ -149,12 +149,13 @@ impl WireError {
     pub fn refused(refusal: &Refusal, pooled: bool) -> Self {
         match refusal {
             Refusal::NotFound { .. } => Self::new(404, code::NOT_FOUND, refusal.to_string()),
-            Refusal::DefaultForbidden => {
+            Refusal::DefaultForbidden | Refusal::SilenceTooWeak { .. } => {
                 Self::field(400, code::INVALID_FALLBACK, "fallback", "pause or fail")
                     .saying(format!("fallback: {refusal}"))
             }
             Refusal::NotAllowed { .. }
             | Refusal::AssuranceTooLow { .. }
+            | Refusal::ApprovalTooWeak { .. }
             | Refusal::NotInline
             | Refusal::VerificationRequired { .. }
             | Refusal::VerificationFailed { .. } => {

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use kernel::actor::Reach;
 use kernel::ask::Envelopes;
 use kernel::directory::{
-    About, Agent, Allowed, Contact, Human, HumanChange, NewAgent, NewGroup, NewHuman, NewProfile,
-    NewProject, Profile, Project, Reachable, Step,
+    About, Agent, Allowed, Contact, Human, HumanChange, IrreversibleSetting, NewAgent, NewGroup,
+    NewHuman, NewProfile, NewProject, Profile, Project, Reachable, Step,
 };
 use kernel::ids::GroupId;
 use kernel::quota::Limits;
@@ -48,6 +48,10 @@ pub struct ProjectView {
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, u64>))]
     pub quotas: Limits,
+    /// The minimum assurance for approving a request that is irreversible or critical; `null` where
+    /// only `floor` counts.
+    #[serde(default)]
+    pub irreversible_assurance: Option<Assurance>,
 }
 
 impl From<&Project> for ProjectView {
@@ -62,6 +66,7 @@ impl From<&Project> for ProjectView {
             retention,
             recipients,
             quotas,
+            irreversible_assurance,
         } = project.clone();
         Self {
             id,
@@ -74,6 +79,7 @@ impl From<&Project> for ProjectView {
             recipients: recipients.reachable,
             allowed_recipients: recipients.allow,
             quotas,
+            irreversible_assurance,
         }
     }
 }
@@ -123,6 +129,12 @@ pub struct ProjectBody {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, u64>>))]
     pub quotas: Option<Limits>,
+    /// The minimum assurance for approving a request that is irreversible or critical; rejecting one
+    /// needs no more than `floor`. `null` means that only `floor` counts. Left out, a project keeps what
+    /// it has, and a new project gets `session` (with `--dev`, `null`).
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Assurance>))]
+    pub irreversible_assurance: Option<Option<Assurance>>,
 }
 
 fn yes() -> bool {
@@ -134,8 +146,9 @@ fn least() -> Assurance {
 }
 
 impl ProjectBody {
-    /// The project of this name.
-    pub fn named(self, id: ProjectId) -> NewProject {
+    /// The project of this name. `irreversible` is the minimum assurance for approving irreversible and
+    /// critical requests that a new project gets where the body does not say.
+    pub fn named(self, id: ProjectId, irreversible: Option<Assurance>) -> NewProject {
         let Self {
             id: _,
             default_on_silence,
@@ -147,7 +160,12 @@ impl ProjectBody {
             recipients,
             allowed_recipients,
             quotas,
+            irreversible_assurance,
         } = self;
+        let irreversible_assurance = match irreversible_assurance {
+            Some(given) => IrreversibleSetting::Set(given),
+            None => IrreversibleSetting::Keep { new: irreversible },
+        };
         NewProject {
             id,
             default_on_silence,
@@ -159,6 +177,7 @@ impl ProjectBody {
             recipients,
             allowed_recipients,
             quotas,
+            irreversible_assurance,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `GET /api/v1/asks/{id}/receipt`: what a receipt claims, field for field as in `docs/receipts.md`.
 
 use kernel::actor::{Assurance, Attested, By, Via};
-use kernel::ask::{Ask, DefaultAction, Resolution};
+use kernel::ask::{Ask, DefaultAction, Resolution, Shown};
 use kernel::audit::Digest;
 use kernel::passkey_evidence::without_secrets;
 use kernel::question::{Answer, Kind, Reply};
@@ -44,8 +44,13 @@ pub struct ReceiptClaims {
     pub prompt: String,
     /// Of the canonical JSON of the question.
     pub question_sha256: Digest,
-    /// Of the canonical JSON of what a person was shown.
+    /// Of the canonical JSON of what was displayed where it was answered, if `shown` is `question` or
+    /// absent; else of `null`, which claims nothing.
     pub shown_sha256: Digest,
+    /// How much of the question the server displayed where it was answered: `question` for all of it,
+    /// `summary` for a part, `nothing`. Absent unless it was answered, and in older receipts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Shown>,
     /// How it ended.
     pub outcome: Ended,
     /// What was answered, without what is sensitive.
@@ -158,6 +163,7 @@ impl ReceiptClaims {
     pub fn of(ask: &Ask, issuer: &str, names: Names<'_>) -> Option<Self> {
         let receipt = Receipt::of(ask)?;
         let exhibit = Exhibit::of(ask)?;
+        let shown = ask.resolution().and_then(|answer| answer.shown);
         let by = |by: By| match (by, names) {
             (By::Human(human), Names::Hidden(secret)) if ask.is_pooled() => {
                 // A pseudonym is a name like any other; if it were not, nobody would be named.
@@ -175,9 +181,10 @@ impl ReceiptClaims {
             project: receipt.project,
             agent: receipt.agent,
             kind: receipt.kind,
-            prompt: exhibit.prompt,
             question_sha256: exhibit.question,
-            shown_sha256: exhibit.shown,
+            shown_sha256: exhibit.displayed(shown),
+            shown,
+            prompt: exhibit.prompt,
             outcome: Ended::Failed,
             answer: None,
             comment: None,

@@ -2,7 +2,7 @@
 //! when, what they were shown, and where it stands in the record. It says no more than is known.
 
 use kernel::actor::{Assurance, Attested, By};
-use kernel::ask::DefaultAction;
+use kernel::ask::{DefaultAction, Shown};
 use kernel::question::Answer;
 use kernel::text::reveal;
 use serde_json::{Map, Value};
@@ -53,9 +53,31 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
                     .to_owned(),
             ]
         }
+        (By::LinkHolder, Some(Assurance::AgentAttested)) => vec![
+            stopped(format!("Whoever held a review link that the agent was given {}", said.deed)),
+            format!(
+                "The agent {} had this link and could use it: Countersign cannot tell whether any \
+                 person decided.",
+                claims.agent
+            ),
+        ],
+        // Older receipts have the same assurance for links that the agent was given.
         (By::LinkHolder, _) => vec![
             stopped(format!("{who} {}", said.deed)),
-            "Nothing else is known of them: the link may have been passed on.".to_owned(),
+            match claims.shown {
+                Some(_) => "Countersign sent this link to a verified address of a person, and gave it \
+                            to nobody else. Anybody who reads messages at that address could use it."
+                    .to_owned(),
+                None => {
+                    "Nothing else is known of them: the link may have been passed on.".to_owned()
+                }
+            },
+        ],
+        (By::Guest, Some(Assurance::Link)) if claims.shown.is_some() => vec![
+            stopped(format!("{who} {}", said.deed)),
+            "The agent chose where to ask, and a person had verified that address. The messaging \
+             service says who they are."
+                .to_owned(),
         ],
         (By::Guest, _) => vec![
             stopped(format!("{who} {}", said.deed)),
@@ -143,7 +165,7 @@ fn door(via: Option<&str>) -> String {
         Some("api") => "through the API".to_owned(),
         Some("cli") => "through the countersign command".to_owned(),
         Some("push") => "from a notice on a device of theirs".to_owned(),
-        Some("link") => "through the review page".to_owned(),
+        Some("link") => "with the review link".to_owned(),
         Some("inline") => "through the agent, with its submit token,".to_owned(),
         Some("timer") => "by the clock".to_owned(),
         Some("script") => "from a script".to_owned(),
@@ -191,11 +213,34 @@ fn asked(claims: &ReceiptClaims) -> Vec<String> {
     if claims.taken_up_at > claims.asked_at {
         said.push(format!("Somebody took it up at {}.", claims.taken_up_at));
     }
-    said.push(format!(
-        "The whole question has the SHA-256 {}; what was put before people has the SHA-256 {}.",
-        claims.question_sha256, claims.shown_sha256
-    ));
+    said.push(displayed(claims));
     said
+}
+
+/// What was displayed where the question was answered, as far as the server knows.
+fn displayed(claims: &ReceiptClaims) -> String {
+    let ReceiptClaims { question_sha256: question, shown_sha256: shown, .. } = claims;
+    let whole = format!("The whole question has the SHA-256 {question}");
+    match (claims.outcome, claims.shown) {
+        (Ended::Completed, Some(Shown::Question)) => format!(
+            "{whole}. The page on which it was answered displayed all of it: what it displayed has \
+             the SHA-256 {shown}."
+        ),
+        (Ended::Completed, Some(Shown::Summary)) => format!(
+            "{whole}. It was answered where Countersign displays only a part of a question, so this \
+             receipt does not claim what was displayed."
+        ),
+        (Ended::Completed, Some(Shown::Nothing)) => format!(
+            "{whole}. Countersign displayed nothing of it where it was answered, so this receipt does \
+             not claim what was displayed."
+        ),
+        (Ended::Completed, None) => {
+            format!("{whole}; what was put before people has the SHA-256 {shown}.")
+        }
+        (Ended::Expired | Ended::Failed | Ended::Cancelled, _) => {
+            format!("{whole}; what its page displays has the SHA-256 {shown}.")
+        }
+    }
 }
 
 fn who(claims: &ReceiptClaims) -> String {

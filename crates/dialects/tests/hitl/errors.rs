@@ -16,6 +16,7 @@ fn every_refusal_has_its_code() {
         (Refusal::NotFound { what: "request" }, 404, "not_found"),
         (Refusal::NotAllowed { why: "no" }, 403, "forbidden"),
         (Refusal::AssuranceTooLow { have, need }, 403, "forbidden"),
+        (Refusal::ApprovalTooWeak { have, need }, 403, "forbidden"),
         (Refusal::NotInline, 403, "action_not_inline"),
         (
             Refusal::VerificationRequired { wants: "x".to_owned(), page: true },
@@ -38,6 +39,7 @@ fn every_refusal_has_its_code() {
         (Refusal::NotDue, 409, "conflict"),
         (Refusal::IdempotencyMismatch, 409, "idempotency_conflict"),
         (Refusal::DefaultForbidden, 400, "invalid_request"),
+        (Refusal::SilenceTooWeak { need }, 400, "invalid_request"),
         (Refusal::Invalid { field: "timeout_seconds", expected: "less" }, 400, "invalid_request"),
         (Refusal::Answer(AnswerError::Empty), 422, "validation_failed"),
     ] {

@@ -33,7 +33,7 @@ fn timed(kind: &str) -> Value {
 #[test]
 fn what_is_told_of_a_case() {
     let (mut cast, id) = made(&timed("approval"));
-    let holder = || Actor::LinkHolder { ask: id };
+    let holder = || Actor::link_holder(id);
     cast.advance(60);
     cast.run(Actor::System, Command::Remind(id));
     cast.run(cast.human("olga"), Command::Claim(id));
@@ -63,7 +63,7 @@ fn endings_are_told_alike() {
                 cast.run(Actor::System, Command::Expire(id));
             }
             _ => {
-                cast.run(Actor::LinkHolder { ask: id }, Command::Cancel(id, Some("no".to_owned())));
+                cast.run(Actor::link_holder(id), Command::Cancel(id, Some("no".to_owned())));
             }
         }
         let body = callback(cast.seen(id), Some("Olga".to_owned()), None).unwrap();

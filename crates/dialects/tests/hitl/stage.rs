@@ -144,7 +144,7 @@ pub(crate) fn someone() -> Attested {
 pub(crate) fn respond(cast: &mut Cast, id: AskId, body: &Value) -> Result<(), WireError> {
     let read = dialects::hitl::read_respond(&bytes(body))?;
     let reply = read.by_person(cast.seen(id), Ok)?;
-    let holder = Actor::LinkHolder { ask: id };
+    let holder = Actor::link_holder(id);
     cast.attempt(holder, Command::Answer(id, Box::new(reply)))
         .map_err(|refusal| WireError::refused(&refusal))
 }

@@ -27,7 +27,7 @@ cancelled   | -      | case_cancelled       | case_cancelled       | case_cancel
 
 fn act(cast: &mut Cast, id: AskId, step: &str) -> String {
     let before = cast.seen(id).head.seq;
-    let holder = || Actor::LinkHolder { ask: id };
+    let holder = || Actor::link_holder(id);
     let relay = Actor::Relay { ask: id, attested: crate::stage::someone() };
     let refused = |refusal| dialects::hitl::WireError::refused(&refusal);
     let done = match step {

@@ -272,7 +272,7 @@ fn what_is_told_without_a_proof() {
     let mut step_up = policy();
     step_up["mode"] = json!("step_up");
     let id = cast.ask(new(&case(&step_up)));
-    cast.run(Actor::LinkHolder { ask: id }, Command::Answer(id, no()));
+    cast.run(Actor::link_holder(id), Command::Answer(id, no()));
     assert_eq!(result(&cast, id), Value::Null, "whoever says no proves nothing");
     let mut optional = policy();
     optional["mode"] = json!("optional");
@@ -283,7 +283,7 @@ fn what_is_told_without_a_proof() {
         format: "jwt".to_owned(),
         found: Err("forged".to_owned()),
     };
-    let holder = Actor::LinkHolder { ask: id };
+    let holder = Actor::link_holder(id);
     cast.run(holder, Command::AnswerWithProofs(id, yes(), vec![bad]));
     insta::assert_json_snapshot!("verification_result_missing", result(&cast, id));
     assert_eq!(Version::of(cast.seen(id)), Version::V08);

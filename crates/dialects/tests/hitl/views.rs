@@ -25,7 +25,7 @@ fn case(kind: &str, version: &str) -> Value {
 /// A case brought to a state, as whoever holds the link brings it there.
 fn in_state(state: &str, kind: &str, version: &str) -> (Cast, AskId) {
     let (mut cast, id) = made(&case(kind, version));
-    let holder = || Actor::LinkHolder { ask: id };
+    let holder = || Actor::link_holder(id);
     if state != "pending" {
         cast.advance(60);
         cast.run(Actor::System, Command::Remind(id));

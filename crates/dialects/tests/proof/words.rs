@@ -46,7 +46,17 @@ fn a_proof_of_a_person_is_nobodys_name() {
 #[test]
 fn what_a_link_and_a_relay_say() {
     let link = json!({ "by": { "kind": "link_holder" }, "assurance": "link", "via": "link" });
-    insta::assert_snapshot!("link_holder", said(link));
+    insta::assert_snapshot!("link_holder", said(link.clone()));
+    // Since it is recorded where a link went, only those that the server delivered are `link`.
+    let with = |more: Value| {
+        let mut link = link.clone();
+        link.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        said(link)
+    };
+    let delivered = with(json!({ "shown": "question" }));
+    insta::assert_snapshot!("link_that_was_delivered", delivered);
+    let given = with(json!({ "shown": "nothing", "assurance": "agent-attested" }));
+    insta::assert_snapshot!("link_that_an_agent_was_given", given);
     let attested = json!({
         "via": "slack_block_action", "platform": "slack", "platform_user_id": "U1",
         "display_name": "Ann\u{202e}",
@@ -136,6 +146,21 @@ fn pools_secrets_comments_and_doors() {
             "via": "carrier-pigeon",
         }))
     );
+}
+
+/// What was not displayed is not claimed.
+#[test]
+fn what_was_displayed() {
+    let line = |more: Value| {
+        let said = said(more);
+        said.lines().find(|line| line.starts_with("The whole question")).unwrap().to_owned()
+    };
+    let lines = ["question", "summary", "nothing"].map(|shown| line(json!({ "shown": shown })));
+    insta::assert_snapshot!("displayed", lines.join("\n"));
+    assert!(lines[0].contains(&"5".repeat(64)));
+    for line in &lines[1..] {
+        assert!(!line.contains(&"5".repeat(64)) && line.contains("does not claim"), "{line}");
+    }
 }
 
 /// A receipt cannot be made to read like another one.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::actor::{Actor, Assurance, Attested, Via};
+use crate::actor::{Actor, Attested};
 use crate::ask::{Ask, Vote};
 use crate::audit::Erasable;
 use crate::command::Envelope;
@@ -71,17 +71,13 @@ pub(crate) fn vote(
     decisive: Option<bool>,
 ) -> Result<(Reply, Decision), Stop> {
     // An agent never answers, its own ask least of all; what it passes on is marked as that.
-    let (via, assurance) = match &envelope.actor {
+    let (via, assurance) = match (&envelope.actor, ask.proven_by(&envelope.actor, world.directory))
+    {
         // Being signed in never counts as a passkey: only the signature over this answer does.
-        Actor::Human { via, .. } if proofs.passkey.is_some() => (*via, Assurance::Passkey),
-        Actor::Human { via, assurance, .. } => (*via, (*assurance).min(Assurance::Session)),
-        Actor::LinkHolder { .. } => (Via::Link, Assurance::Link),
-        Actor::Relay { .. } => (Via::Inline, Assurance::AgentAttested),
-        // The agent chose the address, so this proves no more than a link does.
-        Actor::Guest { via, .. } => (*via, Assurance::Link),
-        Actor::Agent { .. } | Actor::System => {
-            return Err(Refusal::NotAllowed { why: "only a person can answer" }.into());
-        }
+        (Actor::Human { via, .. }, _) if proofs.passkey.is_some() => (*via, Assurance::Passkey),
+        (Actor::Human { .. }, Some((via, assurance))) => (via, assurance.min(Assurance::Session)),
+        (_, Some(proven)) => proven,
+        (_, None) => return Err(Refusal::NotAllowed { why: "only a person can answer" }.into()),
     };
     let by_token = matches!(envelope.actor, Actor::LinkHolder { .. } | Actor::Relay { .. });
     if by_token && !world.directory.tokens_work(ask) {
@@ -99,9 +95,7 @@ pub(crate) fn vote(
         | Actor::Agent { .. }
         | Actor::System => ask.worked_on_by(&envelope.actor, world.directory, world.now)?,
     }
-    if assurance < ask.floor {
-        return Err(Refusal::AssuranceTooLow { have: assurance, need: ask.floor }.into());
-    }
+    ask.assured(&reply.answer, assurance)?;
     let mut salts = envelope.salts.clone();
     let attested = match &envelope.actor {
         Actor::Relay { attested, .. } => Some(relayed(ask, reply, attested)?),
@@ -136,6 +130,7 @@ pub(crate) fn vote(
         passkey: proofs
             .passkey
             .map(|given| Box::new(Erasable::new(given.evidence.clone(), &mut salts))),
+        shown: Some(envelope.shown),
     });
     let happened = Happened::Answered { vote, decisive };
     let mut decision = if decisive { ask.ends(happened) } else { Decision::on(ask, happened) };
@@ -210,7 +205,7 @@ fn decides(ask: &Ask, reply: &Reply) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actor::By;
+    use crate::actor::{Assurance, By, Via};
     use crate::ask::{Phase, Route};
     use crate::command::{Command, NewAsk, Silence};
     use crate::question::Answer;
@@ -347,7 +342,7 @@ mod tests {
     fn the_link_is_good_for_its_own_ask() {
         let mut cast = Cast::new();
         let (id, other) = (cast.ask(new_ask()), cast.ask(new_ask()));
-        let holder = || Actor::LinkHolder { ask: id };
+        let holder = || Actor::link_holder(id);
         let astray = cast.attempt(holder(), Command::Answer(other, yes()));
         assert_eq!(astray, Err(Refusal::NotFound { what: "request" }));
         // A claim is among people; it does not bind whoever the agent gave the link to.
@@ -355,7 +350,7 @@ mod tests {
         cast.run(holder(), Command::Answer(id, yes()));
         let resolution = cast.seen(id).resolution().unwrap();
         assert_eq!(resolution.by, By::LinkHolder);
-        assert_eq!((resolution.via, resolution.assurance), (Via::Link, Assurance::Link));
+        assert_eq!((resolution.via, resolution.assurance), (Via::Link, Assurance::AgentAttested));
         assert_eq!(resolution.attested, None);
         let again = cast.attempt(holder(), Command::Answer(id, no()));
         assert!(matches!(again, Err(Refusal::AlreadyAnswered { by: By::LinkHolder, .. })));
@@ -405,8 +400,7 @@ mod tests {
         let strict = NewProject { floor: Assurance::Session, ..plain };
         cast.run(Actor::System, Command::SaveProject(strict));
         let id = cast.ask(NewAsk { inline: Some([Stance::Approve].into()), ..new_ask() });
-        for actor in [Actor::LinkHolder { ask: id }, Actor::Relay { ask: id, attested: someone() }]
-        {
+        for actor in [Actor::link_holder(id), Actor::Relay { ask: id, attested: someone() }] {
             let refused = cast.attempt(actor, Command::Answer(id, yes()));
             assert!(matches!(refused, Err(Refusal::AssuranceTooLow { .. })), "{refused:?}");
         }
@@ -443,7 +437,7 @@ mod tests {
         };
         let with = |id, found| Command::AnswerWithProofs(id, yes(), vec![proof(found)]);
         let id = cast.ask(asked());
-        for actor in [relay(id), Actor::LinkHolder { ask: id }] {
+        for actor in [relay(id), Actor::link_holder(id)] {
             let missing = cast.attempt(actor.clone(), Command::Answer(id, yes()));
             assert!(matches!(missing, Err(Refusal::VerificationRequired { .. })), "{missing:?}");
             let wrong = cast.attempt(actor, with(id, Err("forged".to_owned())));
@@ -461,7 +455,7 @@ mod tests {
         assert_eq!(cast.seen(other).resolution().unwrap().verification, None);
         // Nothing is wanted here.
         let plain = cast.ask(new_ask());
-        let holder = Actor::LinkHolder { ask: plain };
+        let holder = Actor::link_holder(plain);
         let unasked = cast.attempt(holder, with(plain, Ok(facts)));
         assert!(matches!(unasked, Err(Refusal::Invalid { .. })), "{unasked:?}");
     }
@@ -480,7 +474,7 @@ mod tests {
             format: "jwt".to_owned(),
             found: Err("forged".to_owned()),
         };
-        let holder = |ask| Actor::LinkHolder { ask };
+        let holder = Actor::link_holder;
         cast.run(holder(id), Command::AnswerWithProofs(id, yes(), vec![bad]));
         let found = cast.seen(id).resolution().unwrap().verification.clone().unwrap();
         assert!(!found.satisfied && found.proofs.is_empty() && found.missing.len() == 1);

@@ -95,7 +95,7 @@ mod tests {
     fn the_agent_is_told_once_however_it_ends() {
         let mut cast = Cast::new();
         let answered = cast.ask(told());
-        cast.run(Actor::LinkHolder { ask: answered }, Command::Open(answered));
+        cast.run(Actor::link_holder(answered), Command::Open(answered));
         assert_eq!(calls(&cast), 0);
         cast.run(cast.human("olga"), Command::Answer(answered, yes()));
         let withdrawn = cast.ask(told());
@@ -123,7 +123,7 @@ mod tests {
         let taken = CallbackResult::Taken { status: 200 };
         let forged = cast.attempt(cast.agent("bot"), Command::NoteCallback(id, taken.clone()));
         assert!(matches!(forged, Err(Refusal::NotAllowed { .. })));
-        for nosy in [cast.agent("spy"), cast.human("zoe"), Actor::LinkHolder { ask: id }] {
+        for nosy in [cast.agent("spy"), cast.human("zoe"), Actor::link_holder(id)] {
             let refused = cast.attempt(nosy, Command::CallBack(id));
             assert_eq!(refused, Err(Refusal::NotFound { what: "request" }));
         }

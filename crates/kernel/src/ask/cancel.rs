@@ -57,7 +57,7 @@ mod tests {
         use crate::ask::Ending;
         let mut cast = Cast::new();
         let (id, other) = (cast.ask(new_ask()), cast.ask(new_ask()));
-        let holder = || Actor::LinkHolder { ask: id };
+        let holder = || Actor::link_holder(id);
         let astray = cast.attempt(holder(), Command::Cancel(other, None));
         assert_eq!(astray, Err(Refusal::NotFound { what: "request" }));
         cast.run(holder(), Command::Cancel(id, Some("not mine".into())));

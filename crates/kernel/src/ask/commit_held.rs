@@ -28,7 +28,8 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     loaded.asks.insert(id, Some(free));
     let (via, assurance) = (held.vote.via, held.vote.assurance);
     let actor = Actor::Human { id: human.clone(), via, assurance };
-    let given = Envelope { actor, ..envelope.clone() };
+    let shown = held.vote.shown.unwrap_or_default();
+    let given = Envelope { actor, shown, ..envelope.clone() };
     match answer::decide(
         &World { loaded: &loaded, ..*world },
         &given,
@@ -41,6 +42,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
                 if let Happened::Answered { vote, .. } = happened {
                     // Dated by the person, not by the timer: that is when they decided.
                     vote.at = held.vote.at;
+                    vote.shown = held.vote.shown;
                 }
             }
             decision.by = Some(held.vote.by.clone());

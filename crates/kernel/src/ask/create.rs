@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::actor::Actor;
+use crate::ask::assurance::check_silence;
 use crate::ask::{
-    Ask, Callback, Conversation, DefaultAction, Dialect, Ending, OnExpiry, Place, Route, Rung, Seat,
+    Ask, Callback, Conversation, Dialect, Ending, Grant, OnExpiry, Place, Route, Rung, Seat,
 };
 use crate::audit::{Erasable, Salts};
 use crate::command::{Envelope, NewAsk, Silence};
@@ -49,7 +50,7 @@ pub(crate) fn decide(
     routable(world, agent, new, conversation)?;
 
     let mut salts = envelope.salts.clone();
-    let on_expiry = on_expiry(project, new, &mut salts)?;
+    let on_expiry = on_expiry(new, &mut salts)?;
     let kind = new.question.kind();
     let (tags, labels) = (&new.tags, &new.labels);
     let facts = Facts { agent, route: &new.route, kind, priority: new.priority, tags, labels };
@@ -83,7 +84,9 @@ pub(crate) fn decide(
         follows: new.follows,
         quorum: 1,
         floor: new.assurance.map_or(project.floor, |wanted| wanted.max(project.floor)),
-        grants: new.grants.clone(),
+        irreversible_assurance: project.irreversible_assurance,
+        // Whatever the command says, the tokens drawn when an agent asks are handed to that agent.
+        grants: new.grants.iter().map(|grant| Grant::to_agent(grant.purpose, grant.hash)).collect(),
         inline: new.inline.clone(),
         callback: new
             .callback
@@ -96,6 +99,7 @@ pub(crate) fn decide(
         review: None,
         claims: new.claims.as_ref().map(|claims| claims.kept(project.envelopes, &mut salts)),
     };
+    check_silence(project, &asked, &new.on_expiry)?;
     let mut decision = Decision::of(Subject::Ask(ask), Happened::Asked(Box::new(asked)));
     if let Some(previous) = previous {
         decision.happened.push((Subject::Ask(previous.id), Happened::Followed { next: ask }));
@@ -212,13 +216,7 @@ fn previous<'a>(
     Ok(ask)
 }
 
-fn on_expiry(project: &Project, new: &NewAsk, salts: &mut Salts) -> Result<OnExpiry, Stop> {
-    // To be approved by silence is a default too, whoever carries it out.
-    let defaults =
-        matches!(&new.on_expiry, Silence::Answer(_) | Silence::Report(DefaultAction::Approve));
-    if defaults && !project.default_on_silence {
-        return Err(Refusal::DefaultForbidden.into());
-    }
+fn on_expiry(new: &NewAsk, salts: &mut Salts) -> Result<OnExpiry, Stop> {
     Ok(match &new.on_expiry {
         Silence::StayOpen => OnExpiry::StayOpen,
         Silence::Fail => OnExpiry::Fail,
@@ -256,7 +254,7 @@ fn ladder(world: &World<'_>, project: &Project) -> Vec<Rung> {
 mod tests {
     use super::*;
     use crate::actor::By;
-    use crate::ask::{AskState, Phase};
+    use crate::ask::{AskState, DefaultAction, Phase};
     use crate::command::Command;
     use crate::directory::NewProject;
     use crate::testing::{Cast, human, new_ask};

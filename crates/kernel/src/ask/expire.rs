@@ -1,7 +1,7 @@
 //! A deadline passed and nobody answered.
 
 use crate::actor::{Actor, Assurance, By, Via};
-use crate::ask::{Due, OnExpiry, Resolution};
+use crate::ask::{DefaultAction, Due, OnExpiry, Resolution, Shown};
 use crate::command::Envelope;
 use crate::event::Happened;
 use crate::ids::AskId;
@@ -20,6 +20,16 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     let happened = match &ask.on_expiry {
         OnExpiry::StayOpen => return Err(Refusal::NotDue.into()),
         OnExpiry::Fail => Happened::Failed { deadline },
+        // Silence proves nothing. Where an answer needs more than that by now, it ends as if the agent
+        // had named no default: nothing is approved and nothing is answered.
+        OnExpiry::Answer { .. } if !ask.takes_silence(world.directory) => {
+            Happened::Failed { deadline }
+        }
+        OnExpiry::Report { action: DefaultAction::Approve }
+            if !ask.takes_silence(world.directory) =>
+        {
+            Happened::Expired { deadline, report: DefaultAction::Abort }
+        }
         OnExpiry::Report { action } => Happened::Expired { deadline, report: *action },
         OnExpiry::Answer { reply } => Happened::Defaulted {
             resolution: Box::new(Resolution {
@@ -31,6 +41,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
                 attested: None,
                 verification: None,
                 passkey: None,
+                shown: Some(Shown::Nothing),
             }),
         },
     };
@@ -44,7 +55,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::{DefaultAction, Ending, Phase};
+    use crate::ask::{Ending, Phase};
     use crate::command::{Command, NewAsk, Silence};
     use crate::testing::{Cast, new_ask, yes};
 

@@ -5,8 +5,9 @@ use crate::actor::Actor;
 use crate::ask::{Ask, Grant, Purpose};
 use crate::audit::Digest;
 use crate::command::Envelope;
+use crate::directory::Directory;
 use crate::event::Happened;
-use crate::ids::AskId;
+use crate::ids::{AskId, HumanId};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
@@ -29,6 +30,13 @@ pub(crate) fn decide(
     if ask.inline.is_none() && grants.iter().any(|grant| grant.purpose == Purpose::Submit) {
         return Err(Refusal::NotInline.into());
     }
+    for human in grants.iter().filter_map(|grant| grant.sent_to.as_ref()) {
+        let ours = matches!(envelope.actor, Actor::System);
+        if !ours || ask.place_owner(world.directory) != Some(human) {
+            let why = "only a link sent to a verified address of this person is recorded as theirs";
+            return Err(Refusal::NotAllowed { why }.into());
+        }
+    }
     if grants.is_empty() {
         return Ok(Decision::default());
     }
@@ -41,6 +49,29 @@ impl Ask {
     pub fn is_granted(&self, purpose: Purpose, hash: &Digest) -> bool {
         let of_purpose = self.grants.iter().filter(|grant| grant.purpose == purpose);
         of_purpose.fold(false, |found, grant| found | grant.hash.is_same(hash))
+    }
+
+    /// Who answers with the review token of this hash: the holder of a link, and to whom the server sent
+    /// that link. `None` if no such token was drawn. Every token is compared, each in constant time.
+    pub fn link_holder(&self, hash: &Digest) -> Option<Actor> {
+        let review = self.grants.iter().filter(|grant| grant.purpose == Purpose::Review);
+        let (mut found, mut sent_to) = (false, None);
+        for grant in review {
+            if grant.hash.is_same(hash) {
+                found = true;
+                sent_to.clone_from(&grant.sent_to);
+            }
+        }
+        found.then_some(Actor::LinkHolder { ask: self.id, sent_to })
+    }
+
+    /// The person who verified the address where the agent wants this ask put; `None` if no such place
+    /// is named, if the place is shared, if nobody or more than one person verified it, or if the person
+    /// is not active.
+    pub fn place_owner<'a>(&self, directory: &'a Directory) -> Option<&'a HumanId> {
+        let place = self.place.as_ref()?.value().filter(|place| !place.means.is_shared())?;
+        let person = directory.human_by_means(&place.means).filter(|human| human.active)?;
+        Some(&person.id)
     }
 
     /// More tokens work from now on, and of each purpose the oldest give way.
@@ -67,7 +98,7 @@ mod tests {
     use crate::testing::{Cast, new_ask, yes};
 
     fn grant(purpose: Purpose, token: &str) -> Grant {
-        Grant { purpose, hash: Cast::hash(token) }
+        Grant::to_agent(purpose, Cast::hash(token))
     }
 
     /// HITL-030, HITL-032, HITL-033: a token is good for one purpose on one ask.
@@ -99,7 +130,7 @@ mod tests {
         for token in ["old", "new", "mail"] {
             assert!(cast.seen(id).is_granted(Review, &Cast::hash(token)), "{token}");
         }
-        for nosy in [cast.human("olga"), cast.agent("spy"), Actor::LinkHolder { ask: id }] {
+        for nosy in [cast.human("olga"), cast.agent("spy"), Actor::link_holder(id)] {
             let refused = cast.attempt(nosy, fresh("stolen"));
             assert_eq!(refused, Err(Refusal::NotFound { what: "request" }));
         }

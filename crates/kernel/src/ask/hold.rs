@@ -65,6 +65,7 @@ pub(crate) fn decide(
         attested: None,
         verification: None,
         passkey: None,
+        shown: Some(envelope.shown),
     });
     Ok(Decision::on(ask, Happened::AnswerHeld { vote, until: at.plus_seconds(seconds) }))
 }
@@ -164,7 +165,7 @@ pub(in crate::ask) mod tests {
             display_name: None,
         };
         let relay = Actor::Relay { ask: id, attested };
-        let link = Actor::LinkHolder { ask: id };
+        let link = Actor::link_holder(id);
         // olga owns the agent; a claim would not keep her out.
         for actor in [web("nina"), web("olga"), link.clone(), relay] {
             for command in [Command::Answer(id, no()), Command::HoldAnswer(id, yes())] {

@@ -2,11 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use super::{Ask, Priority};
-use crate::question::{Answer, Body, Question};
+use super::Priority;
+use crate::command::NewAsk;
+use crate::event::Asked;
+use crate::question::{Answer, Body, Question, Stance};
 use crate::task::Beside;
 
-impl Ask {
+impl Asked {
     /// Whether the agent says that what it asks for cannot be undone: `irreversible: true` or
     /// `reversible: false` anywhere in its free data (where dialects keep what they add), in the details
     /// or parameters of the question, in the actions and the context of a checkpoint, or in its HXP
@@ -14,17 +16,9 @@ impl Ask {
     ///
     /// Erased data marks nothing.
     pub fn is_irreversible(&self) -> bool {
-        let question = self.question.value().map(Question::body);
-        let (first, second) = match question {
-            Some(Body::Approve { details, .. }) => (Some(details), None),
-            Some(Body::Escalate { error, params }) => (Some(error), Some(params)),
-            Some(
-                Body::Choose { .. } | Body::Provide { .. } | Body::Confirm { .. } | Body::Converse,
-            )
-            | None => (None, None),
-        };
-        let free = [self.metadata.value(), self.envelope(), first, second];
-        free.into_iter().flatten().any(marks_irreversible) || self.checkpoint_marks_irreversible()
+        let envelope = self.claims.as_ref().and_then(|claims| claims.said.value());
+        says_irreversible(self.question.value(), [self.metadata.value(), envelope])
+            || self.checkpoint_marks_irreversible()
     }
 
     /// The same for what stands beside the question of a task's checkpoint.
@@ -50,23 +44,53 @@ impl Ask {
     }
 }
 
+impl NewAsk {
+    /// The same as [`Asked::needs_confirmation`], before it is asked.
+    pub fn needs_confirmation(&self) -> bool {
+        let envelope = self.claims.as_ref().map(|claims| &claims.said);
+        let free = [Some(&self.metadata), envelope];
+        self.priority == Priority::Critical || says_irreversible(Some(&self.question), free)
+    }
+}
+
+/// Whether a question, or free data beside it, says that what is asked for cannot be undone.
+fn says_irreversible(
+    question: Option<&Question>,
+    beside: [Option<&Map<String, Value>>; 2],
+) -> bool {
+    let (first, second) = match question.map(Question::body) {
+        Some(Body::Approve { details, .. }) => (Some(details), None),
+        Some(Body::Escalate { error, params }) => (Some(error), Some(params)),
+        Some(
+            Body::Choose { .. } | Body::Provide { .. } | Body::Confirm { .. } | Body::Converse,
+        )
+        | None => (None, None),
+    };
+    let [metadata, envelope] = beside;
+    [metadata, envelope, first, second].into_iter().flatten().any(marks_irreversible)
+}
+
+impl Stance {
+    /// Whether the agent goes on with an answer of this kind.
+    pub fn lets_proceed(self) -> bool {
+        match self {
+            Self::Approve
+            | Self::Choose
+            | Self::Provide
+            | Self::Confirm
+            | Self::Retry
+            | Self::Skip
+            | Self::Reply => true,
+            Self::Reject | Self::Change | Self::Decline | Self::Abort => false,
+        }
+    }
+}
+
 impl Answer {
     /// Whether the agent goes on with this answer: it does unless the answer stops it or asks for
     /// changes first.
     pub fn lets_proceed(&self) -> bool {
-        match self {
-            Self::Approved { .. }
-            | Self::Chosen { .. }
-            | Self::Provided { .. }
-            | Self::Confirmed { .. }
-            | Self::Retry { .. }
-            | Self::Skip
-            | Self::Replied { .. } => true,
-            Self::Rejected { .. }
-            | Self::ChangesRequested { .. }
-            | Self::Declined
-            | Self::Abort => false,
-        }
+        self.stance().lets_proceed()
     }
 }
 
@@ -103,7 +127,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::command::NewAsk;
     use crate::task::{CheckpointKind, Evidence};
     use crate::testing::{Cast, claims, new_ask, new_task, raising};
 
@@ -160,6 +183,7 @@ mod tests {
             ("params", with(Body::Escalate { error: Map::new(), params: mark() }), true),
             ("envelope", NewAsk { claims: Some(envelope), ..new_ask() }, true),
         ] {
+            assert_eq!(new.needs_confirmation(), expected, "{place}");
             let id = cast.ask(new);
             assert_eq!(cast.seen(id).is_irreversible(), expected, "{place}");
             assert_eq!(cast.seen(id).needs_confirmation(), expected, "{place}");

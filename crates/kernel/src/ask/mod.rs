@@ -9,6 +9,7 @@
 
 pub mod answer;
 pub mod assign;
+mod assurance;
 pub mod bulk;
 pub mod callback;
 pub mod cancel;
@@ -197,6 +198,26 @@ pub struct Resolution {
     /// kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passkey: Option<Box<Erasable<PasskeyEvidence>>>,
+    /// What the server displayed of the question where it was answered. Absent in what was answered
+    /// before this was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Shown>,
+}
+
+/// How much of a question the server displayed on the surface through which it was answered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Shown {
+    /// All of it: the request page or the review page.
+    Question,
+    /// A part of it: a row of the inbox, the summary of a bulk answer, the page of a task, a chat
+    /// message, an email, a notification.
+    Summary,
+    /// Nothing that the server knows of: the API, the command line, an agent that passes an answer on,
+    /// a script, a default on silence.
+    #[default]
+    Nothing,
 }
 
 impl Resolution {
@@ -406,7 +427,7 @@ impl Ask {
             Actor::Human { id, .. } => directory
                 .human(id)
                 .is_some_and(|human| self.admits(human) || (human.admin && human.active)),
-            Actor::LinkHolder { ask } => *ask == self.id,
+            Actor::LinkHolder { ask, .. } => *ask == self.id,
             Actor::Guest { ask, attested, .. } => *ask == self.id && self.welcomes(attested),
             Actor::Agent { .. } | Actor::Relay { .. } | Actor::System => self.within_reach(actor),
         }
@@ -482,7 +503,7 @@ impl Ask {
         directory: &'a Directory,
     ) -> Result<Option<&'a Human>, Refusal> {
         let admitted = match actor {
-            Actor::LinkHolder { ask } => (*ask == self.id).then_some(None),
+            Actor::LinkHolder { ask, .. } => (*ask == self.id).then_some(None),
             Actor::Guest { ask, attested, .. } => {
                 (*ask == self.id && self.welcomes(attested)).then_some(None)
             }

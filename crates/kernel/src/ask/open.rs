@@ -34,7 +34,7 @@ mod tests {
     fn the_link_opens_its_own_ask() {
         let mut cast = Cast::new();
         let (id, other) = (cast.ask(new_ask()), cast.ask(new_ask()));
-        let holder = || Actor::LinkHolder { ask: id };
+        let holder = || Actor::link_holder(id);
         cast.run(holder(), Command::Open(id));
         assert_eq!(cast.seen(id).look.as_ref().map(|look| &look.by), Some(&By::LinkHolder));
         let astray = cast.attempt(holder(), Command::Open(other));

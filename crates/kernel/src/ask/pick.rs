@@ -77,7 +77,7 @@ mod tests {
         let mut cast = Cast::new();
         let id = cast.ask(offering());
         let state = cast.seen(id).state.clone();
-        for actor in [cast.human("olga"), Actor::LinkHolder { ask: id }] {
+        for actor in [cast.human("olga"), Actor::link_holder(id)] {
             for _ in 0..2 {
                 cast.run(actor.clone(), Command::Pick(id, 2));
             }

@@ -133,8 +133,8 @@ mod tests {
             cast.run(guest(ask, id), Command::Answer(ask, yes()));
             let resolution = cast.seen(ask).resolution().unwrap();
             assert_eq!((&resolution.by, resolution.via), (&By::Guest, Via::Slack));
-            // The agent chose the address, so it proves no more than a link would.
-            assert_eq!(resolution.assurance, Assurance::Link);
+            // The agent chose the address and nobody verified it, so this is the agent's word.
+            assert_eq!(resolution.assurance, Assurance::AgentAttested);
             let said = resolution.attested.as_ref().and_then(|said| said.value());
             assert_eq!(said, Some(&someone(id)));
         }

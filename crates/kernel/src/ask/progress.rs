@@ -47,7 +47,7 @@ mod tests {
     fn whoever_holds_the_link_makes_progress() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        let holder = || Actor::LinkHolder { ask: id };
+        let holder = || Actor::link_holder(id);
         let at = |step| {
             Some(Progress {
                 current_step: step,
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(cast.seen(id).head.seq, seq);
         assert_eq!(cast.seen(id).state, AskState::InProgress { progress: at(2) });
         let astray = cast.attempt(
-            Actor::LinkHolder { ask: AskId::new(ulid::Ulid::from(7_u128)) },
+            Actor::link_holder(AskId::new(ulid::Ulid::from(7_u128))),
             Command::Progress(id, None),
         );
         assert_eq!(astray, Err(Refusal::NotFound { what: "request" }));

@@ -173,12 +173,23 @@ pub struct Labels {
 
 /// A token that was drawn for one ask: what it is good for, and its hash. The token itself is known
 /// to its holder only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
     /// What for.
     pub purpose: Purpose,
     /// SHA-256 of the token.
     pub hash: Digest,
+    /// The person to whose verified address the server sent the token. Absent where an agent was given
+    /// it, where it went to an address nobody verified, and in what was stored before this was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent_to: Option<HumanId>,
+}
+
+impl Grant {
+    /// A token that an agent is given.
+    pub fn to_agent(purpose: Purpose, hash: Digest) -> Self {
+        Self { purpose, hash, sent_to: None }
+    }
 }
 
 /// What a token is good for. One is never good for two things.

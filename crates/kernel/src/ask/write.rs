@@ -81,6 +81,7 @@ pub(crate) fn decide(
         // What somebody says of their own accord decides nothing that was asked. How sure we are who
         // it was stands beside it; what needs more, the agent asks.
         floor: assurance,
+        irreversible_assurance: None,
         grants: Vec::new(),
         inline: None,
         callback: None,
@@ -100,6 +101,7 @@ pub(crate) fn decide(
         attested: None,
         verification: None,
         passkey: None,
+        shown: Some(envelope.shown),
     });
     let mut decision = Decision::of(Subject::Ask(id), Happened::Asked(Box::new(asked)));
     decision.happened.push((Subject::Ask(id), Happened::Answered { vote, decisive: true }));

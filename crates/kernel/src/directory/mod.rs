@@ -86,6 +86,10 @@ pub struct Project {
     /// Quotas that differ from those of the installation.
     #[serde(default, skip_serializing_if = "Limits::is_empty")]
     pub quotas: Limits,
+    /// The minimum assurance for approving what is irreversible or critical. Absent where there is no
+    /// such rule, as in projects of before there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub irreversible_assurance: Option<Assurance>,
 }
 
 /// One step of a project's escalation ladder.
@@ -226,7 +230,7 @@ pub use passkey::{
 };
 pub use people::{HumanChange, NewAgent, NewHuman};
 pub use profile::NewProfile;
-pub use project::NewProject;
+pub use project::{IrreversibleSetting, NewProject};
 pub use recipients::{Allowed, BadAllowed, Reachable, Recipients};
 pub use rule::NewRule;
 pub use session::{NewSession, Proof};

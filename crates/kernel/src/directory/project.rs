@@ -39,6 +39,32 @@ pub struct NewProject {
     pub allowed_recipients: Option<BTreeSet<Allowed>>,
     /// Quotas that differ from those of the installation. `None` keeps what the project has.
     pub quotas: Option<Limits>,
+    /// The minimum assurance for approving what is irreversible or critical.
+    pub irreversible_assurance: IrreversibleSetting,
+}
+
+/// What becomes of a project's minimum assurance for approving irreversible and critical asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IrreversibleSetting {
+    /// A project that exists keeps what it has, a new one gets this.
+    Keep {
+        /// What a new project gets.
+        new: Option<Assurance>,
+    },
+    /// It becomes this; `None` is no such rule.
+    Set(Option<Assurance>),
+}
+
+impl IrreversibleSetting {
+    /// What a project has from now on.
+    fn of(self, before: Option<&Project>) -> Option<Assurance> {
+        match (self, before) {
+            // A minimum that everything meets is none.
+            (Self::Set(assurance), _) => assurance.filter(|least| *least > Assurance::None),
+            (Self::Keep { .. }, Some(before)) => before.irreversible_assurance,
+            (Self::Keep { new }, None) => new,
+        }
+    }
 }
 
 impl NewProject {
@@ -55,7 +81,15 @@ impl NewProject {
             recipients: None,
             allowed_recipients: None,
             quotas: None,
+            irreversible_assurance: IrreversibleSetting::Keep { new: None },
         }
+    }
+
+    /// A project as an operator adds it: somebody signed in has to approve what is irreversible or
+    /// critical.
+    pub fn fresh(id: ProjectId) -> Self {
+        let irreversible_assurance = IrreversibleSetting::Keep { new: Some(Assurance::Session) };
+        Self { irreversible_assurance, ..Self::plain(id) }
     }
 }
 
@@ -88,6 +122,7 @@ pub(crate) fn decide(
         recipients,
         allowed_recipients,
         quotas,
+        irreversible_assurance,
     } = new.clone();
     let known = world.directory.project(&id);
     let before = known.map_or_else(Recipients::of_new_projects, |known| known.recipients.clone());
@@ -113,6 +148,7 @@ pub(crate) fn decide(
         retention,
         recipients,
         quotas,
+        irreversible_assurance: irreversible_assurance.of(world.directory.project(&new.id)),
     };
     Ok(Decision::of(Subject::Project(id), Happened::ProjectSaved(Box::new(project))))
 }
@@ -169,6 +205,34 @@ mod tests {
         assert_eq!(stranger.map(drop), Err(ADMIN_ONLY));
     }
 
+    /// Adding a project sets the rule, saving one that exists without naming it does not.
+    #[test]
+    fn a_project_keeps_its_minimum_for_irreversible_asks_unless_it_is_changed() {
+        use IrreversibleSetting::{Keep, Set};
+        let mut cast = Cast::new();
+        let named = |name: &str, irreversible_assurance| NewProject {
+            irreversible_assurance,
+            ..NewProject::plain(name.parse().unwrap())
+        };
+        let (session, none) = (Some(Assurance::Session), None);
+        for (name, saved, expected) in [
+            ("acme", Keep { new: session }, none),
+            ("fresh", Keep { new: session }, session),
+            ("fresh", Keep { new: none }, session),
+            ("fresh", Set(Some(Assurance::Passkey)), Some(Assurance::Passkey)),
+            ("fresh", Set(none), none),
+            ("fresh", Set(Some(Assurance::None)), none),
+        ] {
+            cast.run(Actor::System, Command::SaveProject(named(name, saved)));
+            let project = cast.directory().project(&name.parse().unwrap()).unwrap();
+            assert_eq!(project.irreversible_assurance, expected, "{name} {saved:?}");
+        }
+        let fresh = NewProject::fresh("another".parse().unwrap());
+        cast.run(Actor::System, Command::AddProject(fresh));
+        let another = cast.directory().project(&"another".parse().unwrap()).unwrap();
+        assert_eq!(another.irreversible_assurance, session);
+    }
+
     #[test]
     fn reminders_are_few_and_come_after_the_ask() {
         let mut cast = Cast::new();
@@ -192,7 +256,7 @@ mod tests {
         let cast = Cast::new();
         let acme = cast.directory().project(&"acme".parse().unwrap()).unwrap();
         let stored = serde_json::to_string(acme).unwrap();
-        for new in ["reminders", "retention", "recipients", "quotas"] {
+        for new in ["reminders", "retention", "recipients", "quotas", "irreversible_assurance"] {
             assert!(!stored.contains(new), "{new} in {stored}");
         }
         assert_eq!(serde_json::from_str::<Project>(&stored).unwrap(), *acme);

@@ -242,7 +242,7 @@ mod tests {
             (cast.human("mark"), &["v1", "v2"]),
             (cast.human("adam"), &["v1", "v2"]),
             (cast.human("zoe"), &[]),
-            (Actor::LinkHolder { ask: AskId::new(ulid::Ulid::from(7_u128)) }, &[]),
+            (Actor::link_holder(AskId::new(ulid::Ulid::from(7_u128))), &[]),
             (Actor::System, &["v1", "v2"]),
         ] {
             assert_eq!(reads(&cast, &actor), sees, "{actor:?}");

@@ -73,6 +73,9 @@ impl Task {
             quorum: 1,
             // Whoever works on it may be of another project; what is decided is of this one, too.
             floor: project.floor.max(self.floor(world.directory)),
+            irreversible_assurance: project
+                .irreversible_assurance
+                .max(self.irreversible_assurance(world.directory)),
             grants: Vec::new(),
             inline: None,
             callback: None,

@@ -233,8 +233,7 @@ mod tests {
     fn only_people_write_tasks_down() {
         let mut cast = Cast::new();
         let ask = cast.ask(crate::testing::new_ask());
-        for actor in [cast.agent("bot"), Actor::System, Actor::LinkHolder { ask }, cast.relay(ask)]
-        {
+        for actor in [cast.agent("bot"), Actor::System, Actor::link_holder(ask), cast.relay(ask)] {
             let refused = cast.want(actor, TaskCommand::Create(Box::new(new_task())));
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
         }

@@ -190,7 +190,7 @@ mod tests {
     fn only_who_decides_or_raised_it_withdraws_it() {
         let (mut cast, id, ask) = waiting(OnSilence::Cancel, CheckpointKind::Approval);
         cast.run(cast.human("olga"), Command::Assign(ask, human("mark"), None));
-        for actor in [cast.human("mark"), cast.widely("bob"), Actor::LinkHolder { ask }] {
+        for actor in [cast.human("mark"), cast.widely("bob"), Actor::link_holder(ask)] {
             let refused = cast.attempt(actor, Command::Cancel(ask, None));
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
         }

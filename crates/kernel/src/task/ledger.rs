@@ -149,7 +149,7 @@ mod tests {
             (cast.agent("root"), [true, false, false, false, true]),
             (cast.widely("root"), [true, false, false, false, true]),
             (cast.agent("left"), [true, false, false, false, true]),
-            (Actor::LinkHolder { ask }, [false; 5]),
+            (Actor::link_holder(ask), [false; 5]),
             (cast.relay(ask), [false; 5]),
             (cast.guest(ask), [false; 5]),
             (Actor::System, [true; 5]),

@@ -166,6 +166,11 @@ impl Task {
         directory.project(&self.project).map_or(Assurance::None, |project| project.floor)
     }
 
+    /// The minimum assurance of its project for approving what is irreversible or critical.
+    pub(super) fn irreversible_assurance(&self, directory: &Directory) -> Option<Assurance> {
+        directory.project(&self.project)?.irreversible_assurance
+    }
+
     /// The refusal where it stands somewhere else.
     pub(super) fn stands_in(&self, states: &[State]) -> Result<(), Refusal> {
         if states.contains(&self.state) {
@@ -282,7 +287,7 @@ mod tests {
             (cast.widely("bot"), true),
             (cast.widely("bob"), true),
             (cast.widely("spy"), false),
-            (Actor::LinkHolder { ask }, false),
+            (Actor::link_holder(ask), false),
             (cast.guest(ask), false),
             (cast.relay(ask), false),
             (Actor::System, true),

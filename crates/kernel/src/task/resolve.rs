@@ -46,10 +46,15 @@ pub(super) fn decide(
             answer::vote(world, envelope, ask, &reply, AnswerProofs::NONE, None)?.1
         }
         Settled::Beside(words) => {
-            if let Actor::Human { assurance: have, .. } = envelope.actor
-                && have < ask.floor
-            {
-                return Err(Refusal::AssuranceTooLow { have, need: ask.floor }.into());
+            if let Actor::Human { assurance: have, .. } = envelope.actor {
+                // Judged as the answer that comes nearest: what stops the task needs less.
+                let nearest = match new.action {
+                    Action::Reject => Answer::REJECTED,
+                    Action::Approve | Action::Choose | Action::Provide | Action::Reassign => {
+                        Answer::Approved { edits: None }
+                    }
+                };
+                ask.assured(&nearest, have)?;
             }
             let mut salts = envelope.salts.clone();
             let reason = words.map(|text| Erasable::new(text, &mut salts));

@@ -173,7 +173,8 @@ impl Policy {
         let insists = match self.mode {
             Mode::Optional => false,
             Mode::Required => true,
-            Mode::StepUp => lets_go_ahead(stance),
+            // Whoever says no, or asks for something else first, needs to prove nothing.
+            Mode::StepUp => stance.lets_proceed(),
         };
         insists && self.required_for.contains(&door)
     }
@@ -231,21 +232,6 @@ impl Policy {
     pub fn wanted(&self) -> String {
         let ways = self.requirements.any_of.iter().map(|way| in_words(&way.all_of));
         ways.collect::<Vec<_>>().join(", or ")
-    }
-}
-
-/// Whether the agent acts on such an answer. Whoever says no, or asks for something else first, needs
-/// to prove nothing.
-fn lets_go_ahead(stance: Stance) -> bool {
-    match stance {
-        Stance::Approve
-        | Stance::Choose
-        | Stance::Provide
-        | Stance::Confirm
-        | Stance::Retry
-        | Stance::Skip
-        | Stance::Reply => true,
-        Stance::Reject | Stance::Change | Stance::Decline | Stance::Abort => false,
     }
 }
 

@@ -188,6 +188,7 @@ impl Stage {
             fresh: Ulid::from(self.drawn),
             salts: Salts::new(seed),
             expected: None,
+            shown: kernel::ask::Shown::Nothing,
             command,
         }
     }
@@ -257,7 +258,7 @@ impl Stage {
                 let plain = new_ask().question;
                 let reply = reply(asked.unwrap_or(&plain), variety);
                 let actor = match verb {
-                    Verb::ByLink(_) => Actor::LinkHolder { ask: id },
+                    Verb::ByLink(_) => Actor::link_holder(id),
                     Verb::Relay(_) => Actor::Relay { ask: id, attested: someone() },
                     _ => holder,
                 };
@@ -291,7 +292,7 @@ impl Stage {
     /// whoever holds a token of some ask.
     fn anybody(&self, n: usize) -> Actor {
         match n % 14 {
-            12 => Actor::LinkHolder { ask: self.nth(n / 14) },
+            12 => Actor::link_holder(self.nth(n / 14)),
             13 => Actor::Relay { ask: self.nth(n / 14), attested: someone() },
             n => anybody(n),
         }
@@ -341,7 +342,7 @@ fn pick<'a>(names: &[&'a str], n: usize) -> &'a str {
 }
 
 fn grant(token: &str) -> Grant {
-    Grant { purpose: Purpose::Review, hash: Cast::hash(token) }
+    Grant::to_agent(Purpose::Review, Cast::hash(token))
 }
 
 fn someone() -> Attested {

@@ -121,7 +121,7 @@ impl Turn {
         match usize::from(n) % 15 {
             n @ 0..7 => cast.human(people[n]),
             n @ 7..11 => cast.agent(agents[n - 7]),
-            11 => Actor::LinkHolder { ask },
+            11 => Actor::link_holder(ask),
             12 => cast.guest(ask),
             13 => cast.relay(ask),
             _ => Actor::System,

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use ::channels::card::{Fields, Mistake, Sheet, WORDS};
 use ::channels::heard::{About, What};
 use ::channels::{Channel, Failed, Heard};
+use kernel::ask::Shown;
 use kernel::audit::Digest;
 use kernel::directory::Means;
 use kernel::question::{Body, Question, Reply};
@@ -320,7 +321,8 @@ impl Hearing<'_> {
             fingerprint: Digest::of_json(&(ask.id, &reply)),
             lasting: false,
         };
-        let terms = Terms { idempotency: Some(idempotency), ..Terms::default() };
+        let idempotency = Some(idempotency);
+        let terms = Terms { idempotency, shown: Shown::Summary, ..Terms::default() };
         let command = Command::Answer(ask.id, Box::new(reply));
         match self.app.gateway.run_on(terms, actor, command).await {
             Ok(outcome) => {

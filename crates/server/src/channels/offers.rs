@@ -151,11 +151,8 @@ impl App {
     /// or a confirmation is needed: that is for its page.
     pub(crate) async fn ways(&self, ask: &Ask, actor: &Actor) -> Result<Ways, StoreError> {
         let Some(question) = ask.question.value() else { return Ok(Ways::default()) };
-        // A guest is known no better than whoever holds a link.
-        let worth = match actor {
-            Actor::Guest { .. } => Assurance::Link,
-            _ => Assurance::Channel,
-        };
+        let proven = ask.proven_by(actor, &self.gateway.directory());
+        let worth = proven.map_or(Assurance::None, |(_, assurance)| assurance);
         let careful = ask.verification.is_some()
             || ask.floor > worth
             || ask.needs_confirmation()

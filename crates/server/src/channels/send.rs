@@ -288,7 +288,10 @@ impl App {
         }
         let hash = Digest::of(self.secrets.review(&name).as_bytes());
         if !ask.is_granted(Purpose::Review, &hash) {
-            let grant = Command::Grant(ask.id, vec![Grant { purpose: Purpose::Review, hash }]);
+            // Only what goes to an address that a person verified proves more than the agent's word.
+            let sent_to = ask.place_owner(&self.gateway.directory()).cloned();
+            let grant = Grant { purpose: Purpose::Review, hash, sent_to };
+            let grant = Command::Grant(ask.id, vec![grant]);
             self.gateway.run(Actor::System, grant).await?;
         }
         Ok(self.guests_link(ask, name))

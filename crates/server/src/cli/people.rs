@@ -248,13 +248,14 @@ impl People {
                 save(place, &path, &body.clone(), Command::SaveAgent(body.named(id))).await?;
             }
             PeopleCommand::AddProject { id, place } => {
-                let body = projects::body(NewProject::plain(id.clone()));
+                let fresh = NewProject::fresh(id);
+                let (id, body) = (fresh.id.clone(), projects::body(fresh.clone()));
                 let message = format!(
                     "there is a project called {id} already, and nothing was changed; change its \
                      rules with `countersign projects set {id}`"
                 );
                 let taken = Some(Taken { what: "project", message });
-                let command = Command::AddProject(body.clone().named(id));
+                let command = Command::AddProject(fresh);
                 send(place, Method::POST, "/api/v1/projects", &body, command, taken).await?;
             }
             PeopleCommand::Link { id, public_url, listen, place } => {

@@ -6,7 +6,7 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use dialects::native::{ProjectBody, ProjectView};
 use kernel::ask::{Envelopes, Seat};
-use kernel::directory::{Allowed, NewProject, Reachable, Step};
+use kernel::directory::{Allowed, IrreversibleSetting, NewProject, Reachable, Step};
 use kernel::quota::Limits;
 use kernel::retention::Keep;
 use kernel::{Assurance, Command, ProjectId};
@@ -76,6 +76,10 @@ enum ProjectsCommand {
         /// Quotas that differ from the server's: agent.open_asks=100,project.uploads=0; `usual` for none
         #[arg(long, value_name = "NAME=N", value_parser = quotas)]
         quotas: Option<Limits>,
+        /// How sure it must be who approves a request that is irreversible or critical, if more than the
+        /// floor: `link`, `channel`, `session` or `passkey`, or `none` for no such rule
+        #[arg(long, value_name = "ASSURANCE", value_parser = word::<Assurance>)]
+        irreversible_assurance: Option<Assurance>,
         #[command(flatten)]
         place: Place,
     },
@@ -92,6 +96,7 @@ struct Wanted {
     recipients: Option<Reachable>,
     allowed_recipients: Option<BTreeSet<Allowed>>,
     quotas: Option<Limits>,
+    irreversible_assurance: Option<Assurance>,
 }
 
 /// For how long, or as the server says.
@@ -122,6 +127,7 @@ impl Projects {
                         "RETENTION",
                         "RECIPIENTS",
                         "QUOTAS",
+                        "IRREVERSIBLE",
                     ];
                     table(&names, &projects.iter().map(row).collect::<Vec<_>>());
                 }
@@ -140,6 +146,7 @@ impl Projects {
                 allow_recipient,
                 no_allowed_recipients,
                 quotas,
+                irreversible_assurance,
                 place,
             } => {
                 let reminders = (no_reminders || !reminder.is_empty()).then_some(reminder);
@@ -157,6 +164,7 @@ impl Projects {
                     recipients,
                     allowed_recipients,
                     quotas,
+                    irreversible_assurance,
                 };
                 set(place, id, wanted).await?;
             }
@@ -167,7 +175,7 @@ impl Projects {
 
 async fn set(place: Place, id: ProjectId, wanted: Wanted) -> anyhow::Result<()> {
     let (admin, json) = place.open().await?;
-    let mut project = known(&admin, &id).await?.unwrap_or_else(|| NewProject::plain(id.clone()));
+    let mut project = known(&admin, &id).await?.unwrap_or_else(|| NewProject::fresh(id.clone()));
     if let Some(allowed) = wanted.default_on_silence {
         project.default_on_silence = allowed;
     }
@@ -189,6 +197,10 @@ async fn set(place: Place, id: ProjectId, wanted: Wanted) -> anyhow::Result<()> 
     project.recipients = wanted.recipients.or(project.recipients);
     project.allowed_recipients = wanted.allowed_recipients.or(project.allowed_recipients);
     project.quotas = wanted.quotas.or(project.quotas);
+    if let Some(least) = wanted.irreversible_assurance {
+        let rule = Some(least).filter(|least| *least > Assurance::None);
+        project.irreversible_assurance = IrreversibleSetting::Set(rule);
+    }
     let body = body(project.clone());
     match &admin {
         Admin::Remote(server) => {
@@ -231,7 +243,9 @@ async fn known(admin: &Admin, id: &ProjectId) -> anyhow::Result<Option<NewProjec
             recipients,
             allowed_recipients,
             quotas,
+            irreversible_assurance,
         } = view;
+        let irreversible_assurance = IrreversibleSetting::Set(irreversible_assurance);
         NewProject {
             id,
             default_on_silence,
@@ -243,6 +257,7 @@ async fn known(admin: &Admin, id: &ProjectId) -> anyhow::Result<Option<NewProjec
             recipients: Some(recipients),
             allowed_recipients: Some(allowed_recipients),
             quotas: Some(quotas),
+            irreversible_assurance,
         }
     };
     Ok(view.map(new))
@@ -261,7 +276,13 @@ pub(super) fn body(project: NewProject) -> ProjectBody {
         recipients,
         allowed_recipients,
         quotas,
+        irreversible_assurance,
     } = project;
+    let irreversible_assurance = match irreversible_assurance {
+        IrreversibleSetting::Set(rule) => Some(rule),
+        // The server knows what a new project gets.
+        IrreversibleSetting::Keep { .. } => None,
+    };
     ProjectBody {
         id: Some(id),
         default_on_silence,
@@ -273,6 +294,7 @@ pub(super) fn body(project: NewProject) -> ProjectBody {
         recipients,
         allowed_recipients,
         quotas,
+        irreversible_assurance,
     }
 }
 
@@ -309,6 +331,7 @@ fn row(project: &ProjectView) -> Vec<String> {
             }
         },
         project.quotas.to_string(),
+        project.irreversible_assurance.map_or_else(String::new, |least| least.to_string()),
     ]
 }
 

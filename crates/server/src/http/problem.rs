@@ -181,6 +181,8 @@ impl From<Refusal> for Problem {
             Refusal::NotFound { .. } => 404,
             Refusal::NotAllowed { .. }
             | Refusal::AssuranceTooLow { .. }
+            | Refusal::ApprovalTooWeak { .. }
+            | Refusal::SilenceTooWeak { .. }
             | Refusal::NotInline
             | Refusal::VerificationRequired { .. }
             | Refusal::VerificationFailed { .. }
@@ -339,6 +341,11 @@ mod tests {
             Refusal::TakenBy { by: "mark".parse().unwrap() },
             Refusal::AlreadyAnswered { by: kernel::By::System, at: kernel::Time::from_millis(0) },
             Refusal::AlreadyCancelled { by: kernel::By::System, at: kernel::Time::from_millis(0) },
+            Refusal::SilenceTooWeak { need: kernel::Assurance::Session },
+            Refusal::ApprovalTooWeak {
+                have: kernel::Assurance::AgentAttested,
+                need: kernel::Assurance::Session,
+            },
             Refusal::AssuranceTooLow {
                 have: kernel::Assurance::Link,
                 need: kernel::Assurance::Session,

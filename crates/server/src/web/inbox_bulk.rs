@@ -317,7 +317,9 @@ pub fn why(refusal: &Refusal, directory: &Directory, now: Time) -> String {
         Refusal::VerificationRequired { .. } | Refusal::VerificationFailed { .. } => {
             "It needs a proof that you are a person".to_owned()
         }
-        Refusal::AssuranceTooLow { .. } => "It needs a stronger sign-in".to_owned(),
+        Refusal::AssuranceTooLow { .. } | Refusal::ApprovalTooWeak { .. } => {
+            "It needs a stronger sign-in".to_owned()
+        }
         Refusal::NotAllowed { why } | Refusal::NotOver { why } => {
             let mut letters = why.chars();
             let first = letters.next().map(|letter| letter.to_uppercase().to_string());
@@ -339,6 +341,7 @@ pub fn why(refusal: &Refusal, directory: &Directory, now: Time) -> String {
         | Refusal::NotInline
         | Refusal::Exists { .. }
         | Refusal::DefaultForbidden
+        | Refusal::SilenceTooWeak { .. }
         | Refusal::IdempotencyMismatch
         | Refusal::NoDeadline
         | Refusal::NotDue => "That did not work; look at it by itself".to_owned(),

@@ -257,7 +257,7 @@ fn short(text: &str, most: usize) -> bool {
 /// before it is answered. Who must prove anew who they are does so on the page; so does who is asked to
 /// check first; and what was delivered is looked at before.
 fn stands_alone(question: &Question, ask: &Ask) -> bool {
-    ask.floor <= Assurance::Session
+    ask.approval_assurance() <= Assurance::Session
         && ask.review.is_none()
         && !wants_verification(ask)
         && !brings_more(ask)

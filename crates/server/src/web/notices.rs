@@ -224,6 +224,16 @@ fn in_words(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'s
             "This request needs a stronger sign-in".to_owned(),
             "Your answer was not sent. Sign in again, then answer.",
         ),
+        Refusal::ApprovalTooWeak { need: Assurance::Passkey, .. } => (
+            "Approving this request needs your passkey".to_owned(),
+            "Your answer was not sent: the request is irreversible or critical. Open it and confirm \
+             your approval with a passkey. Rejecting it needs none.",
+        ),
+        Refusal::ApprovalTooWeak { .. } => (
+            "Approving this request needs somebody who is signed in".to_owned(),
+            "Your answer was not sent: the request is irreversible or critical. Sign in to approve it. \
+             Rejecting it needs no sign-in.",
+        ),
         Refusal::NotAllowed { .. } => {
             ("You cannot do this".to_owned(), "Nothing was changed. Ask the owner of this agent.")
         }
@@ -251,6 +261,7 @@ fn in_words(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'s
         | Refusal::NotInline
         | Refusal::Exists { .. }
         | Refusal::DefaultForbidden
+        | Refusal::SilenceTooWeak { .. }
         | Refusal::Changed { .. }
         | Refusal::IdempotencyMismatch
         | Refusal::NoDeadline

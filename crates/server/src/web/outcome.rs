@@ -8,7 +8,7 @@ use kernel::question::{Answer, Body, Choice, Question, Reply};
 use kernel::task::Action;
 use kernel::text::reveal;
 use kernel::verification::Proof;
-use kernel::{Ask, By, Time};
+use kernel::{Ask, Assurance, By, Time};
 use serde_json::Value;
 
 use super::facts::{Block, Fact, Facts, fact};
@@ -190,14 +190,23 @@ fn answered(
     directory: &Directory,
     now: Time,
 ) -> Outcome {
-    let Resolution { reply, by, via, assurance, at, attested, verification, .. } = resolution;
+    let Resolution { reply, by, via, assurance, at, attested, verification, shown, .. } =
+        resolution;
     let reply = reply.value();
     let attested = attested.as_ref().and_then(|attested| attested.value());
     let who = attested.map_or_else(|| words::by(directory, by), words::attested);
     let sentence = if *by == By::System {
         "Nobody answered in time, so the agent's default was taken.".to_owned()
     } else if *by == By::LinkHolder {
-        format!("Answered {} by {who}.", words::door(*via))
+        // Answers of before it was recorded where a link went have the same assurance for every link.
+        let proves = match (assurance, shown) {
+            (Assurance::AgentAttested, _) => {
+                " The agent was given this link, so only the agent vouches that a person answered."
+            }
+            (_, Some(_)) => " Countersign sent this link to a verified address.",
+            (_, None) => "",
+        };
+        format!("Answered by {who}.{proves}")
     } else {
         format!("Answered by {who} {} ({}).", words::door(*via), words::sureness(*assurance, *via))
     };

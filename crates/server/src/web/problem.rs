@@ -175,6 +175,8 @@ impl FormProblem {
             | Refusal::TimedOut { .. }
             | Refusal::TakenBy { .. }
             | Refusal::AssuranceTooLow { .. }
+            | Refusal::ApprovalTooWeak { .. }
+            | Refusal::SilenceTooWeak { .. }
             | Refusal::NotInline
             | Refusal::VerificationRequired { .. }
             | Refusal::VerificationFailed { .. }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use kernel::directory::Directory;
-use kernel::{Ask, Assurance, Time};
+use kernel::{Actor, Ask, Assurance, Time};
 use serde::Serialize;
 
 use super::card::{Card, CardBody, Desk};
@@ -27,6 +27,8 @@ pub struct Review<'a> {
     pub case_id: &'a str,
     /// What the page's forms show to be taken.
     pub token: &'a str,
+    /// Who holds that token.
+    pub holder: &'a Actor,
     /// For names.
     pub directory: &'a Directory,
     /// The step of a form to show, from 0.
@@ -65,6 +67,16 @@ pub fn ended(ask: &Ask, directory: &Directory, now: Time) -> Option<Ended> {
     Some(Ended { title, text: text.into_iter().flatten().collect() })
 }
 
+/// What an answer with a link of this assurance proves, in plain words.
+fn proves(assurance: Assurance) -> &'static str {
+    if assurance >= Assurance::Link {
+        "Countersign sent it to a verified address, and gave it to nobody else. The receipt says so."
+    } else {
+        "Nothing about who you are: the agent was given this link too. The receipt says that only the \
+         agent vouches for the answer."
+    }
+}
+
 #[derive(Template)]
 #[template(path = "review.html")]
 struct ReviewPage<'a> {
@@ -79,8 +91,12 @@ struct ReviewPage<'a> {
     banner: Option<Banner>,
     problems: &'a [Problem],
     outcome: Option<Outcome>,
+    /// What answering with this link proves.
+    proves: &'static str,
     /// Where somebody who is signed in answers, if the link alone is not enough.
     sign_in_href: Option<String>,
+    /// Where somebody who is signed in approves, if the link is enough for all but that.
+    approve_href: Option<String>,
     card: Option<Card>,
     /// Where the agent's actions are picked, while they can be.
     offer: Option<Offers>,
@@ -92,12 +108,15 @@ struct ReviewPage<'a> {
 
 impl<'a> ReviewPage<'a> {
     fn new(frame: &'a Frame, review: &Review<'a>) -> Self {
-        let Review { ask, case_id, token, directory, step, notice, draft, confirm, second } =
-            *review;
+        let Review { ask, case_id, token, holder, directory, .. } = *review;
+        let Review { step, notice, draft, confirm, second, .. } = *review;
         let now = frame.now;
         let outcome = Outcome::of(ask, directory, now);
         let open = outcome.is_none();
-        let barred = open && ask.floor > Assurance::Link;
+        let proven = ask.proven_by(holder, directory);
+        let have = proven.map_or(Assurance::None, |(_, assurance)| assurance);
+        let barred = open && ask.floor > have;
+        let guarded = open && !barred && ask.approval_assurance() > have;
         let confirm = confirm.filter(|_| open && !barred);
         let second = second.filter(|_| open && !barred);
         let asked = open && !barred && confirm.is_none() && second.is_none();
@@ -128,7 +147,9 @@ impl<'a> ReviewPage<'a> {
                 proof: ("token", token.to_owned()),
             }),
             talk: None,
+            proves: proves(have),
             sign_in_href: barred.then(|| paths::request(ask.id)),
+            approve_href: guarded.then(|| paths::request(ask.id)),
             card,
             confirm,
             second,

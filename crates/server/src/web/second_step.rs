@@ -184,8 +184,8 @@ impl SecondStep {
 }
 
 /// Whether a passkey is asked for before an answer counts, which is a deliberate step of its own.
-pub fn takes_passkey(ask: &Ask) -> bool {
-    ask.floor == Assurance::Passkey
+pub fn takes_passkey(ask: &Ask, answer: &Answer) -> bool {
+    ask.minimum_assurance(answer) == Assurance::Passkey
 }
 
 /// Whether the "no" of a confirmation is what destroys, as its label says.

@@ -93,7 +93,7 @@ pub fn door(via: Via) -> &'static str {
         Via::Telegram => "in Telegram",
         Via::Webhook => "through a program of the operator's",
         Via::Api => "through the API",
-        Via::Link => "on the review page",
+        Via::Link => "with the review link",
         Via::Inline => "through the agent",
         Via::Timer => "when time ran out",
         Via::Script => "by a script, in a test",
@@ -116,6 +116,10 @@ pub fn sureness(assurance: Assurance, via: Via) -> &'static str {
     };
     match assurance {
         Assurance::None => "nobody answered",
+        Assurance::AgentAttested if reached => "nobody known here; the agent chose the address",
+        Assurance::AgentAttested if via == Via::Link => {
+            "with a link that the agent was given; only the agent says that a person answered"
+        }
         Assurance::AgentAttested => "only the agent says that a person answered",
         Assurance::Link if reached => "nobody known here; the agent wanted it asked there",
         Assurance::Link => "whoever held the link",

@@ -136,6 +136,36 @@ fn a_project_says_whom_agents_may_reach_and_how_much_they_use() {
     assert!(wrong.contains("agent.open_asks"), "{wrong}");
 }
 
+/// The minimum assurance for approving what is irreversible: set, kept, shown and removed, through a
+/// server and on a folder alike.
+#[test]
+fn the_minimum_assurance_for_irreversible_requests_is_a_rule_of_a_project() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let rule = |id: &str| {
+        let projects = cli(&server, &["projects", "list", "--json"]).json();
+        let projects = projects.as_array().unwrap().clone();
+        let found = projects.into_iter().find(|project| project["id"] == id).unwrap();
+        found["irreversible_assurance"].clone()
+    };
+    let set = |args: &[&str]| {
+        cli(&server, &[&["projects", "set", "dev"], args].concat()).ok();
+    };
+    assert_eq!(rule("dev"), Value::Null, "a development server has no such rule");
+    set(&["--irreversible-assurance", "session"]);
+    assert_eq!(rule("dev"), "session");
+    set(&["--reminder", "15m"]);
+    assert_eq!(rule("dev"), "session", "not named, not changed");
+    let shown = cli(&server, &["projects", "list"]).ok();
+    assert!(shown.contains("IRREVERSIBLE") && shown.contains("session"), "{shown}");
+    set(&["--irreversible-assurance", "none"]);
+    assert_eq!(rule("dev"), Value::Null);
+    let wrong = cli(&server, &["projects", "set", "dev", "--irreversible-assurance", "sesion"]);
+    assert!(wrong.failed(64).contains("did you mean session?"));
+    cli(&server, &["people", "add-project", "billing"]).ok();
+    assert_eq!(rule("billing"), Value::Null);
+}
+
 /// `people add` adds, `people set` changes what it names; through a server and on a folder alike.
 #[test]
 fn add_refuses_an_existing_person_and_set_changes_only_what_is_named() {

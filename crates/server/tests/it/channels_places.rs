@@ -41,7 +41,7 @@ async fn a_call_is_put_in_the_channel_the_agent_names() {
     press(&world, &slack, &id(&message), "Approve", "U0EVE").await;
     let seen = world.agent().get(&native(&made)).await.is(200)["result"].clone();
     assert_eq!(seen["by"], json!({ "kind": "guest" }), "{seen}");
-    assert_eq!((&seen["via"], &seen["assurance"]), (&json!("slack"), &json!("link")));
+    assert_eq!((&seen["via"], &seen["assurance"]), (&json!("slack"), &json!("agent-attested")));
     assert_eq!(seen["attested"]["platform_user_id"], "U0EVE");
     let got = world.agent().get(&format!("{A2H}/function_calls/c1")).await.is(200);
     assert_eq!(got["status"]["approved"], true);

@@ -340,7 +340,10 @@ async fn people_are_recognised_by_the_address_slack_confirmed() {
     let (ask, message) = told(&world, &slack, placed).await;
     press(&world, &slack, &message, "Approve", ADA).await;
     let done = result(&world, &ask).await;
-    assert_eq!((&done["by"]["kind"], &done["assurance"]), (&json!("guest"), &json!("link")));
+    assert_eq!(
+        (&done["by"]["kind"], &done["assurance"]),
+        (&json!("guest"), &json!("agent-attested"))
+    );
     waits(&world, 0).await;
     world.end().await;
 }

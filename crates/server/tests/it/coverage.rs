@@ -478,12 +478,12 @@ async fn every_command_leaves_a_record() {
     story.run(owner(), Command::Revoke(id, "a mistake".to_owned())).await;
     story.run(system(), Command::Erase(id)).await;
     let ask_again = story.run(clerk.clone(), ask(question())).await.unwrap();
-    let (holder, bare) = (Actor::LinkHolder { ask: ask_again }, Vec::new());
+    let (holder, bare) = (Actor::link_holder(ask_again), Vec::new());
     let again = reply.clone();
     story.run(holder, Command::AnswerWithProofs(ask_again, Box::new(reply), bare)).await;
     let callback = Some("https://127.0.0.1:9/hook".to_owned());
     let id = story.run(clerk.clone(), ask(NewAsk { callback, ..question() })).await.unwrap();
-    let grant = Grant { purpose: Purpose::Review, hash: Digest::of(b"token") };
+    let grant = Grant::to_agent(Purpose::Review, Digest::of(b"token"));
     story.run(clerk.clone(), Command::Grant(id, vec![grant])).await;
     story.run(clerk.clone(), Command::Cancel(id, None)).await;
     let refused = CallbackResult::Refused { status: 503 };

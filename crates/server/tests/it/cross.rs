@@ -358,7 +358,7 @@ async fn every_state_in_every_dialect() {
         let names = Names::of(&id);
         let ask = id.split_once('_').map(|(_, ulid)| format!("ask_{ulid}")).unwrap();
         let ask: kernel::AskId = ask.parse().unwrap();
-        let holder = || Actor::LinkHolder { ask };
+        let holder = || Actor::link_holder(ask);
         let run = async |command| world.gateway().run(holder(), command).await.unwrap();
         match state {
             "opened" => drop(run(Command::Open(ask)).await),

@@ -23,7 +23,7 @@ async fn a_stream_ends_with_its_case() {
     let world = World::dev().await;
     let body = with(approval(), json!({ "reminder_at": "2026-03-01T09:01:00Z" }));
     let case = Case::make(&world, body).await;
-    let holder = || Actor::LinkHolder { ask: case.ask_id() };
+    let holder = || Actor::link_holder(case.ask_id());
     let mut live = Events::open(&world.anonymous(), &case.path("events_url")).await;
     world.advance(60);
     world.run_timers().await;
@@ -70,7 +70,7 @@ async fn a_stream_ends_with_its_case() {
 async fn a_stream_goes_on_where_it_broke_off() {
     let mut world = World::dev().await;
     let case = Case::make(&world, approval()).await;
-    let holder = || Actor::LinkHolder { ask: case.ask_id() };
+    let holder = || Actor::link_holder(case.ask_id());
     world.gateway().run(holder(), Command::Open(case.ask_id())).await.unwrap();
     let mut first = Events::open(&world.anonymous(), &case.path("events_url")).await;
     let opened = first.next().await.unwrap();

@@ -12,7 +12,7 @@ use crate::world::World;
 async fn a_case_from_pending_to_completed() {
     let world = World::dev().await;
     let case = Case::make(&world, of("input")).await;
-    let holder = || Actor::LinkHolder { ask: case.ask_id() };
+    let holder = || Actor::link_holder(case.ask_id());
     let pending = case.status().await;
     assert_eq!((&pending["status"], &pending["opened_at"]), (&json!("pending"), &Value::Null));
     assert!(pending.header("retry-after").parse::<u64>().unwrap() >= 1);
@@ -42,7 +42,7 @@ async fn a_case_from_pending_to_completed() {
     let claims = dialects::proof::verify(jws, &world.keys()).unwrap();
     assert_eq!(
         (claims.assurance, claims.redacted),
-        (Some(kernel::Assurance::Link), vec!["pin".to_owned()])
+        (Some(kernel::Assurance::AgentAttested), vec!["pin".to_owned()])
     );
     world.end().await;
 }
@@ -70,9 +70,9 @@ async fn what_was_seen_is_not_sent_again() {
         poll(unseen).await.is(200);
     }
     for (command, by) in [
-        (Command::Open(case.ask_id()), Actor::LinkHolder { ask: case.ask_id() }),
-        (Command::Progress(case.ask_id(), None), Actor::LinkHolder { ask: case.ask_id() }),
-        (Command::Cancel(case.ask_id(), None), Actor::LinkHolder { ask: case.ask_id() }),
+        (Command::Open(case.ask_id()), Actor::link_holder(case.ask_id())),
+        (Command::Progress(case.ask_id(), None), Actor::link_holder(case.ask_id())),
+        (Command::Cancel(case.ask_id(), None), Actor::link_holder(case.ask_id())),
     ] {
         let tag = case.status().await.header("etag").to_owned();
         world.gateway().run(by, command).await.unwrap();
@@ -126,7 +126,7 @@ async fn expiry_needs_no_timer() {
         let body = with(approval(), json!({ "timeout": "10m", "default_action": "reject" }));
         let case = Case::make(&world, body).await;
         if state == "in_progress" {
-            let holder = Actor::LinkHolder { ask: case.ask_id() };
+            let holder = Actor::link_holder(case.ask_id());
             world.gateway().run(holder, Command::Progress(case.ask_id(), None)).await.unwrap();
         }
         let deadline = case.hitl["expires_at"].clone();

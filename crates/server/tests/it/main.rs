@@ -18,6 +18,7 @@ mod a2h_cross;
 mod a2h_letters;
 mod a2h_people;
 mod answers;
+mod assurance;
 mod authenticator;
 mod bad_input;
 mod begun_by_mail;

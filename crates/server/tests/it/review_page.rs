@@ -285,7 +285,7 @@ async fn a_lost_race_shows_the_winner() {
     other.post(&[("action", "draft"), ("comment", "again")]).await.is(204);
     other.post(&[("action", "cancel")]).await.is(409);
     let later = world.anonymous().get(&case.path("review_url")).await.is(200);
-    assert!(main_text(&later).contains("Rejected Answered on the review page"));
+    assert!(main_text(&later).contains("Rejected Answered by whoever had the link"));
     world.end().await;
 }
 

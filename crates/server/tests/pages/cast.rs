@@ -153,6 +153,7 @@ impl Cast {
             fresh: Ulid::from(self.drawn),
             salts: Salts::new([7; 32]),
             expected: None,
+            shown: kernel::ask::Shown::Question,
             command,
         };
         let mut verdict = decide(&self.world(), &envelope)?;

@@ -48,6 +48,7 @@ fn show_with(
         ask: g.cast.seen(ask),
         case_id: CASE,
         token: "link-token",
+        holder: &Actor::link_holder(ask),
         directory: &g.cast.directory,
         step,
         notice,
@@ -103,7 +104,7 @@ pub(crate) fn gallery(g: &mut Gallery) {
         let ask = g.cast.ask(new());
         g.cast.advance(181);
         show(g, &format!("{name}-open"), ask, 0, None, None);
-        let holder = Actor::LinkHolder { ask };
+        let holder = Actor::link_holder(ask);
         g.cast.run(holder, Command::Answer(ask, Box::new(reply)));
         g.cast.advance(65);
         show(g, &format!("{name}-answered"), ask, 0, Some(&Notice::Sent), None);
@@ -112,7 +113,7 @@ pub(crate) fn gallery(g: &mut Gallery) {
         g.cast.run(Actor::System, Command::Expire(ask));
         show(g, &format!("{name}-expired"), ask, 0, None, None);
         let ask = g.cast.ask(new());
-        let holder = Actor::LinkHolder { ask };
+        let holder = Actor::link_holder(ask);
         g.cast.run(holder, Command::Cancel(ask, Some("I left the company".to_owned())));
         show(g, &format!("{name}-closed"), ask, 0, Some(&Notice::TurnedDown), None);
     }
@@ -197,7 +198,7 @@ fn races(g: &mut Gallery) {
     g.cast.act("olga", Command::Answer(ask, Box::new(reply)));
     g.cast.advance(70);
     let Err(refusal) = g.cast.attempt_as(
-        Actor::LinkHolder { ask },
+        Actor::link_holder(ask),
         Command::Answer(ask, Box::new(say(Answer::Approved { edits: None }))),
     ) else {
         panic!()
@@ -291,7 +292,7 @@ fn the_token_is_all_it_takes() {
 fn what_is_over_can_only_be_read() {
     for (name, ..) in kinds() {
         for (state, says) in [
-            ("answered", "Answered on the review page by whoever had the link."),
+            ("answered", "Answered by whoever had the link. The agent was given this link"),
             ("expired", "Expired Nobody answered in time. What happens now. The agent goes on"),
             ("closed", "Withdrawn by whoever had the link."),
         ] {

@@ -315,7 +315,7 @@ pub async fn a_follow_up_of_nothing_is_refused(stage: &Stage) {
 
 pub async fn tokens_and_what_an_agent_passed_on_are_kept(stage: &Stage) {
     let hash = |token: &str| Digest::of(token.as_bytes());
-    let grant = |purpose, token| Grant { purpose, hash: hash(token) };
+    let grant = |purpose, token| Grant::to_agent(purpose, hash(token));
     let id = stage
         .ask(NewAsk {
             grants: vec![grant(Purpose::Review, "first"), grant(Purpose::Submit, "s")],

@@ -95,7 +95,8 @@ impl Stage {
     pub fn envelope(&self, actor: Actor, command: Command) -> Envelope {
         let fresh = self.draw();
         let seed = Digest::of(&fresh.to_bytes()).0;
-        Envelope { actor, fresh, salts: Salts::new(seed), expected: None, command }
+        let shown = kernel::ask::Shown::Nothing;
+        Envelope { actor, fresh, salts: Salts::new(seed), expected: None, shown, command }
     }
 
     pub fn job(&self, actor: Actor, command: Command) -> Job {
@@ -107,7 +108,7 @@ impl Stage {
         let scope = match &actor {
             Actor::Agent { id, .. } => id.to_string(),
             Actor::Human { id, .. } => id.to_string(),
-            Actor::LinkHolder { ask } | Actor::Relay { ask, .. } | Actor::Guest { ask, .. } => {
+            Actor::LinkHolder { ask, .. } | Actor::Relay { ask, .. } | Actor::Guest { ask, .. } => {
                 ask.to_string()
             }
             Actor::System => "system".to_owned(),

@@ -95,7 +95,7 @@ fn actions_count_when_they_are_seen_and_when_they_are_picked() {
     cast.run(cast.human("olga"), Command::Open(id));
     cast.run(cast.human("olga"), Command::Open(id));
     assert_eq!(of(&cast, id, Measure::Shown), ["expand", "other", "expand"]);
-    for actor in [cast.human("olga"), Actor::LinkHolder { ask: id }] {
+    for actor in [cast.human("olga"), Actor::link_holder(id)] {
         cast.run(actor.clone(), Command::Pick(id, 2));
         cast.run(actor, Command::Pick(id, 2));
     }

@@ -253,7 +253,7 @@ fn only_the_reviewers_answer() {
         cast.human("mark"),
         cast.human("zoe"),
         cast.agent("bot"),
-        Actor::LinkHolder { ask },
+        Actor::link_holder(ask),
         cast.guest(ask),
         cast.relay(ask),
     ] {

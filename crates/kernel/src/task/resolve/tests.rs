@@ -334,7 +334,7 @@ fn an_answer_anywhere_resumes_the_task() {
 fn nobody_else_decides_through_any_door() {
     let (mut cast, id, ask) = blocked(CheckpointKind::Approval);
     cast.run(cast.human("olga"), Command::Assign(ask, human("mark"), None));
-    let link = Actor::LinkHolder { ask };
+    let link = Actor::link_holder(ask);
     for actor in [
         cast.human("mark"),
         cast.human("adam"),

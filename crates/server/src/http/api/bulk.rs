@@ -8,6 +8,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{BulkAnswer, BulkResult, BulkResults};
+use kernel::ask::Shown;
 use kernel::question::Reply;
 use kernel::{Actor, Ask, AskId, Command, Refusal};
 use store::StoreError;
@@ -118,7 +119,12 @@ impl App {
             Err(refusal) => return Ok(Err(refusal)),
         };
         // What is answered is what was judged.
-        let terms = Terms { expected: Some(ask.head.seq), ..Terms::default() };
+        let shown = match how {
+            // The page of bulk answers lists them in short.
+            How::Held => Shown::Summary,
+            How::AtOnce | How::DryRun => Shown::Nothing,
+        };
+        let terms = Terms { expected: Some(ask.head.seq), shown, ..Terms::default() };
         let command = match how {
             How::Held => Command::HoldAnswer(id, Box::new(reply)),
             How::AtOnce | How::DryRun => Command::Answer(id, Box::new(reply)),

@@ -5,16 +5,16 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use dialects::native::{AgentBody, AgentPage, AgentView, ProjectBody, ProjectPage, ProjectView};
-use kernel::directory::Hears;
-use kernel::{AgentId, Command, ProjectId, Refusal};
+use kernel::directory::{Hears, NewProject};
+use kernel::{AgentId, Assurance, Command, ProjectId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::Shared;
 use crate::http::api::identities::{Listing, Pairs, given_id, named, one, saved};
 use crate::http::api::openapi::Pages;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
+use crate::http::{App, Shared};
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -77,6 +77,19 @@ async fn project(
     one(found, "project")
 }
 
+impl App {
+    /// The minimum assurance for approving irreversible and critical requests that new projects get:
+    /// somebody signed in has to approve them, unless the server runs for development.
+    pub(in crate::http) fn irreversible_assurance(&self) -> Option<Assurance> {
+        (!self.config.dev).then_some(Assurance::Session)
+    }
+
+    /// A project with the rules that new projects get.
+    pub(in crate::http) fn new_project(&self, id: ProjectId) -> NewProject {
+        if self.config.dev { NewProject::plain(id) } else { NewProject::fresh(id) }
+    }
+}
+
 /// Add a project. Refused with `exists` if there is a project with this id; nothing changes then.
 #[utoipa::path(
     post,
@@ -104,7 +117,9 @@ async fn add_project(
     let (_, actor) = app.administered(&headers).await?;
     let body: ProjectBody = app.json(body).await?;
     let id = given_id(body.id.clone())?;
-    app.gateway.run(actor, Command::AddProject(body.named(id.clone()))).await?;
+    app.gateway
+        .run(actor, Command::AddProject(body.named(id.clone(), app.irreversible_assurance())))
+        .await?;
     saved(true, app.gateway.directory().project(&id).map(ProjectView::from), "project")
 }
 
@@ -133,7 +148,9 @@ async fn save_project(
     let body: ProjectBody = app.json(body).await?;
     let id = named(&id, body.id.as_ref())?;
     let new = before.project(&id).is_none();
-    app.gateway.run(actor, Command::SaveProject(body.named(id.clone()))).await?;
+    app.gateway
+        .run(actor, Command::SaveProject(body.named(id.clone(), app.irreversible_assurance())))
+        .await?;
     saved(new, app.gateway.directory().project(&id).map(ProjectView::from), "project")
 }
 

@@ -53,7 +53,7 @@ impl App {
             None => None,
         };
         let uses = if let Some(Way::Before(upload)) = way { Some(upload) } else { None };
-        let terms = Terms { idempotency, expected, uses };
+        let terms = Terms { idempotency, expected, uses, ..Terms::default() };
         let (checkpoint, used) = (command.checkpoint(), Used::by(&command));
         let command = Command::Task(Box::new(command));
         let outcome = self.gateway.run_on(terms, actor.clone(), command).await;

@@ -1,6 +1,8 @@
 //! `POST /hitl/v1/cases`: a service needs a person. Answers the 202 it can pass on as it is.
 //! Specification §6, §7.5.
 
+use std::collections::BTreeSet;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
@@ -8,6 +10,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::IntoResponse;
 use dialects::hitl::{self, Links, NewCase, WireError};
 use kernel::ask::{Grant, Purpose};
+use kernel::command::NewAsk;
+use kernel::question::Stance;
 use kernel::verification::Policy;
 use kernel::{Actor, Ask, Assurance, Command, KeyId};
 use serde_json::json;
@@ -33,7 +37,7 @@ impl Tokens {
     }
 
     fn grants(&self) -> Vec<Grant> {
-        let grant = |purpose, token: &Minted| Grant { purpose, hash: token.hash };
+        let grant = |purpose, token: &Minted| Grant::to_agent(purpose, token.hash);
         let submit = self.submit.as_ref().map(|token| grant(Purpose::Submit, token));
         [grant(Purpose::Review, &self.review), grant(Purpose::Poll, &self.poll)]
             .into_iter()
@@ -70,9 +74,7 @@ pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: 
         // A proof must answer something; what nobody can guess is ours to draw.
         policy.binding.challenge.get_or_insert_with(|| app.gateway.ids().mint("").secret);
     }
-    if !app.takes_relays(&actor) {
-        ask.inline = None;
-    }
+    ask.inline = app.inline(&actor, &ask);
     let tokens = Tokens::draw(app.gateway.ids(), ask.inline.is_some());
     ask.grants = tokens.grants();
     let terms = Terms {
@@ -112,12 +114,22 @@ fn refused(error: StoreError) -> HitlError {
 }
 
 impl App {
-    /// Whether the agent's project takes what only an agent says. Where it does not, inline answers
-    /// are not even offered.
-    fn takes_relays(&self, actor: &Actor) -> bool {
-        let Actor::Agent { project, .. } = actor else { return false };
+    /// Which answers the agent may pass on: those that its project takes with no more than the agent's
+    /// word. Where it takes none, inline answers are not even offered.
+    fn inline(&self, actor: &Actor, ask: &NewAsk) -> Option<BTreeSet<Stance>> {
+        let Actor::Agent { project, .. } = actor else { return None };
         let directory = self.gateway.directory();
-        directory.project(project).is_some_and(|project| project.floor <= Assurance::AgentAttested)
+        let project = directory.project(project)?;
+        if project.floor > Assurance::AgentAttested {
+            return None;
+        }
+        let guarded = project.irreversible_assurance > Some(Assurance::AgentAttested)
+            && ask.needs_confirmation();
+        let stances = ask.inline.iter().flatten().copied();
+        let taken: BTreeSet<Stance> =
+            stances.filter(|stance| !(guarded && stance.lets_proceed())).collect();
+        ask.inline.as_ref().filter(|asked| asked.is_empty() || !taken.is_empty())?;
+        Some(taken)
     }
 
     /// The refusal for a policy that nobody could ever satisfy here.

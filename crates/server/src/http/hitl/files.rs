@@ -33,7 +33,7 @@ pub(super) async fn upload(
     }
     app.door.count(ask.id, Lane::Submit)?;
     let name = param(&pairs, "name").ok_or_else(|| WireError::field("name", "the file's name"))?;
-    let actor = Actor::LinkHolder { ask: ask.id };
+    let actor = Actor::link_holder(ask.id);
     let uploaded = app.upload(&ask, &actor, name, &headers, body).await;
     let uploaded = uploaded.map_err(|refused| HitlError::from(refused).about(&id))?;
     Ok((StatusCode::CREATED, Json(uploaded)).into_response())

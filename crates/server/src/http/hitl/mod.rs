@@ -117,6 +117,14 @@ impl App {
         ask.is_granted(purpose, &Digest::of(token.as_bytes()))
             && self.gateway.directory().tokens_work(ask)
     }
+
+    /// Who answers with a review token; `None` if it is not one of this ask, or was ended with the
+    /// agent's key. The token itself says whether the server sent it to a verified address or an agent was
+    /// given it.
+    pub(crate) fn link_holder(&self, ask: &Ask, token: &str) -> Option<Actor> {
+        let holder = ask.link_holder(&Digest::of(token.as_bytes()));
+        holder.filter(|_| self.gateway.directory().tokens_work(ask))
+    }
 }
 
 /// Who reads a case.

@@ -20,6 +20,8 @@ use crate::http::{App, Shared, body};
 use crate::verification::Expected;
 
 type Pairs = Query<Vec<(String, String)>>;
+/// Who holds the link, and what they sent.
+type Sent<T> = (Actor, Result<T, WireError>);
 
 pub(super) async fn respond(
     State(app): State<Shared>,
@@ -38,8 +40,8 @@ pub(super) async fn respond(
         return app.hitl_relayed(&ask, &bytes, &headers).await.map_err(|error| error.about(&id));
     }
     let shown = shown(&pairs, &headers, &id);
-    let read = app.sent_by_holder(&ask, shown, body, hitl::read_respond, Respond::token).await?;
-    app.hitl_answered(&ask, read, &headers).await.map_err(|error| error.about(&id))
+    let sent = app.sent_by_holder(&ask, shown, body, hitl::read_respond, Respond::token).await?;
+    app.hitl_answered(&ask, sent, &headers).await.map_err(|error| error.about(&id))
 }
 
 pub(super) async fn cancel(
@@ -63,15 +65,14 @@ pub(super) async fn cancel(
     let shown = shown(&pairs, &headers, &id);
     let read =
         app.sent_by_holder(&ask, shown, body, hitl::parse_cancel, |(_, token)| token.as_deref());
-    let read = read.await?;
+    let (holder, read) = read.await?;
     let (reason, _) = read.map_err(|error| HitlError::from(error).about(&id))?;
-    let holder = Actor::LinkHolder { ask: ask.id };
     app.hitl_cancelled(&ask, holder, reason).await.map_err(|error| error.about(&id))
 }
 
 impl App {
-    /// What whoever holds the link sends. Their token is in the address or a cookie, else in the body;
-    /// from strangers nothing is read that is not needed to know them.
+    /// Who holds the link, and what they send. Their token is in the address or a cookie, else in the
+    /// body; from strangers nothing is read that is not needed to know them.
     async fn sent_by_holder<T>(
         &self,
         ask: &Ask,
@@ -79,32 +80,32 @@ impl App {
         body: Body,
         read: impl FnOnce(&[u8]) -> Result<T, WireError>,
         in_body: impl FnOnce(&T) -> Option<&str>,
-    ) -> Result<Result<T, WireError>, HitlError> {
-        let holds = |token: &str| self.is_token(ask, Purpose::Review, token);
-        if shown.is_some_and(|token| !holds(token)) {
+    ) -> Result<Sent<T>, HitlError> {
+        let holder = shown.map(|token| self.link_holder(ask, token));
+        if let Some(None) = holder {
             return Err(WireError::invalid_token().into());
         }
         let read = read(&body::read(body, self.config.body_limit).await?);
-        if shown.is_none() && !read.as_ref().ok().and_then(in_body).is_some_and(holds) {
-            return Err(WireError::invalid_token().into());
-        }
-        Ok(read)
+        let holder = holder.unwrap_or_else(|| {
+            read.as_ref().ok().and_then(in_body).and_then(|token| self.link_holder(ask, token))
+        });
+        let holder = holder.ok_or_else(WireError::invalid_token)?;
+        Ok((holder, read))
     }
 
     /// What a person says who holds the link.
     async fn hitl_answered(
         &self,
         ask: &Ask,
-        read: Result<Respond, WireError>,
+        (holder, read): Sent<Respond>,
         headers: &HeaderMap,
     ) -> Answer {
         self.door.count(ask.id, Lane::Submit)?;
         self.hitl_still_open(ask)?;
-        let actor = Actor::LinkHolder { ask: ask.id };
         let read = read?;
         let evidence = read.evidence(ask)?;
-        let reply = read.by_person(ask, |reply| self.redeemed(reply, ask.id, &actor))?;
-        self.hitl_answer(ask, actor, reply, &evidence, headers).await
+        let reply = read.by_person(ask, |reply| self.redeemed(reply, ask.id, &holder))?;
+        self.hitl_answer(ask, holder, reply, &evidence, headers).await
     }
 
     /// What an agent passes on.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use jiff::tz::TimeZone;
+use kernel::ask::Shown;
 use kernel::directory::Human;
 use kernel::question::Reply;
 use kernel::{Ask, Command, HumanId, Refusal};
@@ -53,7 +54,8 @@ pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
         return Ok(html(StatusCode::OK, inbox_bulk::sure(&visitor.frame, &ask, &step)));
     }
     let command = Command::HoldAnswer(ask.id, Box::new(reply));
-    match app.answer_unless_claimed(&visitor, &visitor.actor, &ask, None, command).await {
+    let (shown, actor) = (Shown::Summary, &visitor.actor);
+    match app.answer_seeing(shown, &visitor, actor, &ask, None, command).await {
         Ok(_) => Ok(return_to(Some(&back), ("sent", ask.id.to_string()))),
         Err(StoreError::Refused(refusal)) => {
             app.refused(&visitor, &back, refusal, StatusCode::CONFLICT).await

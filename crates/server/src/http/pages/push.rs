@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use kernel::ask::Shown;
 use kernel::question::{Answer, Reply};
 use kernel::{Command, Refusal};
 use serde::Serialize;
@@ -13,6 +14,7 @@ use store::StoreError;
 
 use super::sign_in::from_elsewhere;
 use super::{Page, parts};
+use crate::gateway::Terms;
 use crate::http::{Shared, submitted};
 use crate::push::deliver::{Offered, PURPOSE, from_notice};
 use crate::push::notice::takes_buttons;
@@ -65,7 +67,8 @@ pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
     }
     let reply = Box::new(Reply { answer, comment: None });
     let actor = from_notice(visitor.human.id.clone());
-    match app.gateway.run(actor, Command::Answer(ask.id, reply)).await {
+    let terms = Terms { shown: Shown::Summary, ..Terms::default() };
+    match app.gateway.run_on(terms, actor, Command::Answer(ask.id, reply)).await {
         Ok(_) => {
             // The notice says so itself; nobody has to tell this device again.
             app.gateway.store().forget_told(ask.id, offered.device).await?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
+use kernel::ask::Shown as Displayed;
 use kernel::directory::Human;
 use kernel::question::{Body, Question};
 use kernel::{Actor, Ask, AskId, Command, HumanId, Refusal, form};
@@ -150,7 +151,7 @@ pub(super) async fn answer(
         let status = StatusCode::CONFLICT;
         return app.request_page(&visitor, &ask, status, Some(&notice), Some(&draft)).await;
     }
-    let guarded = second_step::takes_passkey(&ask) || !ask.is_open();
+    let guarded = second_step::takes_passkey(&ask, &reply.answer) || !ask.is_open();
     let desk = Desk::inbox(ask.id, &visitor.frame);
     let before = app.before_step(&visitor.session.to_string(), &ask, &reply, &submitted, guarded);
     if let Some(mut step) = SecondStep::wanted(&ask, &reply, &submitted, desk, before) {
@@ -160,7 +161,7 @@ pub(super) async fn answer(
         return app.request_page_with(&visitor, &ask, StatusCode::OK, page).await;
     }
     // What the kernel would refuse is asked for first. It judges again what comes back.
-    if second_step::takes_passkey(&ask) && ask.is_open() {
+    if second_step::takes_passkey(&ask, &reply.answer) && ask.is_open() {
         return Ok(app.step_up_page(&visitor, &ask, reply, over));
     }
     let command = Command::HoldAnswer(ask.id, Box::new(reply));
@@ -258,8 +259,8 @@ impl App {
         }
     }
 
-    /// Answers. The owner of the agent answers over a claim only if they were shown who holds it
-    /// (`over`), also if the claim was made at this very moment.
+    /// Answers from a page that displays the whole question. The owner of the agent answers over a claim
+    /// only if they were shown who holds it (`over`), also if the claim was made at this very moment.
     pub(super) async fn answer_unless_claimed(
         &self,
         visitor: &Visitor,
@@ -268,9 +269,23 @@ impl App {
         over: Option<&HumanId>,
         command: Command,
     ) -> Result<Outcome, StoreError> {
+        self.answer_seeing(Displayed::Question, visitor, actor, ask, over, command).await
+    }
+
+    /// The same from a page that displays as much of the question as `shown` says.
+    pub(super) async fn answer_seeing(
+        &self,
+        shown: Displayed,
+        visitor: &Visitor,
+        actor: &Actor,
+        ask: &Ask,
+        over: Option<&HumanId>,
+        command: Command,
+    ) -> Result<Outcome, StoreError> {
         let me = &visitor.human;
         if me.id != ask.owner {
-            return self.gateway.run(actor.clone(), command).await;
+            let terms = Terms { shown, ..Terms::default() };
+            return self.gateway.run_on(terms, actor.clone(), command).await;
         }
         let mut ask = Arc::new(ask.clone());
         let mut last = Refusal::NotFound { what: "request" };
@@ -278,7 +293,7 @@ impl App {
             if let Some(by) = unseen_claim(&ask, me, over) {
                 return Err(StoreError::Refused(Refusal::TakenBy { by: by.clone() }));
             }
-            let terms = Terms { expected: Some(ask.head.seq), ..Terms::default() };
+            let terms = Terms { expected: Some(ask.head.seq), shown, ..Terms::default() };
             match self.gateway.run_on(terms, actor.clone(), command.clone()).await {
                 Err(StoreError::Refused(refusal @ Refusal::Changed { .. })) => last = refusal,
                 decided => return decided,

@@ -42,6 +42,8 @@ pub(super) struct Guest {
     pub(super) case_id: String,
     pub(super) token: String,
     pub(super) frame: Frame,
+    /// Who answers with that token.
+    pub(super) holder: Actor,
     /// Whether the browser keeps the link, so that the address alone shows the page again.
     pub(super) remembered: bool,
     /// What addresses are built from, for whoever sends the person back.
@@ -68,14 +70,15 @@ pub(super) async fn show_review(
     let mut ask = app.case(&case_id, &frame).await?;
     let known = cookie(from.headers(), &case_id);
     let shown = [visit.token.as_deref(), known].into_iter().flatten();
-    let token = shown.into_iter().find(|token| app.is_token(&ask, Purpose::Review, token));
-    let Some(token) = token else { return Err(no_link(StatusCode::UNAUTHORIZED, &frame)) };
+    let found = shown.into_iter().find_map(|token| Some((token, app.link_holder(&ask, token)?)));
+    let Some((token, holder)) = found else {
+        return Err(no_link(StatusCode::UNAUTHORIZED, &frame));
+    };
     let remembered = known == Some(token);
     let base = app.hitl_base(from.headers());
-    let guest = Guest { case_id, token: token.to_owned(), frame, remembered, base };
+    let guest = Guest { case_id, token: token.to_owned(), frame, holder, remembered, base };
     if ask.is_open() && is_person(from.method(), from.headers()) {
-        let holder = Actor::LinkHolder { ask: ask.id };
-        let looked = app.gateway.run(holder, Command::Open(ask.id)).await;
+        let looked = app.gateway.run(guest.holder.clone(), Command::Open(ask.id)).await;
         if let Ok(Some(opened)) = looked.map(|outcome| outcome.ask) {
             ask = Arc::new(opened);
         }
@@ -136,7 +139,11 @@ pub(super) async fn post_review(
     }
     let remembered = cookie(&headers, &case_id).is_some_and(holds);
     let base = app.hitl_base(&headers);
-    let guest = Guest { case_id, token: posted.proof.clone(), frame, remembered, base };
+    let token = posted.proof.clone();
+    let Some(holder) = app.link_holder(&ask, &token) else {
+        return Err(no_link(StatusCode::UNAUTHORIZED, &frame));
+    };
+    let guest = Guest { case_id, token, frame, holder, remembered, base };
     review_act::act(&app, &guest, &ask, posted).await
 }
 
@@ -196,12 +203,13 @@ impl App {
         draft: Option<&Draft>,
     ) -> Response {
         let directory = self.gateway.directory();
-        let Guest { case_id, token, frame, .. } = guest;
+        let Guest { case_id, token, frame, holder, .. } = guest;
         let directory = &directory;
         let view = review::Review {
             ask,
             case_id,
             token,
+            holder,
             directory,
             step,
             notice,
@@ -221,11 +229,12 @@ impl App {
         confirm: &Confirm,
     ) -> Response {
         let directory = self.gateway.directory();
-        let Guest { case_id, token, frame, .. } = guest;
+        let Guest { case_id, token, frame, holder, .. } = guest;
         let view = review::Review {
             ask,
             case_id,
             token,
+            holder,
             directory: &directory,
             step: 0,
             notice: None,
@@ -239,11 +248,12 @@ impl App {
     /// The page with the second step before an answer is sent.
     pub(super) fn second_step_page(&self, guest: &Guest, ask: &Ask, step: &SecondStep) -> Response {
         let directory = self.gateway.directory();
-        let Guest { case_id, token, frame, .. } = guest;
+        let Guest { case_id, token, frame, holder, .. } = guest;
         let view = review::Review {
             ask,
             case_id,
             token,
+            holder,
             directory: &directory,
             step: 0,
             notice: None,

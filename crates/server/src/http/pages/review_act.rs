@@ -3,14 +3,16 @@
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
+use kernel::ask::Shown;
 use kernel::form::Form;
 use kernel::question::{AnswerError, Body, Question};
 use kernel::verification::Door;
-use kernel::{Actor, Ask, Command, Refusal};
+use kernel::{Ask, Assurance, Command, Refusal};
 use store::StoreError;
 
 use super::Page;
 use super::review::{Guest, guest_instead};
+use crate::gateway::Terms;
 use crate::http::App;
 use crate::http::submitted::Posted;
 use crate::web::card::Desk;
@@ -163,7 +165,13 @@ impl Turn<'_> {
             Ok(reply) => reply,
             Err(problem) => return self.refused(kept, problem).await,
         };
-        let holder = Actor::LinkHolder { ask: ask.id };
+        let holder = guest.holder.clone();
+        // What the kernel would refuse for want of a sign-in is said before anything is confirmed.
+        let worth = ask.proven_by(&holder, &app.gateway.directory());
+        let have = worth.map_or(Assurance::None, |(_, assurance)| assurance);
+        if let Err(refusal) = ask.assured(&reply.answer, have) {
+            return app.lost(guest, ask, refusal, Some(kept)).await;
+        }
         let proven = ask.verification.as_ref().zip(Door::of(&holder));
         let demanded = proven.is_some_and(|(it, door)| it.demands(door, reply.answer.stance()));
         let desk = Desk::link(&guest.case_id, &guest.token, kept.step);
@@ -180,7 +188,8 @@ impl Turn<'_> {
         }
         let came = self.presented(kept, &reply).await?;
         let command = Command::AnswerWithProofs(ask.id, Box::new(reply.clone()), came.clone());
-        match app.gateway.run(holder, command).await {
+        let terms = Terms { shown: Shown::Question, ..Terms::default() };
+        match app.gateway.run_on(terms, holder, command).await {
             Ok(outcome) => {
                 let ask = outcome.ask.as_ref().unwrap_or(ask);
                 Ok(app.done(guest, ask, "sent", &Notice::Sent))
@@ -207,7 +216,7 @@ pub(super) fn on(guest: &Guest, query: &str) -> Response {
 impl App {
     async fn turn_down(&self, guest: &Guest, ask: &Ask, sent: &Submitted) -> Page {
         let reason = sent.text("reason").filter(|text| !text.trim().is_empty());
-        let holder = Actor::LinkHolder { ask: ask.id };
+        let holder = guest.holder.clone();
         match self.gateway.run(holder, Command::Cancel(ask.id, reason)).await {
             Ok(outcome) => {
                 let ask = outcome.ask.as_ref().unwrap_or(ask);
@@ -222,7 +231,7 @@ impl App {
     async fn pick_by_link(&self, guest: &Guest, ask: &Ask, sent: &Submitted) -> Page {
         let place = sent.value("pick").and_then(|place| place.parse().ok());
         let command = Command::Pick(ask.id, place.unwrap_or(usize::MAX));
-        match self.gateway.run(Actor::LinkHolder { ask: ask.id }, command).await {
+        match self.gateway.run(guest.holder.clone(), command).await {
             Ok(outcome) => {
                 let ask = outcome.ask.as_ref().unwrap_or(ask);
                 if guest.remembered {
@@ -257,7 +266,9 @@ impl App {
     ) -> Page {
         let status = match &refusal {
             Refusal::TimedOut { .. } => StatusCode::GONE,
-            Refusal::AssuranceTooLow { .. } | Refusal::NotAllowed { .. } => StatusCode::FORBIDDEN,
+            Refusal::AssuranceTooLow { .. }
+            | Refusal::ApprovalTooWeak { .. }
+            | Refusal::NotAllowed { .. } => StatusCode::FORBIDDEN,
             Refusal::Invalid { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             _ => StatusCode::CONFLICT,
         };

@@ -49,7 +49,7 @@ impl App {
             | Body::Escalate { .. }
             | Body::Converse => None,
         };
-        let holder = Actor::LinkHolder { ask: ask.id };
+        let holder = Actor::link_holder(ask.id);
         self.gateway.run(holder, Command::Progress(ask.id, progress)).await.map(drop)
     }
 }

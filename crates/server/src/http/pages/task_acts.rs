@@ -4,6 +4,7 @@
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use jiff::tz::TimeZone;
+use kernel::ask::Shown;
 use kernel::directory::about::About;
 use kernel::task::{Given, Handover, TaskCommand};
 use kernel::{Command, Task};
@@ -171,7 +172,9 @@ impl App {
             }
         };
         let scope = format!("{act}/{}", task.id);
-        let terms = Terms { idempotency: once(&visitor, &sent, &scope), ..Terms::default() };
+        let idempotency = once(&visitor, &sent, &scope);
+        // The page of a task shows what was delivered, not the question as it stands.
+        let terms = Terms { idempotency, shown: Shown::Summary, ..Terms::default() };
         let command = Command::Task(Box::new(command));
         match self.gateway.run_on(terms, visitor.actor.clone(), command).await {
             Ok(outcome) => {

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use kernel::ask::{Envelopes, Seat};
-use kernel::directory::{Allowed, Directory, NewProject, Project, Reachable, Step};
+use kernel::directory::{
+    Allowed, Directory, IrreversibleSetting, NewProject, Project, Reachable, Step,
+};
 use kernel::quota::Limits;
 use kernel::retention::Keep;
 use kernel::{Assurance, HumanId, ProjectId};
@@ -34,12 +36,24 @@ pub const LABELS: &[(&str, &str)] = &[
     ("recipients", "Who agents may reach"),
     ("allowed_recipients", "Allowed recipients"),
     ("quotas", "Quotas"),
+    ("irreversible_assurance", "Who may approve what is irreversible or critical"),
 ];
+
+/// The choice of no minimum beyond the one for every answer.
+const NO_RULE: &str = "none";
 
 /// Every floor in plain words, least first.
 const FLOORS: [(Assurance, &str, &str); 5] = [
-    (Assurance::AgentAttested, "agent_attested", "Anybody, even if only the agent says who it was"),
-    (Assurance::Link, "link", "Whoever holds the link to the request"),
+    (
+        Assurance::AgentAttested,
+        "agent_attested",
+        "Anybody, even if only the agent vouches for them: this includes review links that agents were given",
+    ),
+    (
+        Assurance::Link,
+        "link",
+        "Whoever holds a link that Countersign sent to a verified address of a person",
+    ),
     (Assurance::Channel, "channel", "Somebody known from a chat or mail account"),
     (Assurance::Session, "session", "Somebody who is signed in"),
     (Assurance::Passkey, "passkey", "Somebody who confirms this very answer with a passkey"),
@@ -107,8 +121,18 @@ pub fn page(project: &Project, directory: &Directory, filled: Filled<'_>) -> Set
         Envelopes::Lenient => "lenient",
         Envelopes::Strict => "strict",
     };
+    let irreversible = project.irreversible_assurance;
+    let approving: Vec<Choice> =
+        std::iter::once((NO_RULE.to_owned(), "As for every answer".to_owned()))
+            .chain(floors.iter().skip(1).cloned())
+            .collect();
+    let approved_by = FLOORS.iter().find(|(floor, ..)| Some(*floor) == irreversible);
+    let approved_by = approved_by.map_or(NO_RULE, |(_, id, _)| *id);
     let mut fields = vec![
         filled.one_of("floor", "How sure it must be who answers", &floors, floor).hint("An answer from anybody less known is refused."),
+        filled
+            .one_of("irreversible_assurance", "Who may approve what is irreversible or critical", &approving, approved_by)
+            .hint("Rejecting such a request and requesting changes is open to everybody who may answer. Silence never approves it where this says more than the agent's word."),
         filled.one_of("default_on_silence", "When nobody answers", &silence, allowed),
         filled
             .one_of("envelopes", "What agents say of their messages", &envelopes, taken)
@@ -290,6 +314,14 @@ pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> 
             }
         }
     }
+    let named = |(_, name, _): &&(Assurance, &str, &str)| {
+        Some(*name) == form.value("irreversible_assurance")
+    };
+    let irreversible_assurance = match form.value("irreversible_assurance") {
+        // A form from before there was this field changes nothing of it.
+        None => plain.irreversible_assurance,
+        Some(_) => IrreversibleSetting::Set(FLOORS.iter().find(named).map(|(least, ..)| *least)),
+    };
     if !problem.problems.is_empty() {
         return Err(problem);
     }
@@ -309,6 +341,7 @@ pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> 
         recipients,
         allowed_recipients,
         quotas,
+        irreversible_assurance,
         ..plain
     })
 }

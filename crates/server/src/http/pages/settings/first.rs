@@ -49,7 +49,7 @@ pub(super) async fn demo(State(app): State<Shared>, from: Request) -> Page {
     let (agent, project) = demo_names(&visitor)?;
     let directory = app.gateway.directory();
     if directory.project(&project).is_none() {
-        let new = NewProject { default_on_silence: false, ..NewProject::plain(project.clone()) };
+        let new = NewProject { default_on_silence: false, ..app.new_project(project.clone()) };
         app.gateway.run(visitor.actor.clone(), Command::SaveProject(new)).await?;
     }
     if directory.agent(&agent).is_none() {
@@ -142,7 +142,7 @@ impl App {
             None => "default".parse().map_err(|_| broken(visitor))?,
         };
         if directory.project(&project).is_none() {
-            let new = Command::SaveProject(NewProject::plain(project.clone()));
+            let new = Command::SaveProject(self.new_project(project.clone()));
             self.gateway.run(visitor.actor.clone(), new).await?;
         }
         let names = ["agent".to_owned(), format!("agent-{}", me.id)];

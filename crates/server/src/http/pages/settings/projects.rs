@@ -3,7 +3,6 @@
 use axum::extract::{Path, Query, Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
-use kernel::directory::NewProject;
 use kernel::{Command, ProjectId};
 
 use super::super::{Page, Visitor, parts};
@@ -33,7 +32,7 @@ pub(super) async fn add(State(app): State<Shared>, from: Request) -> Page {
         Ok(id) => {
             let path = paths::project(&id);
             let taken = app.gateway.directory().project(&id).map(|_| "a name no project has");
-            let command = Command::AddProject(NewProject::plain(id));
+            let command = Command::AddProject(app.new_project(id));
             match app.attempt_new(&visitor, taken, command, view::LABELS).await? {
                 Ok(()) => return Ok(saved(&path)),
                 Err(problems) => problems,

@@ -1,0 +1,425 @@
+//! How sure it is who answered: what each actor proves, and what an ask demands of each answer.
+//!
+//! An answer below the ask's minimum assurance is refused, whoever gives it. Silence proves nothing, so
+//! it answers nothing where the minimum is above what an agent can attest by itself.
+
+use super::{Ask, DefaultAction};
+use crate::actor::{Actor, Assurance, Via};
+use crate::command::Silence;
+use crate::directory::{Directory, Project};
+use crate::event::Asked;
+use crate::question::Answer;
+use crate::refusal::Refusal;
+
+/// The most that an answer can be worth for which an agent alone vouches. Silence is taken for an answer
+/// only where no more than this is demanded.
+const ATTESTED: Assurance = Assurance::AgentAttested;
+
+impl Ask {
+    /// Through which surface this actor answers, and how sure it is that a person does; `None` for
+    /// agents and the system, which never answer.
+    ///
+    /// A link and a place prove something only where the server delivered them to an address that a
+    /// person of the directory verified. A link that an agent was given, and an address that an agent
+    /// chose and nobody verified, prove no more than the agent's word.
+    pub fn proven_by(&self, actor: &Actor, directory: &Directory) -> Option<(Via, Assurance)> {
+        match actor {
+            Actor::Human { via, assurance, .. } => Some((*via, *assurance)),
+            Actor::LinkHolder { sent_to, .. } => {
+                // The address must still be theirs: a link is worth no more than the access to it.
+                let owner = self.place_owner(directory);
+                let delivered = owner.is_some() && owner == sent_to.as_ref();
+                Some((Via::Link, if delivered { Assurance::Link } else { ATTESTED }))
+            }
+            Actor::Relay { .. } => Some((Via::Inline, ATTESTED)),
+            Actor::Guest { via, .. } => {
+                let verified = self.place_owner(directory).is_some();
+                Some((*via, if verified { Assurance::Link } else { ATTESTED }))
+            }
+            Actor::Agent { .. } | Actor::System => None,
+        }
+    }
+
+    /// The minimum assurance of this answer: the one of the ask, or the one for approving what is
+    /// irreversible or critical where that is higher. Rejecting and requesting changes never need the
+    /// latter.
+    pub fn minimum_assurance(&self, answer: &Answer) -> Assurance {
+        match self.irreversible_assurance {
+            Some(least) if self.must_confirm(answer) => least.max(self.floor),
+            Some(_) | None => self.floor,
+        }
+    }
+
+    /// The minimum assurance of an answer that lets the agent proceed.
+    pub fn approval_assurance(&self) -> Assurance {
+        self.minimum_assurance(&Answer::Approved { edits: None })
+    }
+
+    /// The refusal for an answer that is given with less assurance than it needs.
+    pub fn assured(&self, answer: &Answer, have: Assurance) -> Result<(), Refusal> {
+        if have < self.floor {
+            return Err(Refusal::AssuranceTooLow { have, need: self.floor });
+        }
+        let need = self.minimum_assurance(answer);
+        if have < need {
+            return Err(Refusal::ApprovalTooWeak { have, need });
+        }
+        Ok(())
+    }
+
+    /// Whether silence may still answer this ask. The rules of its project may have become stricter
+    /// since it was asked, and silence is held to the stricter ones.
+    pub(crate) fn takes_silence(&self, directory: &Directory) -> bool {
+        let project = directory.project(&self.project);
+        let floor = project.map_or(self.floor, |project| project.floor.max(self.floor));
+        let now = project.and_then(|project| project.irreversible_assurance);
+        let rule = now.max(self.irreversible_assurance).filter(|_| self.silence_proceeds());
+        floor.max(rule.unwrap_or(Assurance::None)) <= ATTESTED
+    }
+
+    /// Whether what happens on silence needs the confirmation that approving would.
+    fn silence_proceeds(&self) -> bool {
+        use super::OnExpiry;
+        match &self.on_expiry {
+            OnExpiry::Answer { reply } => {
+                reply.value().is_none_or(|reply| self.must_confirm(&reply.answer))
+            }
+            OnExpiry::Report { action } => {
+                *action == DefaultAction::Approve && self.needs_confirmation()
+            }
+            OnExpiry::StayOpen | OnExpiry::Fail => false,
+        }
+    }
+}
+
+/// The refusal for an ask that silence would answer or approve, where the project allows no such default
+/// or where the answer would need more than an agent can attest.
+pub(super) fn check_silence(
+    project: &Project,
+    asked: &Asked,
+    silence: &Silence,
+) -> Result<(), Refusal> {
+    // To be approved by silence is a default too, whoever acts on it.
+    let proceeds = match silence {
+        Silence::Answer(reply) => reply.answer.lets_proceed(),
+        Silence::Report(DefaultAction::Approve) => true,
+        Silence::Report(DefaultAction::Skip | DefaultAction::Reject | DefaultAction::Abort)
+        | Silence::StayOpen
+        | Silence::Fail => return Ok(()),
+    };
+    if !project.default_on_silence {
+        return Err(Refusal::DefaultForbidden);
+    }
+    let rule = asked.irreversible_assurance.filter(|_| proceeds && asked.needs_confirmation());
+    let need = rule.map_or(asked.floor, |least| least.max(asked.floor));
+    if need > ATTESTED { Err(Refusal::SilenceTooWeak { need }) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::{Map, json};
+
+    use super::*;
+    use crate::actor::{Attested, By};
+    use crate::ask::{Grant, Phase, Place, Priority, Purpose};
+    use crate::command::{Command, NewAsk};
+    use crate::directory::{IrreversibleSetting, NewHuman, NewProject, Profile};
+    use crate::ids::AskId;
+    use crate::question::{Reply, Stance};
+    use crate::testing::{Cast, human, new_ask, no, yes};
+
+    fn rules(cast: &mut Cast, floor: Assurance, irreversible: Option<Assurance>) {
+        let plain = NewProject::plain("acme".parse().unwrap());
+        let irreversible_assurance = IrreversibleSetting::Set(irreversible);
+        let project = NewProject { floor, irreversible_assurance, ..plain };
+        cast.run(Actor::System, Command::SaveProject(project));
+    }
+
+    fn placed(to: &str) -> NewAsk {
+        let place = Place { means: to.parse().unwrap(), only: Vec::new(), thread: None };
+        NewAsk { place: Some(place), ..new_ask() }
+    }
+
+    /// Mark with an address, which is verified or not.
+    fn reachable(cast: &mut Cast, verified: bool, active: bool) {
+        let email = if verified { "mark@example.com" } else { "elsewhere@example.com" };
+        let profile = Profile { email: Some(email.to_owned()), ..Profile::default() };
+        cast.run(
+            Actor::System,
+            Command::SaveHuman(NewHuman {
+                id: human("mark"),
+                profile,
+                admin: false,
+                active,
+                projects: ["acme".parse().unwrap()].into(),
+                groups: BTreeSet::new(),
+                skills: BTreeSet::new(),
+            }),
+        );
+        if verified {
+            let means = format!("email:{email}").parse().unwrap();
+            let verify = Command::VerifyContact(human("mark"), means);
+            cast.attempt(Actor::System, verify).ok();
+        }
+    }
+
+    fn worth(cast: &mut Cast, actor: Actor, id: AskId) -> (By, Assurance) {
+        cast.run(actor, Command::Answer(id, yes()));
+        let resolution = cast.seen(id).resolution().unwrap();
+        (resolution.by.clone(), resolution.assurance)
+    }
+
+    /// The agent was given this link, so using it shows nothing but that the agent or somebody it gave
+    /// the link to did.
+    #[test]
+    fn a_link_that_an_agent_was_given_proves_nothing_about_a_person() {
+        let mut cast = Cast::new();
+        let grants = vec![Grant::to_agent(Purpose::Review, Cast::hash("r"))];
+        let id = cast.ask(NewAsk { grants, ..new_ask() });
+        let holder = cast.seen(id).link_holder(&Cast::hash("r")).unwrap();
+        assert_eq!(cast.seen(id).link_holder(&Cast::hash("x")), None);
+        assert_eq!(worth(&mut cast, holder, id), (By::LinkHolder, Assurance::AgentAttested));
+        // An agent cannot say of its own token that it was sent to somebody.
+        let claimed = Grant {
+            sent_to: Some(human("olga")),
+            ..Grant::to_agent(Purpose::Review, Cast::hash("r"))
+        };
+        let other = cast.ask(NewAsk { grants: vec![claimed.clone()], ..new_ask() });
+        assert_eq!(cast.seen(other).grants[0].sent_to, None);
+        for actor in [cast.agent("bot"), Actor::System] {
+            let granted = cast.attempt(actor, Command::Grant(other, vec![claimed.clone()]));
+            assert!(matches!(granted, Err(Refusal::NotAllowed { .. })), "{granted:?}");
+        }
+    }
+
+    /// What the server itself sent to an address that a person verified is theirs to hold.
+    #[test]
+    fn a_link_counts_where_the_server_sent_it_to_a_verified_address() {
+        let mut cast = Cast::new();
+        let sent = |to: &str| {
+            vec![Grant {
+                sent_to: Some(human(to)),
+                ..Grant::to_agent(Purpose::Review, Cast::hash("m"))
+            }]
+        };
+        for (verified, active, assurance) in [
+            (true, true, Assurance::Link),
+            (false, true, Assurance::AgentAttested),
+            (true, false, Assurance::AgentAttested),
+        ] {
+            reachable(&mut cast, verified, active);
+            let id = cast.ask(placed("email:mark@example.com"));
+            let stranger = cast.attempt(Actor::System, Command::Grant(id, sent("nina")));
+            assert!(matches!(stranger, Err(Refusal::NotAllowed { .. })), "{stranger:?}");
+            let granted = cast.attempt(Actor::System, Command::Grant(id, sent("mark")));
+            assert_eq!(granted.is_ok(), assurance == Assurance::Link, "{granted:?}");
+            let token = vec![Grant::to_agent(Purpose::Review, Cast::hash("m"))];
+            if granted.is_err() {
+                cast.run(Actor::System, Command::Grant(id, token));
+            }
+            let holder = cast.seen(id).link_holder(&Cast::hash("m")).unwrap();
+            assert_eq!(worth(&mut cast, holder, id), (By::LinkHolder, assurance));
+        }
+    }
+
+    /// A link that was sent to somebody is worth nothing once they may not act any more.
+    #[test]
+    fn a_link_of_somebody_who_left_is_worth_no_more_than_the_agents_word() {
+        let mut cast = Cast::new();
+        reachable(&mut cast, true, true);
+        let id = cast.ask(placed("email:mark@example.com"));
+        let holder = Actor::LinkHolder { ask: id, sent_to: Some(human("mark")) };
+        let of = |cast: &Cast| cast.seen(id).proven_by(&holder, cast.directory());
+        assert_eq!(of(&cast), Some((Via::Link, Assurance::Link)));
+        reachable(&mut cast, true, false);
+        assert_eq!(of(&cast), Some((Via::Link, Assurance::AgentAttested)));
+    }
+
+    /// An address that the agent chose and nobody verified is the agent's.
+    #[test]
+    fn a_guest_at_an_address_nobody_verified_is_the_agents_word() {
+        let mut cast = Cast::new();
+        reachable(&mut cast, true, true);
+        for (to, assurance) in [
+            ("email:mark@example.com", Assurance::Link),
+            ("email:other@example.com", Assurance::AgentAttested),
+            ("slack:C1", Assurance::AgentAttested),
+        ] {
+            let id = cast.ask(placed(to));
+            let means: crate::directory::Means = to.parse().unwrap();
+            let attested = Attested {
+                via: means.kind().to_owned(),
+                platform: means.kind().to_owned(),
+                platform_user_id: means.address().unwrap().to_owned(),
+                display_name: None,
+            };
+            let guest = Actor::Guest { ask: id, via: Via::Email, attested };
+            assert_eq!(worth(&mut cast, guest, id), (By::Guest, assurance), "{to}");
+        }
+    }
+
+    /// A minimum assurance of `link` leaves out the agent's copy of the link.
+    #[test]
+    fn a_minimum_of_link_leaves_out_the_agents_copy() {
+        let mut cast = Cast::new();
+        rules(&mut cast, Assurance::Link, None);
+        let id = cast.ask(new_ask());
+        let refused = cast.attempt(Actor::link_holder(id), Command::Answer(id, yes()));
+        let (have, need) = (Assurance::AgentAttested, Assurance::Link);
+        assert_eq!(refused, Err(Refusal::AssuranceTooLow { have, need }));
+    }
+
+    fn marked() -> Map<String, serde_json::Value> {
+        json!({ "irreversible": true }).as_object().unwrap().clone()
+    }
+
+    /// Who may approve what cannot be undone, and that rejecting is never blocked.
+    #[test]
+    fn approving_what_is_irreversible_or_critical_needs_the_projects_assurance() {
+        use Assurance::{AgentAttested, Channel, Passkey, Session};
+        let mut cast = Cast::new();
+        rules(&mut cast, AgentAttested, Some(Session));
+        let irreversible = || NewAsk { metadata: marked(), ..new_ask() };
+        let critical = || NewAsk { priority: Priority::Critical, ..new_ask() };
+        let olga = |assurance| Actor::Human { id: human("olga"), via: Via::Web, assurance };
+        let changes = Reply { answer: Answer::CHANGES, comment: Some("less".to_owned()) };
+        for (new, guarded) in [(irreversible(), true), (critical(), true), (new_ask(), false)] {
+            for (have, proceeds) in
+                [(AgentAttested, false), (Channel, false), (Session, true), (Passkey, true)]
+            {
+                let actor = |id| {
+                    if have == AgentAttested { Actor::link_holder(id) } else { olga(have) }
+                };
+                let id = cast.ask(new.clone());
+                let approved = cast.attempt(actor(id), Command::Answer(id, yes()));
+                let expected = if proceeds || !guarded {
+                    Ok(())
+                } else {
+                    Err(Refusal::ApprovalTooWeak { have, need: Session })
+                };
+                assert_eq!(approved, expected, "{have:?}");
+                for stops in [no(), Box::new(changes.clone())] {
+                    let id = cast.ask(new.clone());
+                    cast.run(actor(id), Command::Answer(id, stops));
+                }
+            }
+        }
+        // Asks of before the rule keep the rules they were asked under.
+        rules(&mut cast, AgentAttested, None);
+        let before = cast.ask(critical());
+        rules(&mut cast, AgentAttested, Some(Session));
+        cast.run(Actor::link_holder(before), Command::Answer(before, yes()));
+    }
+
+    /// What an agent passes on is its own word, so it cannot approve what needs a session.
+    #[test]
+    fn an_agent_cannot_pass_on_the_approval_of_what_is_irreversible() {
+        let mut cast = Cast::new();
+        rules(&mut cast, Assurance::AgentAttested, Some(Assurance::Session));
+        let inline = Some([Stance::Approve, Stance::Reject].into());
+        let id = cast.ask(NewAsk { metadata: marked(), inline, ..new_ask() });
+        let relay = cast.relay(id);
+        let refused = cast.attempt(relay.clone(), Command::Answer(id, yes()));
+        assert!(matches!(refused, Err(Refusal::ApprovalTooWeak { .. })), "{refused:?}");
+        cast.run(relay, Command::Answer(id, no()));
+    }
+
+    fn silent(on_expiry: Silence, metadata: Map<String, serde_json::Value>) -> NewAsk {
+        NewAsk { timeout: Some(10), on_expiry, metadata, ..new_ask() }
+    }
+
+    /// Silence answers nothing where an answer needs more than the agent's word.
+    #[test]
+    fn silence_is_bound_by_the_minimum_assurance() {
+        use Assurance::{AgentAttested, Channel, Link, None, Passkey, Session};
+        let approve = || Silence::Report(DefaultAction::Approve);
+        let answers = [Silence::Answer(*yes()), Silence::Answer(*no()), approve()];
+        let others = [
+            Silence::StayOpen,
+            Silence::Fail,
+            Silence::Report(DefaultAction::Reject),
+            Silence::Report(DefaultAction::Skip),
+            Silence::Report(DefaultAction::Abort),
+        ];
+        let mut cast = Cast::new();
+        for floor in [None, AgentAttested, Link, Channel, Session, Passkey] {
+            for (by_project, floor_of_project, wanted) in
+                [(true, floor, Option::None), (false, None, Some(floor))]
+            {
+                rules(&mut cast, floor_of_project, Option::None);
+                for (silence, answers) in answers
+                    .iter()
+                    .map(|silence| (silence, true))
+                    .chain(others.iter().map(|silence| (silence, false)))
+                {
+                    let new = NewAsk { assurance: wanted, ..silent(silence.clone(), Map::new()) };
+                    let asked = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(new)));
+                    let expected = if answers && floor > AgentAttested {
+                        Err(Refusal::SilenceTooWeak { need: floor })
+                    } else {
+                        Ok(())
+                    };
+                    assert_eq!(asked, expected, "{silence:?} {floor:?} {by_project}");
+                }
+            }
+        }
+    }
+
+    /// The same where only the approval of what is irreversible needs more.
+    #[test]
+    fn silence_does_not_approve_what_is_irreversible() {
+        let mut cast = Cast::new();
+        rules(&mut cast, Assurance::AgentAttested, Some(Assurance::Session));
+        let approve = Silence::Report(DefaultAction::Approve);
+        for (silence, metadata, allowed) in [
+            (Silence::Answer(*yes()), marked(), false),
+            (approve.clone(), marked(), false),
+            (Silence::Answer(*no()), marked(), true),
+            (Silence::Answer(*yes()), Map::new(), true),
+            (approve, Map::new(), true),
+        ] {
+            let new = Command::Ask(Box::new(silent(silence.clone(), metadata)));
+            let asked = cast.attempt(cast.agent("bot"), new);
+            let refused = Err(Refusal::SilenceTooWeak { need: Assurance::Session });
+            assert_eq!(asked, if allowed { Ok(()) } else { refused }, "{silence:?}");
+        }
+    }
+
+    /// A minimum that was raised while the ask waited binds its silence: it ends as if no default had
+    /// been named.
+    #[test]
+    fn silence_is_judged_again_when_it_comes() {
+        use Assurance::{AgentAttested, Session};
+        let approve = Silence::Report(DefaultAction::Approve);
+        for (silence, metadata, (floor, irreversible), phase) in [
+            (Silence::Answer(*yes()), Map::new(), (AgentAttested, None), Phase::Completed),
+            (Silence::Answer(*yes()), Map::new(), (Session, None), Phase::Failed),
+            (Silence::Answer(*yes()), marked(), (AgentAttested, Some(Session)), Phase::Failed),
+            (Silence::Answer(*yes()), Map::new(), (AgentAttested, Some(Session)), Phase::Completed),
+            (Silence::Answer(*no()), marked(), (AgentAttested, Some(Session)), Phase::Completed),
+            (Silence::Answer(*no()), Map::new(), (Session, None), Phase::Failed),
+            (approve.clone(), Map::new(), (Session, None), Phase::Expired),
+        ] {
+            let mut cast = Cast::new();
+            let id = cast.ask(silent(silence, metadata));
+            rules(&mut cast, floor, irreversible);
+            cast.advance(11);
+            cast.run(Actor::System, Command::Expire(id));
+            assert_eq!(cast.seen(id).phase(), phase);
+            assert_eq!(cast.seen(id).resolution().is_some(), phase == Phase::Completed);
+        }
+        let mut cast = Cast::new();
+        let id = cast.ask(silent(approve, Map::new()));
+        rules(&mut cast, Session, None);
+        cast.advance(11);
+        cast.run(Actor::System, Command::Expire(id));
+        let ending = cast.seen(id).ending().unwrap();
+        let stops = crate::ask::Ending::Expired {
+            at: cast.seen(id).expires_at.unwrap(),
+            report: DefaultAction::Abort,
+        };
+        assert_eq!(*ending, stops, "the agent is told to stop, not to go on");
+    }
+}
