@@ -239,8 +239,7 @@ impl Stage {
         for node in &nodes {
             clients.push(Proxy::to(node.address()).await?);
         }
-        let receiver =
-            crate::receiver::Receiver::start(history.clone(), dice.split()).await?;
+        let receiver = crate::receiver::Receiver::start(history.clone(), dice.split()).await?;
         let (backend, lying, history) = (plan.backend, plan.lying, history.clone());
         let stage = Self {
             backend,
@@ -487,7 +486,8 @@ impl Stage {
         if !self.lying {
             self.webhooks().await?;
         }
-        let (mut asks, mut uploads, mut tasks) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let (mut asks, mut uploads, mut tasks) =
+            (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for event in self.history.events() {
             match event.what {
                 What::Created { ask, .. } => drop(asks.insert(ask)),
@@ -503,7 +503,9 @@ impl Stage {
             tasks.len()
         ));
         let all = asks.into_iter().map(Read::Ask);
-        let all = all.chain(uploads.into_iter().map(Read::Upload)).chain(tasks.into_iter().map(Read::Task));
+        let all = all
+            .chain(uploads.into_iter().map(Read::Upload))
+            .chain(tasks.into_iter().map(Read::Task));
         let mut parts: BTreeMap<usize, Vec<Read>> = BTreeMap::new();
         for (n, read) in all.enumerate() {
             parts.entry(n % READERS).or_default().push(read);
@@ -535,10 +537,9 @@ impl Stage {
                     _ => {}
                 }
             }
-            let missing =
-                expected.into_iter().filter(|(topic, ask)| {
-                    !heard.contains(&((*topic).to_owned(), ask.clone()))
-                });
+            let missing = expected
+                .into_iter()
+                .filter(|(topic, ask)| !heard.contains(&((*topic).to_owned(), ask.clone())));
             let missing = missing.count();
             if missing == 0 || since.elapsed() > DELIVERY {
                 self.note(format!("webhooks settled, {missing} missing"));
@@ -547,7 +548,9 @@ impl Stage {
             }
             // Retries are due later and later, and a delivery that a dead node had is free after a
             // minute: time passes faster here.
-            if steps < STEPS_AHEAD && since.elapsed() > Duration::from_secs(2) * u32::try_from(steps)? {
+            if steps < STEPS_AHEAD
+                && since.elapsed() > Duration::from_secs(2) * u32::try_from(steps)?
+            {
                 steps += 1;
                 self.set_clock(steps * STEP_AHEAD_MS)?;
             }
@@ -620,7 +623,7 @@ impl Reader {
     async fn ask(&mut self, ask: &str) -> Result<What, Reply> {
         let said = self.get(&format!("/api/v1/asks/{ask}"), AGENT).await?;
         let comments = self.get(&format!("/api/v1/asks/{ask}/comments"), AGENT).await?;
-        let list = comments.as_array().or_else(|| comments.get("items").and_then(Value::as_array));
+        let list = comments.get("comments").and_then(Value::as_array);
         let comments = list.into_iter().flatten().map(|comment| text(comment, "/text")).collect();
         let answer = said.pointer("/result/comment").and_then(Value::as_str).map(ToOwned::to_owned);
         let state = text(&said, "/state");

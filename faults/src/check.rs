@@ -9,6 +9,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::{Map, Value};
+
 use crate::history::{Event, FinalAsk, What};
 
 /// Which invariant is violated.
@@ -130,7 +134,7 @@ impl<'a> Checker<'a> {
             What::Receipt { ask, receipt } => {
                 let first = *self.receipts.entry(ask).or_insert(receipt);
                 if first != receipt {
-                    let found = format!("the receipt was {first:?} and is {receipt:?}");
+                    let found = format!("the receipt changed: {}", differing(first, receipt));
                     self.violated(window, Invariant::ReceiptChanged, ask, found);
                 }
             }
@@ -220,7 +224,14 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn observed(&mut self, window: usize, ask: &'a str, observer: usize, version: u64, state: &'a str) {
+    fn observed(
+        &mut self,
+        window: usize,
+        ask: &'a str,
+        observer: usize,
+        version: u64,
+        state: &'a str,
+    ) {
         let before = self.seen.insert((ask, observer), version).unwrap_or(0);
         if version < before {
             let found = format!("observer {observer} saw version {before} and then {version}");
@@ -272,6 +283,25 @@ impl<'a> Checker<'a> {
             self.verdict.violations.push(violation);
         }
     }
+}
+
+/// Where the claims of two receipts differ; the receipts themselves if they cannot be read.
+fn differing(one: &str, other: &str) -> String {
+    let claims = |receipt: &str| -> Option<Map<String, Value>> {
+        let payload = receipt.split('.').nth(1)?;
+        serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).ok()?).ok()
+    };
+    let (Some(before), Some(after)) = (claims(one), claims(other)) else {
+        return format!("{one:?} became {other:?}");
+    };
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let changed = names.into_iter().filter(|name| before.get(*name) != after.get(*name));
+    let changed = changed.map(|name| {
+        let text = |claims: &Map<String, Value>| claims.get(name).cloned().unwrap_or_default();
+        format!("{name} was {} and is {}", text(&before), text(&after))
+    });
+    let changed: Vec<String> = changed.collect();
+    if changed.is_empty() { "the claims are the same".to_owned() } else { changed.join(", ") }
 }
 
 fn count(list: &[String], wanted: &str) -> usize {
@@ -446,6 +476,10 @@ mod tests {
     fn a_changed_receipt_is_found() {
         let other = What::Receipt { ask: "ask_1".to_owned(), receipt: "e31".to_owned() };
         assert_eq!(broken(|list| list.push(other)), [Invariant::ReceiptChanged]);
+        let signed = |iat: u32| {
+            format!("e30.{}.c2ln", URL_SAFE_NO_PAD.encode(format!(r#"{{"iat":{iat}}}"#)))
+        };
+        assert_eq!(differing(&signed(1), &signed(2)), "iat was 1 and is 2");
     }
 
     #[test]

@@ -326,7 +326,10 @@ impl One {
     fn lost_or_unexpected(&self, doing: &str, subject: &str, reply: Reply) {
         match reply {
             Reply::Missing(said) => {
-                self.note(What::Missing { what: subject.to_owned(), said: format!("{doing}: {said}") });
+                self.note(What::Missing {
+                    what: subject.to_owned(),
+                    said: format!("{doing}: {said}"),
+                });
             }
             other => self.unexpected(doing, other),
         }

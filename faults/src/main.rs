@@ -94,11 +94,14 @@ async fn main() -> anyhow::Result<ExitCode> {
     println!("seed {seed}, {} s per backend", arguments.seconds);
     if arguments.prove {
         let found = campaigns.iter().all(|campaign| campaign.violated(Invariant::Lost) > 0);
-        println!("durability was broken on purpose, and {}", if found {
-            "the checker reported it on every backend"
-        } else {
-            "THE CHECKER DID NOT REPORT IT"
-        });
+        println!(
+            "durability was broken on purpose, and {}",
+            if found {
+                "the checker reported it on every backend"
+            } else {
+                "THE CHECKER DID NOT REPORT IT"
+            }
+        );
         return Ok(if found { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     let passed = campaigns.iter().all(report::Campaign::passed);

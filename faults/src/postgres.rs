@@ -103,7 +103,8 @@ fn status(id: &str) -> Option<(String, i32)> {
 }
 
 fn children(parent: i32) -> anyhow::Result<Vec<i32>> {
-    let names = fs::read_dir("/proc")?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let names =
+        fs::read_dir("/proc")?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let of_parent = |id: &String| status(id).is_some_and(|(_, its)| its == parent);
     Ok(names.filter(of_parent).filter_map(|id| id.parse().ok()).collect())
 }

@@ -115,7 +115,8 @@ fn unsynced(notes: &str) -> Vec<Change<'_>> {
         };
         let created = change.kind == 'C' && synced_files.contains(change.inode);
         // A file that can be found after the failure is in a folder that can be found.
-        let below = change.kind == 'M' && durable_names.iter().any(|name| is_below(name, change.path));
+        let below =
+            change.kind == 'M' && durable_names.iter().any(|name| is_below(name, change.path));
         if synced_directories.contains(change.directory) || created || below {
             durable_names.push(if change.kind == 'R' { change.to } else { change.path });
         } else {
@@ -237,7 +238,10 @@ fn differing(one: &[u8], other: &[u8]) -> usize {
 /// A folder that a shim can cover: absolute, and without symbolic links.
 pub fn resolved(folder: &Path) -> anyhow::Result<PathBuf> {
     let resolved = folder.canonicalize()?;
-    ensure!(resolved.to_str().is_some_and(|path| !path.contains(['\t', '\n'])), "an odd folder name");
+    ensure!(
+        resolved.to_str().is_some_and(|path| !path.contains(['\t', '\n'])),
+        "an odd folder name"
+    );
     Ok(resolved)
 }
 
