@@ -379,10 +379,6 @@ impl Stage {
         self.sleep(500, 2500).await;
         self.data_disk()?.set_full(false)?;
         self.note("there is space again".to_owned());
-        // PostgreSQL gives up where it cannot write its log, and an operator starts it again.
-        if self.cluster.as_ref().is_some_and(|cluster| !cluster.is_alive()) {
-            self.restart_database()?;
-        }
         Ok(())
     }
 
@@ -462,14 +458,12 @@ impl Stage {
         for said in ended {
             self.history.add(What::Unexpected { doing: "running".to_owned(), said });
         }
-        let http = self.http.clone();
-        for node in &mut self.nodes {
-            if let Err(error) = node.ready(&http).await {
-                self.history.add(What::NotRecovered { said: format!("{error:#}") });
-                return Ok(());
+        while self.history.acknowledged() < enough || !self.are_ready().await {
+            // PostgreSQL gives up where it cannot write its log, and an operator starts it again.
+            if self.cluster.as_ref().is_some_and(|cluster| !cluster.is_alive()) {
+                self.note("PostgreSQL ended by itself".to_owned());
+                self.restart_database()?;
             }
-        }
-        while self.history.acknowledged() < enough {
             if since.elapsed() > RECOVERY {
                 let said = self.nodes.iter().map(Node::last_words).collect::<Vec<_>>().join("\n");
                 self.history.add(What::NotRecovered { said });
@@ -479,6 +473,16 @@ impl Stage {
         }
         self.note(format!("recovered after {:.1} s", since.elapsed().as_secs_f64()));
         Ok(())
+    }
+
+    /// Whether every node says that it can work.
+    async fn are_ready(&self) -> bool {
+        for node in &self.nodes {
+            if !node.is_ready(&self.http).await {
+                return false;
+            }
+        }
+        true
     }
 
     /// Waits for webhooks, then reads everything that was acknowledged.

@@ -11,6 +11,7 @@ use clap::{Parser, ValueEnum};
 use faults::campaign::{self, Backend, Fault, Plan};
 use faults::check::Invariant;
 use faults::report;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// Runs clients and faults against the real binary and checks that nothing acknowledged is lost.
 #[derive(Parser)]
@@ -84,7 +85,11 @@ async fn main() -> anyhow::Result<ExitCode> {
             faults: faults.clone(),
             lying: arguments.prove,
         };
-        let campaign = Box::pin(campaign::run(&plan)).await;
+        // Whoever interrupts a run leaves no process behind.
+        let campaign = tokio::select! {
+            campaign = Box::pin(campaign::run(&plan)) => campaign,
+            () = interrupted() => Err(anyhow::anyhow!("interrupted")),
+        };
         if arguments.keep {
             eprintln!("kept: {}", folder.keep().display());
         }
@@ -110,6 +115,15 @@ async fn main() -> anyhow::Result<ExitCode> {
     }
     println!("{}", if passed { "every invariant held" } else { "INVARIANTS WERE VIOLATED" });
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Until somebody wants us to end.
+async fn interrupted() {
+    let Ok(mut ended) = signal(SignalKind::terminate()) else { return };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = ended.recv() => {}
+    }
 }
 
 /// A seed that differs from run to run.

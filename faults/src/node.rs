@@ -68,9 +68,8 @@ impl Node {
     /// Waits until it is ready; says why it ended if it did.
     pub async fn ready(&mut self, http: &reqwest::Client) -> anyhow::Result<()> {
         let until = Instant::now() + PATIENCE;
-        let url = format!("http://{}/readyz", self.address());
         loop {
-            if http.get(&url).send().await.is_ok_and(|said| said.status().is_success()) {
+            if self.is_ready(http).await {
                 return Ok(());
             }
             if let Some(status) = self.ended()? {
@@ -79,6 +78,12 @@ impl Node {
             ensure!(Instant::now() < until, "countersign is not ready: {}", self.last_words());
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
+    }
+
+    /// Whether it says that it can work.
+    pub async fn is_ready(&self, http: &reqwest::Client) -> bool {
+        let url = format!("http://{}/readyz", self.address());
+        http.get(&url).send().await.is_ok_and(|said| said.status().is_success())
     }
 
     /// Whether it ended by itself.
