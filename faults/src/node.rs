@@ -15,6 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Every node has the same one.
 const MASTER_KEY: &str = "0f0e0d0c0b0a09080706050403020100f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
 
+const PUBLIC_URL: &str = "http://localhost:3402";
+
 /// How to start a node.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -59,6 +61,8 @@ impl Node {
         ensure!(self.child.is_none(), "it runs already");
         let log = File::options().create(true).append(true).open(&self.settings.log)?;
         let mut command = self.command(&["serve", "--dev", "--listen", &self.address()]);
+        // Nodes that share a database have one address: it is the issuer of their receipts.
+        command.env("COUNTERSIGN_PUBLIC_URL", PUBLIC_URL);
         command.env("COUNTERSIGN_LOG_FORMAT", "json").stdout(Stdio::null()).stderr(log);
         command.envs(self.settings.environment.iter().map(|(name, value)| (name, value)));
         self.child = Some(command.spawn().context("cannot start countersign")?);

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use crate::check::{Invariant, Verdict, Violation};
 use crate::history::{Event, What};
 
-/// So many violations are reported with their history.
-const REPORTED: usize = 10;
+/// So many violations of each invariant are reported with their history.
+const REPORTED: usize = 3;
 /// So many events of one subject are shown: the first and the last ones.
 const SHOWN: usize = 40;
 
@@ -100,7 +100,13 @@ pub fn table(campaigns: &[Campaign]) -> String {
 pub fn violations(campaign: &Campaign) -> String {
     let mut text = String::new();
     let found = &campaign.verdict.violations;
-    for violation in found.iter().take(REPORTED) {
+    let mut reported: BTreeMap<Invariant, usize> = BTreeMap::new();
+    for violation in found {
+        let times = reported.entry(violation.invariant).or_default();
+        *times += 1;
+        if *times > REPORTED {
+            continue;
+        }
         let Violation { invariant, subject, window, found } = violation;
         let fault = campaign.faults.get(*window).copied().unwrap_or("none");
         let of = subject.as_deref().unwrap_or("the server");
@@ -113,8 +119,8 @@ pub fn violations(campaign: &Campaign) -> String {
             history(campaign, subject, &mut text);
         }
     }
-    if found.len() > REPORTED {
-        let _ = writeln!(text, "and {} more violations", found.len() - REPORTED);
+    for (invariant, times) in reported.into_iter().filter(|(_, times)| *times > REPORTED) {
+        let _ = writeln!(text, "{}: {invariant:?}: {times} times in all", campaign.backend);
     }
     text
 }

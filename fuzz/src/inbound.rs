@@ -4,7 +4,7 @@
 use std::sync::{Arc, LazyLock};
 
 use channels::mail::inbound::{Inbound, Provider};
-use channels::mail::{Replies, Reader};
+use channels::mail::{Reader, Replies};
 use channels::slack::{self, Slack};
 use channels::sms::Sms;
 use channels::telegram::{self, Hearing, Telegram};

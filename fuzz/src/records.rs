@@ -20,8 +20,8 @@ use crate::twice;
 
 /// The receipts that all clients agree on, with their keys.
 static VECTORS: LazyLock<(Jwks, BTreeSet<String>)> = LazyLock::new(|| {
-    let vectors: Value =
-        serde_json::from_str(include_str!("../../clients/vectors/receipts.json")).unwrap_or_default();
+    let vectors: Value = serde_json::from_str(include_str!("../../clients/vectors/receipts.json"))
+        .unwrap_or_default();
     let keys = vectors.get("jwks").cloned().and_then(|keys| serde_json::from_value(keys).ok());
     let Some(keys) = keys else { panic!("the vectors have no keys") };
     let mut signed = BTreeSet::new();
@@ -41,12 +41,11 @@ fn texts(value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
-    match Builder::new_multi_thread().worker_threads(1).enable_all().build() {
+static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| match Builder::new_multi_thread().worker_threads(1).enable_all().build() {
         Ok(runtime) => runtime,
         Err(why) => panic!("{why}"),
-    }
-});
+    });
 
 /// Receipts and lists of revocations. Only what was signed verifies, byte for byte.
 pub(crate) fn receipts(bytes: &[u8]) {
@@ -87,7 +86,7 @@ static BACKUP: LazyLock<Vec<u8>> = LazyLock::new(|| {
         let gateway = Gateway::new(home.store, home.clock);
         bootstrap::dev(&gateway).await?;
         let copy = folder.path().join("backup.db");
-        gateway.store().backup(&copy).await?;
+        Sqlite::backup(&folder.path().join("countersign.db"), &copy, &mut |_, _| {})?;
         anyhow::Ok(std::fs::read(copy)?)
     }));
     match made {
