@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::check::check;
-use crate::client::{AGENT, Caller, PEOPLE, Reply};
+use crate::client::{AGENT, Caller, OWNER, Reply};
 use crate::dice::Dice;
 use crate::disk::{self, Disk};
 use crate::history::{FinalAsk, History, What};
@@ -21,6 +21,7 @@ use crate::node::{Node, Settings};
 use crate::postgres::Cluster;
 use crate::power::{self, Surviving};
 use crate::proxy::{Line, Proxy};
+use crate::receiver::Receiver;
 use crate::report::Campaign;
 
 /// How long the servers may take to work again after a fault.
@@ -195,7 +196,7 @@ struct Stage {
     /// Between clients and nodes, and between nodes and the database.
     clients: Vec<Proxy>,
     databases: Vec<Proxy>,
-    _receiver: crate::receiver::Receiver,
+    receiver: Receiver,
 }
 
 impl Stage {
@@ -239,7 +240,7 @@ impl Stage {
         for node in &nodes {
             clients.push(Proxy::to(node.address()).await?);
         }
-        let receiver = crate::receiver::Receiver::start(history.clone(), dice.split()).await?;
+        let receiver = Receiver::start(history.clone(), dice.split()).await?;
         let (backend, lying, history) = (plan.backend, plan.lying, history.clone());
         let stage = Self {
             backend,
@@ -252,7 +253,7 @@ impl Stage {
             cluster,
             clients,
             databases,
-            _receiver: receiver,
+            receiver,
         };
         stage.endpoint().await?;
         // What is there before the first client is durable, whether it was synced or not.
@@ -276,10 +277,10 @@ impl Stage {
 
     /// Has the receiver told of everything that is acknowledged to agents and people.
     async fn endpoint(&self) -> anyhow::Result<()> {
-        let url = &self._receiver.url;
+        let url = &self.receiver.url;
         let events = ["ask.created", "ask.answered"];
         let hook = json!({ "agent": "agent_dev", "url": url, "events": events });
-        match Caller::new(&self.bases(), 0)?.post("/api/v1/webhooks", PEOPLE[0], &hook).await {
+        match Caller::new(&self.bases(), 0)?.post("/api/v1/webhooks", OWNER, &hook).await {
             Reply::Done(_) => Ok(()),
             other => bail!("the webhook endpoint cannot be added: {other:?}"),
         }
@@ -428,7 +429,8 @@ impl Stage {
     }
 
     async fn power_loss(&mut self) -> anyhow::Result<()> {
-        let torn = self.dice.one_in(2);
+        // A disk that lies about its syncs may leave no database that can be opened.
+        let torn = !self.lying && self.dice.one_in(2);
         let survives = if torn { Surviving::SomeSectors } else { Surviving::Nothing };
         match &self.cluster {
             Some(cluster) => cluster.kill()?,
@@ -650,7 +652,7 @@ impl Reader {
         let body = json!({ "params": { "task_id": task } });
         let mut tries = 0;
         loop {
-            match self.caller.post("/hacp/v1/ops/audit.replay", PEOPLE[0], &body).await {
+            match self.caller.post("/hacp/v1/ops/audit.replay", OWNER, &body).await {
                 Reply::Done(said) => {
                     let actions = said.as_array().into_iter().flatten();
                     let actions = actions.map(|event| text(event, "/action")).collect();

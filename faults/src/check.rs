@@ -149,8 +149,9 @@ impl<'a> Checker<'a> {
                 }
             },
             What::TaskStep { name, task, action } => self.step(window, name, task, action),
+            // What is gone for good is reported with its acknowledgement.
             What::Missing { what, said } => {
-                if self.missing.insert(what) {
+                if self.is_there(what) && self.missing.insert(what) {
                     self.violated(window, Invariant::Lost, what, said.clone());
                 }
             }
@@ -172,6 +173,13 @@ impl<'a> Checker<'a> {
             | What::WebhooksSettled
             | What::Verified { sound: true, .. } => {}
         }
+    }
+
+    /// Whether an ask, upload or task is there in the end.
+    fn is_there(&self, subject: &str) -> bool {
+        self.asks.contains_key(subject)
+            || self.uploads.contains_key(subject)
+            || self.tasks.contains_key(subject)
     }
 
     fn created(&mut self, window: usize, ask: &'a str, key: &'a str, prompt: &str) {

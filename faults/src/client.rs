@@ -7,8 +7,10 @@ use serde_json::Value;
 
 /// The credentials of `--dev`.
 pub const AGENT: &str = "dev-agent-key";
+/// The administrator, who owns the agent.
+pub const OWNER: &str = "dev-human-token";
 /// Two people, who answer the same asks.
-pub const PEOPLE: [&str; 2] = ["dev-human-token", "dev-human-token-2"];
+pub const PEOPLE: [&str; 2] = [OWNER, "dev-human-token-2"];
 /// How long a client waits before it takes a call for failed.
 const TIMEOUT: Duration = Duration::from_secs(5);
 

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::client::{AGENT, Caller, PEOPLE, Reply, reply};
+use crate::client::{AGENT, Caller, OWNER, PEOPLE, Reply, reply};
 use crate::dice::Dice;
 use crate::history::{History, What};
 use crate::tasks::Driven;
@@ -211,7 +211,7 @@ impl One {
         let Some(ask) = self.create(prompt, question).await else { return };
         let (bytes, sha256) = self.drawn();
         let path = format!("/api/v1/asks/{ask}/files?name=file.bin");
-        let person = PEOPLE[0];
+        let person = OWNER;
         let file = loop {
             let request = self.caller.request(Method::POST, &path, person);
             let request = request.header("content-type", "application/octet-stream");

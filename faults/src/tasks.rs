@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{AGENT, PEOPLE};
+use crate::client::{AGENT, OWNER};
 
 /// The operations of a task, and who calls them.
 pub const STEPS: [(&str, &str); 7] = [
-    ("task.create", PEOPLE[0]),
-    ("task.assign", PEOPLE[0]),
+    ("task.create", OWNER),
+    ("task.assign", OWNER),
     ("task.start", AGENT),
     ("checkpoint.raise", AGENT),
-    ("checkpoint.resolve", PEOPLE[0]),
+    ("checkpoint.resolve", OWNER),
     ("artifact.commit", AGENT),
-    ("review.submit", PEOPLE[0]),
+    ("review.submit", OWNER),
 ];
 
 /// What the audit log of a task has after all steps, in order.
