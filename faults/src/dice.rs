@@ -14,12 +14,11 @@ impl Dice {
 
     /// A sequence of its own, for one of several workers.
     pub fn split(&mut self) -> Self {
-        Self(self.next())
+        Self(self.draw())
     }
 
     /// The next 64 bits.
-    #[expect(clippy::should_implement_trait, reason = "it never ends, so it is no iterator")]
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -29,7 +28,7 @@ impl Dice {
 
     /// A number below `bound`; 0 if that is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
-        self.next().checked_rem(bound).unwrap_or(0)
+        self.draw().checked_rem(bound).unwrap_or(0)
     }
 
     /// An index into `length` items; 0 if there are none.
@@ -57,7 +56,7 @@ impl Dice {
     pub fn bytes(&mut self, length: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(length + 8);
         while bytes.len() < length {
-            bytes.extend(self.next().to_le_bytes());
+            bytes.extend(self.draw().to_le_bytes());
         }
         bytes.truncate(length);
         bytes

@@ -149,7 +149,7 @@ impl One {
                 }
                 Reply::Unknown => self.pause(Duration::from_millis(50)).await,
                 other => {
-                    self.unexpected("create", other);
+                    self.unexpected("create", &other);
                     return None;
                 }
             }
@@ -281,7 +281,7 @@ impl One {
                 self.note(What::Uploaded { path, sha256 });
             }
             Reply::Unknown => {}
-            other => self.unexpected("upload", other),
+            other => self.unexpected("upload", &other),
         }
         self.pause(Duration::from_millis(100)).await;
     }
@@ -331,11 +331,11 @@ impl One {
                     said: format!("{doing}: {said}"),
                 });
             }
-            other => self.unexpected(doing, other),
+            other => self.unexpected(doing, &other),
         }
     }
 
-    fn unexpected(&self, doing: &str, reply: Reply) {
+    fn unexpected(&self, doing: &str, reply: &Reply) {
         self.note(What::Unexpected { doing: doing.to_owned(), said: format!("{reply:?}") });
     }
 }

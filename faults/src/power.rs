@@ -44,7 +44,7 @@ pub fn forget(
     let mut forgotten = Forgotten::default();
     let notes = fs::read_to_string(state.join("names")).unwrap_or_default();
     for change in unsynced(&notes) {
-        forgotten.names += usize::from(undo(change, state)?);
+        forgotten.names += usize::from(undo(&change, state)?);
     }
     let mut paths = BTreeMap::new();
     files(folder, &mut paths)?;
@@ -135,7 +135,7 @@ fn is_below(path: &str, folder: &str) -> bool {
 }
 
 /// Undoes one change; whether there was something to undo.
-fn undo(change: Change<'_>, state: &Path) -> anyhow::Result<bool> {
+fn undo(change: &Change<'_>, state: &Path) -> anyhow::Result<bool> {
     let path = Path::new(change.path);
     let is_it = |path: &Path| {
         fs::symlink_metadata(path).is_ok_and(|found| found.ino().to_string() == change.inode)

@@ -58,7 +58,7 @@ pub(crate) fn hacp(bytes: &[u8]) {
     }
 }
 
-/// An agent and a person.
+/// A person, and the server itself.
 fn actors() -> Vec<Actor> {
     let human = "user_dev".parse().ok().map(|id| Actor::Human {
         id,

@@ -1,7 +1,5 @@
 //! Every kept input through its target: what once broke a reader does not break it again.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use std::fs;
 use std::path::Path;
 
@@ -17,7 +15,7 @@ fn every_target_has_kept_inputs_and_reads_them() {
         assert!(inputs > 0, "{} has no kept inputs", target.name);
         (target.run)(b"");
     }
-    let folders: Vec<_> = fs::read_dir(&seeds).unwrap().map(|entry| entry.unwrap()).collect();
+    let folders: Vec<_> = fs::read_dir(&seeds).unwrap().map(Result::unwrap).collect();
     for folder in folders {
         let name = folder.file_name().into_string().unwrap();
         assert!(fuzz::target(&name).is_some(), "fuzz/seeds/{name} belongs to no target");

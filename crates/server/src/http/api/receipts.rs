@@ -73,12 +73,10 @@ impl App {
         // Verifiers refuse what was issued in the future, which is where the clock of `--dev` may have
         // been moved to. `ended_at` says when it ended. A wall clock that was set back changes nothing:
         // a receipt has the same bytes at every read.
+        let now = self.gateway.now();
         let wall = self.gateway.wall_time();
-        let iat = if self.gateway.now() > wall {
-            claims.iat.min(wall.millis().div_euclid(1000))
-        } else {
-            claims.iat
-        };
+        let iat =
+            if now > wall { claims.iat.min(wall.millis().div_euclid(1000)) } else { claims.iat };
         Some(ReceiptClaims { iat, ..claims })
     }
 
