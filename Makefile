@@ -8,7 +8,8 @@ LOCKED = $$(test "$$CI" = true && echo --locked)
 TESTS = test
 
 .NOTPARALLEL:
-.PHONY: help run dev test ci fix bench screenshots fmt clippy doc deny snapshots tree
+.PHONY: help run dev test ci fix bench screenshots fmt clippy doc deny release faults fuzz \
+	faults-ci fuzz-ci snapshots tree
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -25,7 +26,7 @@ test: ## Run every test; says what is skipped, and with CI=true skips nothing
 	@sh .ci/test
 
 ci: export INSTA_UPDATE = no
-ci: fmt clippy doc deny $(TESTS) snapshots tree ## Everything CI checks; changes nothing
+ci: fmt clippy doc deny $(TESTS) snapshots faults-ci fuzz-ci tree ## Everything CI checks; changes nothing
 
 fix: ## Format and apply clippy's suggestions; snapshots are left for you to review
 	$(CARGO) fmt --all
@@ -51,12 +52,26 @@ clippy: ## Check the lints
 doc: ## Build the documentation without a warning
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(LOCKED) --workspace --no-deps
 
-deny: ## Check licences, bans and advisories, if cargo-deny is installed
-	@if $(CARGO) deny --version >/dev/null 2>&1; then \
-		$(CARGO) deny --all-features check; \
-	else \
-		echo "not checked: deny.toml, because cargo-deny is not installed"; \
-	fi
+deny: ## Check licences, bans, sources and advisories (ADVISORIES=required fails without their database)
+	@ADVISORIES=$(ADVISORIES) sh .ci/deny "$${CARGO_TARGET_DIR:-target}"
+
+release: ADVISORIES = required
+release: deny ## Build the release binary, after every dependency passed the advisory database
+	$(CARGO) build --locked --release --bin countersign
+
+faults: ## Check durability under faults (TIME=60 seconds per backend, BACKEND=sqlite, SEED=1, FAULTS=kill,power-loss)
+	@TIME=$(TIME) BACKEND=$(BACKEND) SEED=$(SEED) FAULTS=$(FAULTS) \
+		sh .ci/faults run "$${CARGO_TARGET_DIR:-target}"
+
+fuzz: ## Fuzz every reader of foreign bytes (TIME=60 seconds each, TARGET=hitl for one)
+	@TIME=$(TIME) fuzz/run $(TARGET)
+
+# Two minutes of faults and two minutes of fuzzing; `make faults` and `make fuzz` run for as long as wanted.
+faults-ci:
+	@sh .ci/faults ci "$${CARGO_TARGET_DIR:-target}"
+
+fuzz-ci:
+	@TIME=5 fuzz/run
 
 snapshots: ## Check that the last test run left no snapshot pending and used every one there is
 	@sh .ci/snapshots check

@@ -1,9 +1,10 @@
-//! A clock that is set back: the record never runs backwards, and deadlines hold.
+//! A clock that is set back: the record never runs backwards, deadlines hold, and receipts stay the same.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use kernel::Time;
+use reqwest::Method;
 use serde_json::json;
 use server::config::Settings;
 use store::Clock;
@@ -52,11 +53,16 @@ async fn the_record_never_runs_backwards() {
     assert_eq!(request["receipt"]["completed_at"], request["created_at"]);
     assert_eq!(request["receipt"]["duration_seconds"], 0);
     assert_eq!(caller.poll(deadline).await["status"], "pending");
+    let receipt = format!("/api/v1/asks/{}/receipt", answered.replacen("hxp_", "ask_", 1));
+    let signed = caller.request(Method::GET, &receipt, AGENT).send().await.unwrap();
+    let signed = signed.text().await.unwrap();
 
     clock.0.store(NOON + HOUR, Ordering::SeqCst);
     let request = caller.poll(deadline).await;
     assert_eq!(request["status"], "failed");
     assert_eq!(request["receipt"]["completed_at"], request["expires_at"]);
+    let again = caller.request(Method::GET, &receipt, AGENT).send().await.unwrap();
+    assert_eq!(again.text().await.unwrap(), signed, "the same bytes, whatever the clock says");
     server.stop().await;
     let (code, said) = verify(data.path());
     assert_eq!(code, Some(0), "{said}");

@@ -73,9 +73,13 @@ impl App {
             | Actor::System => Names::Hidden(self.secrets.evidence.reveal().as_bytes()),
         };
         let claims = ReceiptClaims::of(ask, self.issuer(), names)?;
-        // Verifiers refuse what was issued in the future, which is where a moved clock may be. When it
-        // ended is said by `ended_at`.
-        let iat = claims.iat.min(self.gateway.wall_time().millis().div_euclid(1000));
+        // Verifiers refuse what was issued in the future, which is where the clock of `--dev` may have
+        // been moved to. `ended_at` says when it ended. A wall clock that was set back changes nothing:
+        // a receipt has the same bytes at every read.
+        let now = self.gateway.now();
+        let wall = self.gateway.wall_time();
+        let iat =
+            if now > wall { claims.iat.min(wall.millis().div_euclid(1000)) } else { claims.iat };
         Some(ReceiptClaims { iat, ..claims })
     }
 

@@ -1,0 +1,705 @@
+//! A run against one backend: clients at work, one fault after the other, and everything read back in
+//! the end.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::check::check;
+use crate::client::{AGENT, Caller, OWNER, Reply};
+use crate::dice::Dice;
+use crate::disk::{self, Disk};
+use crate::history::{FinalAsk, History, What};
+use crate::load::{Load, sha256, text};
+use crate::node::{Node, Settings};
+use crate::postgres::Cluster;
+use crate::power::{self, Surviving};
+use crate::proxy::{Line, Proxy};
+use crate::receiver::Receiver;
+use crate::report::Campaign;
+
+/// How long the servers may take to work again after a fault.
+const RECOVERY: Duration = Duration::from_secs(60);
+/// So many acknowledgements after a fault show that they work again.
+const RECOVERED: usize = 15;
+/// How long deliveries are waited for in the end, and how far the clock is moved ahead meanwhile: over
+/// all but the last retries of a delivery.
+const DELIVERY: Duration = Duration::from_secs(60);
+const STEP_AHEAD_MS: i64 = 40 * 60 * 1000;
+const STEPS_AHEAD: i64 = 6;
+/// The largest step of the clock.
+const HOUR_MS: u64 = 60 * 60 * 1000;
+/// So many clients read everything back.
+const READERS: usize = 6;
+
+/// Where data is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backend {
+    /// One node with an embedded database.
+    Sqlite,
+    /// Two nodes on one `PostgreSQL`.
+    Postgres,
+}
+
+impl Backend {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Sqlite, Self::Postgres];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+        }
+    }
+}
+
+/// What can go wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// `kill -9` of a node.
+    Kill,
+    /// `kill -9` of the database.
+    DatabaseKill,
+    /// `SIGSTOP` of a node, and `SIGCONT`.
+    Pause,
+    /// Every write fails because no space is left.
+    DiskFull,
+    /// The wall clock is set ahead or back, and back again.
+    Clock,
+    /// Connections are cut: between clients and nodes, or nodes and the database.
+    Cut,
+    /// The same connections carry bytes in one direction only.
+    OneWay,
+    /// Writes and syncs take long.
+    SlowDisk,
+    /// Everything that was not synced is gone.
+    PowerLoss,
+}
+
+impl Fault {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Kill,
+        Self::DatabaseKill,
+        Self::Pause,
+        Self::DiskFull,
+        Self::Clock,
+        Self::Cut,
+        Self::OneWay,
+        Self::SlowDisk,
+        Self::PowerLoss,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kill => "kill",
+            Self::DatabaseKill => "database-kill",
+            Self::Pause => "pause",
+            Self::DiskFull => "disk-full",
+            Self::Clock => "clock",
+            Self::Cut => "cut",
+            Self::OneWay => "one-way",
+            Self::SlowDisk => "slow-disk",
+            Self::PowerLoss => "power-loss",
+        }
+    }
+
+    fn applies_to(self, backend: Backend) -> bool {
+        self != Self::DatabaseKill || backend == Backend::Postgres
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Fault {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        let names = || Self::ALL.map(Self::name).join(", ");
+        let found = Self::ALL.into_iter().find(|fault| fault.name() == text);
+        found.with_context(|| format!("unknown fault {text:?}; known faults: {}", names()))
+    }
+}
+
+/// What to run.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The binary `countersign`.
+    pub binary: PathBuf,
+    /// A folder of this run's own.
+    pub folder: PathBuf,
+    /// Against what.
+    pub backend: Backend,
+    /// How long faults are injected.
+    pub time: Duration,
+    /// The seed of the schedule.
+    pub seed: u64,
+    /// Which faults.
+    pub faults: Vec<Fault>,
+    /// Whether syncs lie, so that durability is broken and the checker must find it.
+    pub lying: bool,
+}
+
+/// Runs a campaign.
+pub async fn run(plan: &Plan) -> anyhow::Result<Campaign> {
+    let mut dice = Dice::new(plan.seed);
+    let history = History::default();
+    let mut stage = Stage::set(plan, &history, dice.split()).await?;
+    let mut faults = vec!["none"];
+    let load = Load::new(stage.bases(), history.clone());
+    let clients = load.start(&mut dice)?;
+    let until = Instant::now() + plan.time;
+    let mut queue = Vec::new();
+    while Instant::now() < until {
+        if queue.is_empty() {
+            queue = plan.faults.clone();
+            queue.retain(|fault| fault.applies_to(plan.backend));
+            dice.shuffle(&mut queue);
+        }
+        let Some(fault) = queue.pop() else { bail!("no fault applies to {}", plan.backend.name()) };
+        history.next_window();
+        faults.push(fault.name());
+        stage.window(fault).await?;
+    }
+    load.stop();
+    clients.join_all().await;
+    stage.read_back().await?;
+    stage.end()?;
+    let events = history.events();
+    let verdict = check(&events);
+    Ok(Campaign { backend: plan.backend.name(), faults, events, verdict })
+}
+
+/// The servers of a run, and everything faults are injected into.
+struct Stage {
+    backend: Backend,
+    lying: bool,
+    history: History,
+    dice: Dice,
+    http: reqwest::Client,
+    nodes: Vec<Node>,
+    /// The disks of the nodes; the last one is that of the database where nodes share one.
+    disks: Vec<Disk>,
+    cluster: Option<Cluster>,
+    /// Between clients and nodes, and between nodes and the database.
+    clients: Vec<Proxy>,
+    databases: Vec<Proxy>,
+    receiver: Receiver,
+}
+
+impl Stage {
+    async fn set(plan: &Plan, history: &History, mut dice: Dice) -> anyhow::Result<Self> {
+        let folder = power::resolved(&plan.folder)?;
+        let shim = disk::compile(&folder)?;
+        let mut disks = Vec::new();
+        let (cluster, database) = match plan.backend {
+            Backend::Sqlite => (None, None),
+            Backend::Postgres => {
+                let place = folder.join("postgres");
+                std::fs::create_dir(&place)?;
+                let disk = Disk::new(&shim, Cluster::data(&place), folder.join("database-state"))?;
+                let cluster = Cluster::start(&place, disk.environment())?;
+                let url = cluster.url.clone();
+                (Some(cluster), Some((disk, url)))
+            }
+        };
+        let url = database.as_ref().map(|(_, url)| url.as_str());
+        let (mut nodes, mut databases) = (Vec::new(), Vec::new());
+        for n in 0..if database.is_some() { 2 } else { 1 } {
+            let through = match url {
+                Some(url) => {
+                    let (proxy, through) = Proxy::before(url, 5432).await?;
+                    databases.push(proxy);
+                    Some(through)
+                }
+                None => None,
+            };
+            let (node, disk) = node(plan, &folder, &shim, n, through)?;
+            nodes.push(node);
+            disks.push(disk);
+        }
+        disks.extend(database.map(|(disk, _)| disk));
+        let http = reqwest::Client::builder().timeout(Duration::from_secs(5)).build()?;
+        for node in &mut nodes {
+            node.start()?;
+            node.ready(&http).await?;
+        }
+        let mut clients = Vec::new();
+        for node in &nodes {
+            clients.push(Proxy::to(node.address()).await?);
+        }
+        let receiver = Receiver::start(history.clone(), dice.split()).await?;
+        let (backend, lying, history) = (plan.backend, plan.lying, history.clone());
+        let stage = Self {
+            backend,
+            lying,
+            history,
+            dice,
+            http,
+            nodes,
+            disks,
+            cluster,
+            clients,
+            databases,
+            receiver,
+        };
+        stage.endpoint().await?;
+        // What is there before the first client is durable, whether it was synced or not.
+        if plan.faults.contains(&Fault::PowerLoss) {
+            for disk in &stage.disks {
+                disk.track()?;
+            }
+        }
+        if plan.lying {
+            for disk in &stage.disks {
+                disk.lie()?;
+            }
+        }
+        Ok(stage)
+    }
+
+    /// Where clients call.
+    fn bases(&self) -> Vec<String> {
+        self.clients.iter().map(|proxy| format!("http://{}", proxy.address)).collect()
+    }
+
+    /// Has the receiver told of everything that is acknowledged to agents and people.
+    async fn endpoint(&self) -> anyhow::Result<()> {
+        let url = &self.receiver.url;
+        let events = ["ask.created", "ask.answered"];
+        let hook = json!({ "agent": "agent_dev", "url": url, "events": events });
+        match Caller::new(&self.bases(), 0)?.post("/api/v1/webhooks", OWNER, &hook).await {
+            Reply::Done(_) => Ok(()),
+            other => bail!("the webhook endpoint cannot be added: {other:?}"),
+        }
+    }
+
+    fn note(&self, said: String) {
+        eprintln!("{}: {said}", self.backend.name());
+        self.history.add(What::Fault(said));
+    }
+
+    async fn sleep(&mut self, least: u64, most: u64) {
+        let (least, most) = (Duration::from_millis(least), Duration::from_millis(most));
+        tokio::time::sleep(self.dice.between(least, most)).await;
+    }
+
+    /// Injects a fault, heals it, and waits until the servers work again.
+    async fn window(&mut self, fault: Fault) -> anyhow::Result<()> {
+        self.sleep(300, 1000).await;
+        match fault {
+            Fault::Kill => self.kill().await?,
+            Fault::DatabaseKill => self.database_kill().await?,
+            Fault::Pause => self.pause().await?,
+            Fault::DiskFull => self.disk_full().await?,
+            Fault::Clock => self.clock().await?,
+            Fault::Cut => self.lines(&[Line::Cut], 500, 2000).await,
+            Fault::OneWay => self.lines(&[Line::NoRequests, Line::NoResponses], 1000, 4000).await,
+            Fault::SlowDisk => self.slow_disk().await?,
+            Fault::PowerLoss => self.power_loss().await?,
+        }
+        self.recovered().await
+    }
+
+    /// One of the nodes.
+    fn draw(&mut self) -> usize {
+        self.dice.index(self.nodes.len())
+    }
+
+    fn node(&mut self, n: usize) -> anyhow::Result<&mut Node> {
+        self.nodes.get_mut(n).context("no such node")
+    }
+
+    async fn kill(&mut self) -> anyhow::Result<()> {
+        let n = self.draw();
+        self.note(format!("kill -9 of node {n}"));
+        self.node(n)?.kill()?;
+        self.verify_now()?;
+        self.sleep(0, 800).await;
+        self.node(n)?.start()?;
+        self.note(format!("node {n} started"));
+        Ok(())
+    }
+
+    /// What is on disk after a crash is sound before anybody repairs it. A shared database is checked in
+    /// the end, when it runs again.
+    fn verify_now(&mut self) -> anyhow::Result<()> {
+        if self.backend == Backend::Sqlite {
+            let (sound, said) = self.node(0)?.verify()?;
+            self.history.add(What::Verified { sound, said });
+        }
+        Ok(())
+    }
+
+    async fn database_kill(&mut self) -> anyhow::Result<()> {
+        self.note("kill -9 of PostgreSQL".to_owned());
+        let cluster = self.cluster.as_ref().context("no database of its own")?;
+        cluster.kill()?;
+        self.sleep(0, 800).await;
+        self.restart_database()
+    }
+
+    fn restart_database(&self) -> anyhow::Result<()> {
+        if let Some(cluster) = &self.cluster {
+            cluster.restart()?;
+            self.note("PostgreSQL started".to_owned());
+        }
+        Ok(())
+    }
+
+    async fn pause(&mut self) -> anyhow::Result<()> {
+        let n = self.draw();
+        self.note(format!("SIGSTOP of node {n}"));
+        self.node(n)?.pause()?;
+        self.sleep(500, 4000).await;
+        self.node(n)?.resume()?;
+        self.note(format!("SIGCONT of node {n}"));
+        Ok(())
+    }
+
+    /// The disk that data is on.
+    fn data_disk(&self) -> anyhow::Result<&Disk> {
+        self.disks.last().context("no disk")
+    }
+
+    async fn disk_full(&mut self) -> anyhow::Result<()> {
+        self.note("the disk is full".to_owned());
+        self.data_disk()?.set_full(true)?;
+        self.sleep(500, 2500).await;
+        self.data_disk()?.set_full(false)?;
+        self.note("there is space again".to_owned());
+        Ok(())
+    }
+
+    async fn clock(&mut self) -> anyhow::Result<()> {
+        let by = i64::try_from(self.dice.below(HOUR_MS)).unwrap_or(0);
+        let by = if self.dice.one_in(2) { -by } else { by };
+        self.note(format!("the clock is set by {by} ms"));
+        self.set_clock(by)?;
+        self.sleep(500, 2000).await;
+        self.set_clock(0)?;
+        self.note("the clock is right again".to_owned());
+        Ok(())
+    }
+
+    fn set_clock(&self, millis: i64) -> anyhow::Result<()> {
+        self.disks.iter().try_for_each(|disk| disk.set_clock(millis))
+    }
+
+    /// Puts one or all of the lines between clients and nodes, or nodes and the database, in a state.
+    async fn lines(&mut self, states: &[Line], least: u64, most: u64) {
+        let line = self.dice.pick(states).copied().unwrap_or(Line::Cut);
+        let between_nodes = !self.databases.is_empty() && self.dice.one_in(2);
+        let all = self.dice.one_in(3);
+        let n = self.draw();
+        let what = if between_nodes { "nodes and the database" } else { "clients and nodes" };
+        let which = if all { "all".to_owned() } else { format!("node {n}") };
+        self.note(format!("{line:?} between {what} ({which})"));
+        let proxies = if between_nodes { &self.databases } else { &self.clients };
+        for (_, proxy) in proxies.iter().enumerate().filter(|(i, _)| all || *i == n) {
+            proxy.set(line);
+        }
+        self.sleep(least, most).await;
+        for proxy in self.databases.iter().chain(&self.clients) {
+            proxy.set(Line::Up);
+        }
+        self.note("all connections work again".to_owned());
+    }
+
+    async fn slow_disk(&mut self) -> anyhow::Result<()> {
+        let millis = 2 + self.dice.below(25);
+        self.note(format!("every write takes {millis} ms more"));
+        self.data_disk()?.set_slow(Duration::from_millis(millis))?;
+        self.sleep(1000, 3000).await;
+        self.data_disk()?.set_slow(Duration::ZERO)?;
+        self.note("the disk is fast again".to_owned());
+        Ok(())
+    }
+
+    async fn power_loss(&mut self) -> anyhow::Result<()> {
+        // A disk that lies about its syncs may leave no database that can be opened.
+        let torn = !self.lying && self.dice.one_in(2);
+        let survives = if torn { Surviving::SomeSectors } else { Surviving::Nothing };
+        match &self.cluster {
+            Some(cluster) => cluster.kill()?,
+            None => self.node(0)?.kill()?,
+        }
+        let mut dice = self.dice.split();
+        let forgotten = self.data_disk()?.lose_power(survives, &mut dice)?;
+        self.note(format!("power loss, {survives:?} survives: {forgotten:?}"));
+        if self.cluster.is_some() {
+            return self.restart_database();
+        }
+        self.verify_now()?;
+        self.sleep(0, 300).await;
+        self.node(0)?.start()
+    }
+
+    async fn recovered(&mut self) -> anyhow::Result<()> {
+        let (since, enough) = (Instant::now(), self.history.acknowledged() + RECOVERED);
+        let mut ended = Vec::new();
+        for n in 0..self.nodes.len() {
+            if let Some(status) = self.node(n)?.ended()? {
+                ended.push(format!("node {n} ended: {status}: {}", self.node(n)?.last_words()));
+                self.node(n)?.kill()?;
+                self.node(n)?.start()?;
+            }
+        }
+        for said in ended {
+            self.history.add(What::Unexpected { doing: "running".to_owned(), said });
+        }
+        while self.history.acknowledged() < enough || !self.are_ready().await {
+            // PostgreSQL gives up where it cannot write its log, and an operator starts it again.
+            if self.cluster.as_ref().is_some_and(|cluster| !cluster.is_alive()) {
+                self.note("PostgreSQL ended by itself".to_owned());
+                self.restart_database()?;
+            }
+            if since.elapsed() > RECOVERY {
+                let said = self.nodes.iter().map(Node::last_words).collect::<Vec<_>>().join("\n");
+                self.history.add(What::NotRecovered { said });
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        self.note(format!("recovered after {:.1} s", since.elapsed().as_secs_f64()));
+        Ok(())
+    }
+
+    /// Whether every node says that it can work.
+    async fn are_ready(&self) -> bool {
+        for node in &self.nodes {
+            if !node.is_ready(&self.http).await {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Waits for webhooks, then reads everything that was acknowledged.
+    async fn read_back(&mut self) -> anyhow::Result<()> {
+        if !self.lying {
+            self.webhooks().await?;
+        }
+        let (mut asks, mut uploads, mut tasks) =
+            (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        for event in self.history.events() {
+            match event.what {
+                What::Created { ask, .. } => drop(asks.insert(ask)),
+                What::Uploaded { path, .. } => drop(uploads.insert(path)),
+                What::TaskStep { task, .. } => drop(tasks.insert(task)),
+                _ => {}
+            }
+        }
+        self.note(format!(
+            "reading back {} asks, {} uploads, {} tasks",
+            asks.len(),
+            uploads.len(),
+            tasks.len()
+        ));
+        let all = asks.into_iter().map(Read::Ask);
+        let all = all
+            .chain(uploads.into_iter().map(Read::Upload))
+            .chain(tasks.into_iter().map(Read::Task));
+        let mut parts: BTreeMap<usize, Vec<Read>> = BTreeMap::new();
+        for (n, read) in all.enumerate() {
+            parts.entry(n % READERS).or_default().push(read);
+        }
+        let mut readers = JoinSet::new();
+        for (n, part) in parts {
+            let (caller, history) = (Caller::new(&self.bases(), n)?, self.history.clone());
+            readers.spawn(async move {
+                let mut reader = Reader { caller, history };
+                for read in part {
+                    reader.read(read).await;
+                }
+            });
+        }
+        readers.join_all().await;
+        Ok(())
+    }
+
+    async fn webhooks(&mut self) -> anyhow::Result<()> {
+        let since = Instant::now();
+        let mut steps = 0;
+        loop {
+            let (mut expected, mut heard) = (BTreeSet::new(), BTreeSet::new());
+            for event in self.history.events() {
+                match event.what {
+                    What::Created { ask, .. } => drop(expected.insert(("ask.created", ask))),
+                    What::Answered { ask, .. } => drop(expected.insert(("ask.answered", ask))),
+                    What::Heard { topic, ask } => drop(heard.insert((topic, ask))),
+                    _ => {}
+                }
+            }
+            let missing = expected
+                .into_iter()
+                .filter(|(topic, ask)| !heard.contains(&((*topic).to_owned(), ask.clone())));
+            let missing = missing.count();
+            if missing == 0 || since.elapsed() > DELIVERY {
+                self.note(format!("webhooks settled, {missing} missing"));
+                self.history.add(What::WebhooksSettled);
+                return Ok(());
+            }
+            // Retries are due later and later, and a delivery that a dead node had is free after a
+            // minute: time passes faster here.
+            if steps < STEPS_AHEAD
+                && since.elapsed() > Duration::from_secs(2) * u32::try_from(steps)?
+            {
+                steps += 1;
+                self.set_clock(steps * STEP_AHEAD_MS)?;
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+
+    /// Stops the nodes and checks the audit log.
+    fn end(&mut self) -> anyhow::Result<()> {
+        for n in 0..self.nodes.len() {
+            if let Err(error) = self.node(n)?.stop() {
+                let said = format!("{error:#}");
+                self.history.add(What::Unexpected { doing: "stopping".to_owned(), said });
+                self.node(n)?.kill()?;
+            }
+        }
+        let (sound, said) = self.node(0)?.verify()?;
+        self.history.add(What::Verified { sound, said });
+        Ok(())
+    }
+}
+
+fn node(
+    plan: &Plan,
+    folder: &Path,
+    shim: &Path,
+    n: usize,
+    database: Option<String>,
+) -> anyhow::Result<(Node, Disk)> {
+    let place = folder.join(format!("node-{n}"));
+    let data = place.join("data");
+    std::fs::create_dir_all(&data)?;
+    let disk = Disk::new(shim, data.clone(), place.join("state"))?;
+    let environment = disk.environment();
+    let (binary, log) = (plan.binary.clone(), place.join("log"));
+    let node = Node::new(Settings { binary, data, database, environment, log })?;
+    Ok((node, disk))
+}
+
+/// Something to read back.
+enum Read {
+    Ask(String),
+    Upload(String),
+    Task(String),
+}
+
+/// A client that reads back what was acknowledged.
+struct Reader {
+    caller: Caller,
+    history: History,
+}
+
+impl Reader {
+    async fn read(&mut self, read: Read) {
+        let (subject, read) = match read {
+            Read::Ask(ask) => (ask.clone(), self.ask(&ask).await),
+            Read::Upload(path) => (path.clone(), self.upload(&path).await),
+            Read::Task(task) => (task.clone(), self.task(&task).await),
+        };
+        match read {
+            Ok(what) => self.history.add(what),
+            Err(Reply::Missing(said)) => self.history.add(What::Missing { what: subject, said }),
+            Err(other) => {
+                let (doing, said) = (format!("reading back {subject}"), format!("{other:?}"));
+                self.history.add(What::Unexpected { doing, said });
+            }
+        }
+    }
+
+    async fn ask(&mut self, ask: &str) -> Result<What, Reply> {
+        let said = self.get(&format!("/api/v1/asks/{ask}"), AGENT).await?;
+        let comments = self.get(&format!("/api/v1/asks/{ask}/comments"), AGENT).await?;
+        let list = comments.get("comments").and_then(Value::as_array);
+        let comments = list.into_iter().flatten().map(|comment| text(comment, "/text")).collect();
+        let answer = said.pointer("/result/comment").and_then(Value::as_str).map(ToOwned::to_owned);
+        let state = text(&said, "/state");
+        if state == "completed" {
+            let path = format!("/api/v1/asks/{ask}/receipt");
+            let receipt = self.bytes(&path).await?;
+            let receipt = String::from_utf8_lossy(&receipt).into_owned();
+            self.history.add(What::Receipt { ask: ask.to_owned(), receipt });
+        }
+        let found = FinalAsk { prompt: text(&said, "/question/prompt"), state, answer, comments };
+        Ok(What::FinalAsk { ask: ask.to_owned(), found })
+    }
+
+    async fn upload(&mut self, path: &str) -> Result<What, Reply> {
+        let bytes = self.bytes(path).await?;
+        Ok(What::FinalUpload { path: path.to_owned(), sha256: sha256(&bytes) })
+    }
+
+    async fn task(&mut self, task: &str) -> Result<What, Reply> {
+        let body = json!({ "params": { "task_id": task } });
+        let mut tries = 0;
+        loop {
+            match self.caller.post("/hacp/v1/ops/audit.replay", OWNER, &body).await {
+                Reply::Done(said) => {
+                    let actions = said.as_array().into_iter().flatten();
+                    let actions = actions.map(|event| text(event, "/action")).collect();
+                    return Ok(What::FinalTask { task: task.to_owned(), actions });
+                }
+                Reply::Unknown if tries < 20 => tries += 1,
+                other => return Err(other),
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    async fn get(&mut self, path: &str, credential: &str) -> Result<Value, Reply> {
+        let mut tries = 0;
+        loop {
+            match self.caller.get(path, credential).await {
+                Reply::Done(said) => return Ok(said),
+                Reply::Unknown if tries < 20 => tries += 1,
+                other => return Err(other),
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    async fn bytes(&mut self, path: &str) -> Result<Vec<u8>, Reply> {
+        let mut tries = 0;
+        loop {
+            match self.caller.bytes(path, AGENT).await {
+                Ok(bytes) => return Ok(bytes),
+                Err(Reply::Unknown) if tries < 20 => tries += 1,
+                Err(other) => return Err(other),
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_named_and_an_unknown_one_is_refused_with_the_list() {
+        for fault in Fault::ALL {
+            assert_eq!(fault.to_string().parse::<Fault>().unwrap(), fault);
+        }
+        let refused = "power".parse::<Fault>().unwrap_err().to_string();
+        assert!(refused.starts_with("unknown fault \"power\"; known faults: kill, database-kill"));
+    }
+}

@@ -1,0 +1,115 @@
+//! HTTP calls as a client of the server makes them, to whichever node answers.
+
+use std::time::Duration;
+
+use reqwest::{Client, Method, RequestBuilder};
+use serde_json::Value;
+
+/// The credentials of `--dev`.
+pub const AGENT: &str = "dev-agent-key";
+/// The administrator, who owns the agent.
+pub const OWNER: &str = "dev-human-token";
+/// Two people, who answer the same asks.
+pub const PEOPLE: [&str; 2] = [OWNER, "dev-human-token-2"];
+/// How long a client waits before it takes a call for failed.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What came of a call.
+#[derive(Debug)]
+pub enum Reply {
+    /// A 2xx.
+    Done(Value),
+    /// 409 or 412: somebody else was first, or it is closed.
+    Conflict(Value),
+    /// 404.
+    Missing(String),
+    /// Nobody knows whether it happened: no answer, or one that says to come back later.
+    Unknown,
+    /// Anything else.
+    Unexpected(String),
+}
+
+/// Calls nodes, each of its own calls to the next one.
+#[derive(Clone)]
+pub struct Caller {
+    http: Client,
+    bases: Vec<String>,
+    next: usize,
+}
+
+impl Caller {
+    /// A client of these addresses (`http://…`, without a slash at the end) that begins with one of
+    /// them.
+    pub fn new(bases: &[String], first: usize) -> anyhow::Result<Self> {
+        let http = Client::builder().timeout(TIMEOUT).build()?;
+        Ok(Self { http, bases: bases.to_vec(), next: first })
+    }
+
+    /// A request to the next node.
+    pub fn request(&mut self, method: Method, path: &str, credential: &str) -> RequestBuilder {
+        self.next = self.next.wrapping_add(1);
+        let base = self.bases.get(self.next % self.bases.len().max(1));
+        let base = base.map_or("", String::as_str);
+        self.http.request(method, format!("{base}{path}")).bearer_auth(credential)
+    }
+
+    /// Reads something.
+    pub async fn get(&mut self, path: &str, credential: &str) -> Reply {
+        reply(self.request(Method::GET, path, credential)).await
+    }
+
+    /// Sends JSON.
+    pub async fn post(&mut self, path: &str, credential: &str, body: &Value) -> Reply {
+        reply(self.request(Method::POST, path, credential).json(body)).await
+    }
+
+    /// Reads bytes.
+    pub async fn bytes(&mut self, path: &str, credential: &str) -> Result<Vec<u8>, Reply> {
+        let response = match self.request(Method::GET, path, credential).send().await {
+            Ok(response) => response,
+            Err(_) => return Err(Reply::Unknown),
+        };
+        let status = response.status().as_u16();
+        let Ok(bytes) = response.bytes().await else { return Err(Reply::Unknown) };
+        match status {
+            200..=299 => Ok(bytes.to_vec()),
+            _ => Err(judged(status, &bytes)),
+        }
+    }
+}
+
+/// Sends a request and reads the whole answer.
+pub async fn reply(request: RequestBuilder) -> Reply {
+    let Ok(response) = request.send().await else { return Reply::Unknown };
+    let status = response.status().as_u16();
+    let Ok(bytes) = response.bytes().await else { return Reply::Unknown };
+    judged(status, &bytes)
+}
+
+fn judged(status: u16, bytes: &[u8]) -> Reply {
+    let text = || format!("{status}: {}", String::from_utf8_lossy(bytes));
+    let json = || serde_json::from_slice(bytes).unwrap_or(Value::Null);
+    match status {
+        200..=299 => Reply::Done(json()),
+        404 => Reply::Missing(text()),
+        409 | 412 => Reply::Conflict(json()),
+        // 507 says that the disk is full; the others to come back later.
+        408 | 429 | 502 | 503 | 504 | 507 => Reply::Unknown,
+        _ => Reply::Unexpected(text()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_success_is_an_acknowledgement_and_only_later_is_an_excuse() {
+        assert!(matches!(judged(201, b"{}"), Reply::Done(_)));
+        assert!(matches!(judged(404, b"{}"), Reply::Missing(_)));
+        assert!(matches!(judged(409, b"{}"), Reply::Conflict(_)));
+        assert!(matches!(judged(503, b"{}"), Reply::Unknown));
+        assert!(matches!(judged(500, b"{}"), Reply::Unexpected(_)));
+        assert!(matches!(judged(422, b"{}"), Reply::Unexpected(_)));
+    }
+}

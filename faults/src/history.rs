@@ -1,0 +1,172 @@
+//! What clients did and were told, in order. Everything the checker knows is in here.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// So much of an event is shown in a report.
+const SHOWN: usize = 220;
+
+/// One thing that was observed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// How long after the start of the run.
+    pub at: Duration,
+    /// The window of the run: each injects one fault and ends when the servers have recovered.
+    pub window: usize,
+    /// What was observed.
+    pub what: What,
+}
+
+/// What can be observed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// A fault was injected, changed or healed.
+    Fault(String),
+    /// A create was acknowledged.
+    Created { ask: String, key: String, prompt: String },
+    /// An answer was sent; whether it was taken is not known yet.
+    AnswerSent { ask: String, comment: String },
+    /// An answer was acknowledged as the one that won.
+    Answered { ask: String, comment: String },
+    /// A comment was sent.
+    CommentSent { ask: String, text: String },
+    /// A comment was acknowledged.
+    Commented { ask: String, text: String },
+    /// An observer saw a version of an ask: in a read, or in the response to its own call.
+    Seen { ask: String, observer: usize, version: u64, state: String },
+    /// A receipt was read.
+    Receipt { ask: String, receipt: String },
+    /// An upload was acknowledged. Its bytes can be read at the path.
+    Uploaded { path: String, sha256: String },
+    /// A step of a task was acknowledged.
+    TaskStep { name: String, task: String, action: String },
+    /// The webhook endpoint was called.
+    Heard { topic: String, ask: String },
+    /// Something that was acknowledged is not there when it is read.
+    Missing { what: String, said: String },
+    /// A server gave an answer that no fault excuses.
+    Unexpected { doing: String, said: String },
+    /// What was read of an ask in the end.
+    FinalAsk { ask: String, found: FinalAsk },
+    /// The SHA-256 of an upload's bytes in the end.
+    FinalUpload { path: String, sha256: String },
+    /// The actions of a task in the end, in order.
+    FinalTask { task: String, actions: Vec<String> },
+    /// Webhooks were waited for as long as retries take, and this is all that came.
+    WebhooksSettled,
+    /// `audit verify` ran.
+    Verified { sound: bool, said: String },
+    /// The servers did not take work again in time after a fault.
+    NotRecovered { said: String },
+}
+
+/// An ask as it was read in the end.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FinalAsk {
+    pub prompt: String,
+    pub state: String,
+    /// The comment of the answer that counts.
+    pub answer: Option<String>,
+    pub comments: Vec<String>,
+}
+
+impl What {
+    /// The ask, upload or task this is about.
+    pub fn subject(&self) -> Option<&str> {
+        match self {
+            Self::Created { ask, .. }
+            | Self::AnswerSent { ask, .. }
+            | Self::Answered { ask, .. }
+            | Self::CommentSent { ask, .. }
+            | Self::Commented { ask, .. }
+            | Self::Seen { ask, .. }
+            | Self::Receipt { ask, .. }
+            | Self::Heard { ask, .. }
+            | Self::FinalAsk { ask, .. } => Some(ask),
+            Self::Uploaded { path, .. } | Self::FinalUpload { path, .. } => Some(path),
+            Self::TaskStep { task, .. } | Self::FinalTask { task, .. } => Some(task),
+            Self::Missing { what, .. } => Some(what),
+            Self::Fault(_)
+            | Self::Unexpected { .. }
+            | Self::WebhooksSettled
+            | Self::Verified { .. }
+            | Self::NotRecovered { .. } => None,
+        }
+    }
+
+    /// Whether a server acknowledged something by it.
+    pub fn is_acknowledgement(&self) -> bool {
+        matches!(
+            self,
+            Self::Created { .. }
+                | Self::Answered { .. }
+                | Self::Commented { .. }
+                | Self::Uploaded { .. }
+                | Self::TaskStep { .. }
+        )
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = format!("{:?}", self.what);
+        // Receipts are long; the checker says where two of them differ.
+        let shown: String = what.chars().take(SHOWN).collect();
+        let more = if shown.len() < what.len() { "…" } else { "" };
+        write!(f, "{:>9.3}s  {shown}{more}", self.at.as_secs_f64())
+    }
+}
+
+/// Where all clients of a run write down what they observe.
+#[derive(Clone)]
+pub struct History {
+    started: Instant,
+    inner: Arc<Mutex<Inner>>,
+}
+
+#[derive(Default)]
+struct Inner {
+    window: usize,
+    events: Vec<Event>,
+    acknowledged: usize,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self { started: Instant::now(), inner: Arc::default() }
+    }
+}
+
+impl History {
+    /// Adds an event to the current window.
+    pub fn add(&self, what: What) {
+        self.with(|inner| {
+            inner.acknowledged += usize::from(what.is_acknowledgement());
+            let event = Event { at: self.started.elapsed(), window: inner.window, what };
+            inner.events.push(event);
+        });
+    }
+
+    /// Begins the next window and gives its number.
+    pub fn next_window(&self) -> usize {
+        self.with(|inner| {
+            inner.window += 1;
+            inner.window
+        })
+    }
+
+    /// How many acknowledgements there are so far.
+    pub fn acknowledged(&self) -> usize {
+        self.with(|inner| inner.acknowledged)
+    }
+
+    /// A copy of all events.
+    pub fn events(&self) -> Vec<Event> {
+        self.with(|inner| inner.events.clone())
+    }
+
+    fn with<T>(&self, f: impl FnOnce(&mut Inner) -> T) -> T {
+        f(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

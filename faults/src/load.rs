@@ -1,0 +1,351 @@
+//! The clients of a run: each does what real ones do, again and again, and notes what it is told.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::client::{AGENT, Caller, OWNER, PEOPLE, Reply, reply};
+use crate::dice::Dice;
+use crate::history::{History, What};
+use crate::tasks::Driven;
+
+/// So many clients create asks and have them answered; the others are one each.
+const CREATORS: usize = 4;
+const OBSERVERS: usize = 2;
+/// How many people answer the same ask at once.
+const RACING: usize = 3;
+/// The longest pause between two rounds of one client.
+const PAUSE: Duration = Duration::from_millis(40);
+/// The largest upload.
+const LARGEST: u64 = 200_000;
+
+/// The clients, and what they share.
+#[derive(Clone)]
+pub struct Load {
+    bases: Vec<String>,
+    history: History,
+    asks: Arc<Mutex<Vec<String>>>,
+    stop: CancellationToken,
+}
+
+impl Load {
+    /// Clients of these addresses.
+    pub fn new(bases: Vec<String>, history: History) -> Self {
+        Self { bases, history, asks: Arc::default(), stop: CancellationToken::new() }
+    }
+
+    /// Starts all clients. They end soon after [`Load::stop`].
+    pub fn start(&self, dice: &mut Dice) -> anyhow::Result<JoinSet<()>> {
+        let mut clients = JoinSet::new();
+        let mut number = 0;
+        let mut client = |dice: &mut Dice| -> anyhow::Result<One> {
+            number += 1;
+            let caller = Caller::new(&self.bases, number)?;
+            Ok(One { load: self.clone(), caller, dice: dice.split(), number, rounds: 0 })
+        };
+        for _ in 0..CREATORS {
+            let one = client(dice)?;
+            clients.spawn(one.run(async |one: &mut One| one.ask().await));
+        }
+        for _ in 0..OBSERVERS {
+            let one = client(dice)?;
+            clients.spawn(one.run(async |one: &mut One| one.observe().await));
+        }
+        let one = client(dice)?;
+        clients.spawn(one.run(async |one: &mut One| one.upload().await));
+        let one = client(dice)?;
+        clients.spawn(one.run(async |one: &mut One| one.task().await));
+        Ok(clients)
+    }
+
+    /// Tells the clients to end.
+    pub fn stop(&self) {
+        self.stop.cancel();
+    }
+}
+
+/// One client.
+struct One {
+    load: Load,
+    caller: Caller,
+    dice: Dice,
+    /// Which one; its observations have this number.
+    number: usize,
+    rounds: u64,
+}
+
+impl One {
+    async fn run(mut self, mut round: impl AsyncFnMut(&mut Self)) {
+        while !self.stopped() {
+            self.rounds += 1;
+            round(&mut self).await;
+            self.pause(Duration::ZERO).await;
+        }
+    }
+
+    fn stopped(&self) -> bool {
+        self.load.stop.is_cancelled()
+    }
+
+    fn note(&self, what: What) {
+        self.load.history.add(what);
+    }
+
+    /// Waits a little, at least so long.
+    async fn pause(&mut self, least: Duration) {
+        let pause = self.dice.between(least, least + PAUSE);
+        tokio::time::sleep(pause).await;
+    }
+
+    /// A name that no other round of any client has.
+    fn name(&self, what: &str) -> String {
+        format!("{what}-{}-{}", self.number, self.rounds)
+    }
+
+    /// Creates an ask, comments on it, and has people race to answer it.
+    async fn ask(&mut self) {
+        if self.dice.one_in(8) {
+            self.ask_for_file().await;
+            return;
+        }
+        let prompt = self.name("Deploy");
+        let question = json!({ "kind": "approve", "prompt": prompt });
+        let Some(ask) = self.create(prompt, question).await else { return };
+        if self.dice.one_in(2) {
+            self.comment(&ask).await;
+        }
+        // Some stay open: what is not answered must not be lost either.
+        if self.dice.one_in(10) {
+            return;
+        }
+        let mut attempt = 0;
+        while !self.stopped() && !self.race(&ask, attempt).await {
+            attempt += 1;
+            self.pause(Duration::from_millis(50)).await;
+        }
+        self.receipt(&ask).await;
+    }
+
+    /// Repeats a create under its key until it is acknowledged.
+    async fn create(&mut self, prompt: String, question: Value) -> Option<String> {
+        let key = self.name("key");
+        let body = json!({ "question": question, "route": { "to": "pool" } });
+        while !self.stopped() {
+            let request = self.caller.request(Method::POST, "/api/v1/asks", AGENT);
+            let request = request.header("idempotency-key", &key).json(&body);
+            match reply(request).await {
+                Reply::Done(ask) => {
+                    let id = text(&ask, "/id");
+                    let created = What::Created { ask: id.clone(), key, prompt };
+                    self.note(created);
+                    self.seen(&id, &ask);
+                    self.load.asks.lock().unwrap_or_else(PoisonError::into_inner).push(id.clone());
+                    return Some(id);
+                }
+                Reply::Unknown => self.pause(Duration::from_millis(50)).await,
+                other => {
+                    self.unexpected("create", &other);
+                    return None;
+                }
+            }
+        }
+        None
+    }
+
+    /// People answer the same ask at once, at different nodes. Whether it is known to be answered.
+    async fn race(&mut self, ask: &str, attempt: usize) -> bool {
+        let path = format!("/api/v1/asks/{ask}/answer");
+        let mut racing = JoinSet::new();
+        for n in 0..RACING {
+            let comment = format!("{}-{attempt}-{n}", self.name("answer"));
+            let verdict = if self.dice.one_in(2) { "approved" } else { "rejected" };
+            let body = json!({ "answer": { "verdict": verdict }, "comment": comment });
+            let credential = PEOPLE.get(n % PEOPLE.len()).copied().unwrap_or_default();
+            let request = self.caller.request(Method::POST, &path, credential).json(&body);
+            self.note(What::AnswerSent { ask: ask.to_owned(), comment: comment.clone() });
+            racing.spawn(async move { (comment, reply(request).await) });
+        }
+        let mut known = false;
+        while let Some(done) = racing.join_next().await {
+            let Ok((comment, reply)) = done else { continue };
+            match reply {
+                Reply::Done(said) => {
+                    self.note(What::Answered { ask: ask.to_owned(), comment });
+                    self.seen(ask, &said);
+                    known = true;
+                }
+                Reply::Conflict(_) => known = true,
+                Reply::Unknown => {}
+                other => self.lost_or_unexpected("answer", ask, other),
+            }
+        }
+        known
+    }
+
+    async fn comment(&mut self, ask: &str) {
+        let text = self.name("comment");
+        self.note(What::CommentSent { ask: ask.to_owned(), text: text.clone() });
+        let credential = self.dice.pick(&PEOPLE).copied().unwrap_or_default();
+        let path = format!("/api/v1/asks/{ask}/comments");
+        match self.caller.post(&path, credential, &json!({ "text": text })).await {
+            Reply::Done(said) => {
+                self.note(What::Commented { ask: ask.to_owned(), text });
+                self.seen(ask, &said);
+            }
+            Reply::Unknown | Reply::Conflict(_) => {}
+            other => self.lost_or_unexpected("comment", ask, other),
+        }
+    }
+
+    /// An ask that is answered with a file.
+    async fn ask_for_file(&mut self) {
+        let prompt = self.name("File");
+        let form = json!({ "fields": [
+            { "key": "file", "label": "File", "type": "file", "required": true }] });
+        let question = json!({ "kind": "provide", "prompt": prompt, "form": form });
+        let Some(ask) = self.create(prompt, question).await else { return };
+        let (bytes, sha256) = self.drawn();
+        let path = format!("/api/v1/asks/{ask}/files?name=file.bin");
+        let person = OWNER;
+        let file = loop {
+            let request = self.caller.request(Method::POST, &path, person);
+            let request = request.header("content-type", "application/octet-stream");
+            match reply(request.body(bytes.clone())).await {
+                Reply::Done(file) => break file,
+                Reply::Unknown if !self.stopped() => self.pause(Duration::from_millis(50)).await,
+                Reply::Unknown => return,
+                other => return self.lost_or_unexpected("a file for an ask", &ask, other),
+            }
+        };
+        let comment = self.name("answer");
+        self.note(What::AnswerSent { ask: ask.clone(), comment: comment.clone() });
+        let answer = json!({ "verdict": "provided", "values": { "file": file } });
+        let body = json!({ "answer": answer, "comment": comment });
+        match self.caller.post(&format!("/api/v1/asks/{ask}/answer"), person, &body).await {
+            Reply::Done(said) => {
+                self.note(What::Answered { ask: ask.clone(), comment });
+                let path = format!("/api/v1/asks/{ask}/files/{sha256}");
+                self.note(What::Uploaded { path, sha256 });
+                self.seen(&ask, &said);
+                self.receipt(&ask).await;
+            }
+            Reply::Unknown => {}
+            other => self.lost_or_unexpected("answer with a file", &ask, other),
+        }
+    }
+
+    /// Reads an ask that was acknowledged to anybody, a recent one in half of the cases.
+    async fn observe(&mut self) {
+        let ask = {
+            let asks = self.load.asks.lock().unwrap_or_else(PoisonError::into_inner);
+            let from = if self.dice.one_in(2) { asks.len().saturating_sub(20) } else { 0 };
+            self.dice.pick(asks.get(from..).unwrap_or_default()).cloned()
+        };
+        let Some(ask) = ask else { return };
+        match self.caller.get(&format!("/api/v1/asks/{ask}"), AGENT).await {
+            Reply::Done(said) => {
+                self.seen(&ask, &said);
+                if text(&said, "/state") == "completed" {
+                    self.receipt(&ask).await;
+                }
+            }
+            Reply::Unknown => {}
+            other => self.lost_or_unexpected("read", &ask, other),
+        }
+    }
+
+    async fn receipt(&mut self, ask: &str) {
+        match self.caller.bytes(&format!("/api/v1/asks/{ask}/receipt"), AGENT).await {
+            Ok(bytes) => {
+                let receipt = String::from_utf8_lossy(&bytes).into_owned();
+                self.note(What::Receipt { ask: ask.to_owned(), receipt });
+            }
+            // Not answered after all: the round ended because the run did.
+            Err(Reply::Unknown | Reply::Conflict(_)) => {}
+            Err(other) => self.lost_or_unexpected("receipt", ask, other),
+        }
+    }
+
+    /// Uploads bytes in one call.
+    async fn upload(&mut self) {
+        let (bytes, sha256) = self.drawn();
+        let request = self.caller.request(Method::PUT, "/hacp/v1/uploads", AGENT).body(bytes);
+        match reply(request).await {
+            Reply::Done(said) => {
+                let path = format!("/hacp/v1/uploads/{}/content", text(&said, "/upload"));
+                self.note(What::Uploaded { path, sha256 });
+            }
+            Reply::Unknown => {}
+            other => self.unexpected("upload", &other),
+        }
+        self.pause(Duration::from_millis(100)).await;
+    }
+
+    /// Drives a task from its creation to its end.
+    async fn task(&mut self) {
+        let mut driven = Driven::new(self.name("task"));
+        while let Some((path, credential, body)) = driven.next() {
+            if self.stopped() {
+                return;
+            }
+            match self.caller.post(&path, credential, &body).await {
+                Reply::Done(said) => {
+                    if let Some(action) = driven.acknowledged(&said) {
+                        let task = driven.task.as_str().unwrap_or_default().to_owned();
+                        let (name, action) = (driven.name.clone(), action.to_owned());
+                        self.note(What::TaskStep { name, task, action });
+                    }
+                }
+                Reply::Unknown => self.pause(Duration::from_millis(50)).await,
+                other => {
+                    let task = driven.task.as_str().unwrap_or_default().to_owned();
+                    return self.lost_or_unexpected(&path, &task, other);
+                }
+            }
+        }
+    }
+
+    fn drawn(&mut self) -> (Vec<u8>, String) {
+        let length = self.dice.below(LARGEST);
+        let bytes = self.dice.bytes(usize::try_from(length).unwrap_or(1));
+        let sha256 = sha256(&bytes);
+        (bytes, sha256)
+    }
+
+    fn seen(&self, ask: &str, said: &Value) {
+        let Some(version) = said.get("version").and_then(Value::as_u64) else { return };
+        let (ask, observer, state) = (ask.to_owned(), self.number, text(said, "/state"));
+        self.note(What::Seen { ask, observer, version, state });
+    }
+
+    fn lost_or_unexpected(&self, doing: &str, subject: &str, reply: Reply) {
+        match reply {
+            Reply::Missing(said) => {
+                self.note(What::Missing {
+                    what: subject.to_owned(),
+                    said: format!("{doing}: {said}"),
+                });
+            }
+            other => self.unexpected(doing, &other),
+        }
+    }
+
+    fn unexpected(&self, doing: &str, reply: &Reply) {
+        self.note(What::Unexpected { doing: doing.to_owned(), said: format!("{reply:?}") });
+    }
+}
+
+/// The SHA-256 of some bytes, in hex.
+pub fn sha256(bytes: &[u8]) -> String {
+    hex::encode(Sha256::digest(bytes))
+}
+
+/// A text in a value; empty if there is none.
+pub fn text(value: &Value, pointer: &str) -> String {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
+}

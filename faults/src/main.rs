@@ -1,0 +1,133 @@
+//! `make faults`: see `docs/reliability.md`.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::ensure;
+use clap::{Parser, ValueEnum};
+use faults::campaign::{self, Backend, Fault, Plan};
+use faults::check::Invariant;
+use faults::report;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Runs clients and faults against the real binary and checks that nothing acknowledged is lost.
+#[derive(Parser)]
+#[command(name = "countersign-faults")]
+struct Arguments {
+    /// The binary to test
+    #[arg(long, value_name = "PATH")]
+    binary: PathBuf,
+    /// Against what
+    #[arg(long, value_enum, default_value = "all")]
+    backend: Choice,
+    /// How long faults are injected, per backend
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    seconds: u64,
+    /// The seed of the schedule; a random one by default
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+    /// Which faults, separated by commas: kill, database-kill, pause, disk-full, clock, cut, one-way,
+    /// slow-disk, power-loss; all by default
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    faults: Vec<Fault>,
+    /// Breaks durability on purpose (syncs report success and sync nothing, then the power fails) and
+    /// succeeds if the checker reports lost acknowledgements
+    #[arg(long)]
+    prove: bool,
+    /// Keeps the folder with data, logs and notes
+    #[arg(long)]
+    keep: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Choice {
+    All,
+    Sqlite,
+    Postgres,
+}
+
+impl Choice {
+    fn backends(self) -> Vec<Backend> {
+        match self {
+            Self::All => Backend::ALL.to_vec(),
+            Self::Sqlite => vec![Backend::Sqlite],
+            Self::Postgres => vec![Backend::Postgres],
+        }
+    }
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<ExitCode> {
+    let arguments = Arguments::parse();
+    ensure!(cfg!(target_os = "linux"), "faults are injected on Linux only");
+    ensure!(arguments.binary.exists(), "there is no {}; build it", arguments.binary.display());
+    let seed = arguments.seed.unwrap_or_else(drawn);
+    let faults = match &arguments.faults[..] {
+        _ if arguments.prove => vec![Fault::PowerLoss],
+        [] => Fault::ALL.to_vec(),
+        some => some.to_vec(),
+    };
+    eprintln!("seed {seed}");
+    let mut campaigns = Vec::new();
+    for backend in arguments.backend.backends() {
+        let folder = tempfile::Builder::new().prefix("countersign-faults-").tempdir()?;
+        // PostgreSQL runs as somebody else and has to get to its own folder.
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o711))?;
+        let plan = Plan {
+            binary: arguments.binary.canonicalize()?,
+            folder: folder.path().to_owned(),
+            backend,
+            time: Duration::from_secs(arguments.seconds),
+            seed,
+            faults: faults.clone(),
+            lying: arguments.prove,
+        };
+        // Whoever interrupts a run leaves no process behind.
+        let campaign = tokio::select! {
+            campaign = Box::pin(campaign::run(&plan)) => campaign,
+            () = interrupted() => Err(anyhow::anyhow!("interrupted")),
+        };
+        if arguments.keep {
+            eprintln!("kept: {}", folder.keep().display());
+        }
+        campaigns.push(campaign?);
+    }
+    println!("\n{}", report::table(&campaigns));
+    println!("seed {seed}, {} s per backend", arguments.seconds);
+    if arguments.prove {
+        let found = campaigns.iter().all(|campaign| campaign.violated(Invariant::Lost) > 0);
+        println!(
+            "durability was broken on purpose, and {}",
+            if found {
+                "the checker reported it on every backend"
+            } else {
+                "THE CHECKER DID NOT REPORT IT"
+            }
+        );
+        return Ok(if found { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
+    let passed = campaigns.iter().all(report::Campaign::passed);
+    for campaign in &campaigns {
+        print!("{}", report::violations(campaign));
+    }
+    println!("{}", if passed { "every invariant held" } else { "INVARIANTS WERE VIOLATED" });
+    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Until somebody wants us to end.
+async fn interrupted() {
+    let Ok(mut ended) = signal(SignalKind::terminate()) else { return };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = ended.recv() => {}
+    }
+}
+
+/// A seed that differs from run to run.
+fn drawn() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one("seed") % 1_000_000_000
+}

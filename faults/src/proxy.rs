@@ -1,0 +1,183 @@
+//! A TCP proxy on loopback whose connections can be cut, held up, or held up in one direction.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::Context;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use url::Url;
+
+/// The state of all connections through a proxy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Line {
+    /// Everything passes.
+    Up,
+    /// Every connection is closed, and so is every new one.
+    Cut,
+    /// Nothing is closed and nothing passes.
+    Stuck,
+    /// What clients send does not arrive; what they are sent does.
+    NoRequests,
+    /// What clients send arrives; what they are sent does not.
+    NoResponses,
+    /// Everything passes, and one text of what clients send becomes another of the same length.
+    Replaces(&'static str, &'static str),
+}
+
+impl Line {
+    fn holds_requests(self) -> bool {
+        matches!(self, Self::Stuck | Self::NoRequests)
+    }
+
+    /// Changes what passes, where the line does.
+    fn change(self, bytes: &mut [u8]) {
+        let Self::Replaces(old, new) = self else { return };
+        let found = bytes.windows(old.len()).position(|part| part == old.as_bytes());
+        let place = found.and_then(|at| bytes.get_mut(at..at + new.len()));
+        if let Some(place) = place.filter(|place| place.len() == old.len()) {
+            place.copy_from_slice(new.as_bytes());
+        }
+    }
+
+    fn holds_responses(self) -> bool {
+        matches!(self, Self::Stuck | Self::NoResponses)
+    }
+}
+
+/// A running proxy; its connections end when it is dropped.
+pub struct Proxy {
+    /// Where it listens.
+    pub address: SocketAddr,
+    line: Arc<watch::Sender<Line>>,
+    _tasks: JoinSet<()>,
+}
+
+impl Proxy {
+    /// A proxy to an address such as `127.0.0.1:5432`.
+    pub async fn to(target: String) -> anyhow::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
+        let line = Arc::new(watch::Sender::new(Line::Up));
+        let mut tasks = JoinSet::new();
+        tasks.spawn(accept(listener, target, Arc::clone(&line)));
+        Ok(Self { address, line, _tasks: tasks })
+    }
+
+    /// A proxy to the server that a URL names, and the same URL through the proxy.
+    pub async fn before(url: &str, default_port: u16) -> anyhow::Result<(Self, String)> {
+        let mut url = Url::parse(url).context("not a URL")?;
+        let host = url.host_str().context("the URL names no host")?;
+        let target = format!("{host}:{}", url.port().unwrap_or(default_port));
+        let proxy = Self::to(target).await?;
+        url.set_host(Some("127.0.0.1")).context("the URL takes no host")?;
+        let port = Some(proxy.address.port());
+        url.set_port(port).map_err(|()| anyhow::anyhow!("the URL takes no port"))?;
+        Ok((proxy, url.into()))
+    }
+
+    /// Changes the state of all connections, open and new.
+    pub fn set(&self, line: Line) {
+        self.line.send_replace(line);
+    }
+}
+
+async fn accept(listener: TcpListener, target: String, line: Arc<watch::Sender<Line>>) {
+    let mut connections = JoinSet::new();
+    loop {
+        let Ok((near, _)) = listener.accept().await else { continue };
+        while connections.try_join_next().is_some() {}
+        if *line.borrow() == Line::Cut {
+            continue;
+        }
+        let (target, line) = (target.clone(), line.subscribe());
+        connections.spawn(async move {
+            // A target that is down closes the connection, as it would without a proxy.
+            let Ok(far) = TcpStream::connect(target).await else { return };
+            let ((from_near, to_near), (from_far, to_far)) = (near.into_split(), far.into_split());
+            tokio::select! {
+                () = carry(from_near, to_far, line.clone(), Line::holds_requests) => {}
+                () = carry(from_far, to_near, line, Line::holds_responses) => {}
+            }
+        });
+    }
+}
+
+/// Carries bytes until either side or the line ends.
+async fn carry(
+    mut from: impl AsyncReadExt + Unpin,
+    mut to: impl AsyncWriteExt + Unpin,
+    mut line: watch::Receiver<Line>,
+    holds: fn(Line) -> bool,
+) {
+    let mut buffer = vec![0; 16 * 1024];
+    loop {
+        let read = tokio::select! {
+            read = from.read(&mut buffer) => read.unwrap_or(0),
+            _ = line.wait_for(|line| *line == Line::Cut) => return,
+        };
+        if read == 0 || line.wait_for(|line| !holds(*line)).await.is_err() {
+            return;
+        }
+        let Some(bytes) = buffer.get_mut(..read) else { return };
+        let now = *line.borrow();
+        now.change(bytes);
+        if *line.borrow() == Line::Cut || to.write_all(bytes).await.is_err() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A server that sends back what it is sent, and what reached it.
+    async fn echo() -> (String, watch::Receiver<usize>, JoinSet<()>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let (sender, arrived) = watch::channel(0);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move {
+            loop {
+                let (mut line, _) = listener.accept().await.unwrap();
+                let mut byte = [0];
+                while line.read(&mut byte).await.is_ok_and(|n| n == 1) {
+                    sender.send_modify(|n| *n += 1);
+                    line.write_all(&byte).await.unwrap();
+                }
+            }
+        });
+        (address, arrived, tasks)
+    }
+
+    #[tokio::test]
+    async fn each_direction_can_be_held_up_and_everything_can_be_cut() {
+        let (target, mut arrived, _server) = echo().await;
+        let proxy = Proxy::to(target).await.unwrap();
+        let mut line = TcpStream::connect(proxy.address).await.unwrap();
+        let mut byte = [0];
+        line.write_all(b"a").await.unwrap();
+        line.read_exact(&mut byte).await.unwrap();
+
+        proxy.set(Line::NoResponses);
+        line.write_all(b"b").await.unwrap();
+        arrived.wait_for(|n| *n == 2).await.unwrap();
+        let short = Duration::from_millis(50);
+        assert!(tokio::time::timeout(short, line.read_exact(&mut byte)).await.is_err());
+        proxy.set(Line::Up);
+        line.read_exact(&mut byte).await.unwrap();
+        assert_eq!(&byte, b"b");
+
+        proxy.set(Line::NoRequests);
+        line.write_all(b"c").await.unwrap();
+        assert!(tokio::time::timeout(short, arrived.wait_for(|n| *n == 3)).await.is_err());
+        proxy.set(Line::Cut);
+        assert!(!matches!(line.read(&mut byte).await, Ok(1)));
+        assert_eq!(*arrived.borrow(), 2, "what was held up is gone");
+    }
+}

@@ -1,0 +1,85 @@
+//! A task over HACP, step by step. What is sent and what it does; who sends it is up to the caller.
+
+use serde_json::{Value, json};
+
+use crate::client::{AGENT, OWNER};
+
+/// The operations of a task, and who calls them.
+pub const STEPS: [(&str, &str); 7] = [
+    ("task.create", OWNER),
+    ("task.assign", OWNER),
+    ("task.start", AGENT),
+    ("checkpoint.raise", AGENT),
+    ("checkpoint.resolve", OWNER),
+    ("artifact.commit", AGENT),
+    ("review.submit", OWNER),
+];
+
+/// What the audit log of a task has after all steps, in order.
+pub const ACTIONS: [&str; 8] = [
+    "task.created",
+    "task.assigned",
+    "task.started",
+    "task.checkpoint.raised",
+    "task.checkpoint.resolved",
+    "artifact.committed",
+    "review.submitted",
+    "task.completed",
+];
+
+/// A task as the one who drives it remembers it.
+#[derive(Debug, Clone, Default)]
+pub struct Driven {
+    /// Its goal, and the prefix of its idempotency keys.
+    pub name: String,
+    /// The id of the task, once it is acknowledged.
+    pub task: Value,
+    checkpoint: Value,
+    /// How many steps were acknowledged.
+    pub done: usize,
+}
+
+impl Driven {
+    /// A task that does not exist yet.
+    pub fn new(name: String) -> Self {
+        Self { name, ..Self::default() }
+    }
+
+    /// The next call: its path, who makes it, and its body. Nothing once all steps are done. A call that
+    /// is repeated has the same key.
+    pub fn next(&self) -> Option<(String, &'static str, Value)> {
+        let (operation, credential) = *STEPS.get(self.done)?;
+        let key = format!("{}/{operation}", self.name);
+        let body = json!({ "params": self.params(operation), "idempotency_key": key });
+        Some((format!("/hacp/v1/ops/{operation}"), credential, body))
+    }
+
+    /// The next call was acknowledged with this; the action that stands in the audit log for it.
+    pub fn acknowledged(&mut self, said: &Value) -> Option<&'static str> {
+        let action = *ACTIONS.get(self.done)?;
+        let id = || said.get("id").cloned().unwrap_or_default();
+        match action {
+            "task.created" => self.task = id(),
+            "task.checkpoint.raised" => self.checkpoint = id(),
+            _ => {}
+        }
+        self.done += 1;
+        Some(action)
+    }
+
+    fn params(&self, operation: &str) -> Value {
+        let task = &self.task;
+        match operation {
+            "task.create" => json!({ "type": "work", "spec": { "goal": self.name } }),
+            "task.assign" => json!({ "task_id": task, "agent_id": "agent_dev" }),
+            "checkpoint.raise" => {
+                json!({ "task_id": task, "kind": "approval", "prompt": "May I?" })
+            }
+            "checkpoint.resolve" => json!({ "ckpt_id": self.checkpoint, "action": "approve" }),
+            "artifact.commit" => json!({ "task_id": task, "type": "note",
+                "payload": { "kind": "inline", "content": self.name } }),
+            "review.submit" => json!({ "task_id": task, "verdict": "approved" }),
+            _ => json!({ "task_id": task }),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What is kept and checked elsewhere: receipts, exports of the audit log, and backups.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::sync::{Arc, LazyLock};
+
+use dialects::proof::{Jwks, RevocationClaims, verify};
+use serde_json::Value;
+use server::audit::{Against, check, check_export};
+use server::bootstrap;
+use server::clock::SystemClock;
+use server::config::Settings;
+use server::gateway::Gateway;
+use server::home::Home;
+use store::Store;
+use store::sqlite::Sqlite;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::twice;
+
+/// The receipts that all clients agree on, with their keys.
+static VECTORS: LazyLock<(Jwks, BTreeSet<String>)> = LazyLock::new(|| {
+    let vectors: Value = serde_json::from_str(include_str!("../../clients/vectors/receipts.json"))
+        .unwrap_or_default();
+    let keys = vectors.get("jwks").cloned().and_then(|keys| serde_json::from_value(keys).ok());
+    let Some(keys) = keys else { panic!("the vectors have no keys") };
+    let mut signed = BTreeSet::new();
+    texts(&vectors, &mut signed);
+    signed.retain(|text| verify(text, &keys).is_ok());
+    assert!(!signed.is_empty(), "no vector is a good receipt");
+    (keys, signed)
+});
+
+/// Every text in a value.
+fn texts(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::String(text) => drop(found.insert(text.clone())),
+        Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
+        Value::Object(members) => members.values().for_each(|member| texts(member, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| match Builder::new_multi_thread().worker_threads(1).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(why) => panic!("{why}"),
+    });
+
+/// Receipts and lists of revocations. Only what was signed verifies, byte for byte.
+pub(crate) fn receipts(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let (keys, signed) = &*VECTORS;
+    if verify(&text, keys).is_ok() {
+        assert!(signed.contains(&*text), "another text of a receipt verifies: {text}");
+    }
+    twice(|| verify(&text, keys));
+    twice(|| RevocationClaims::verify(&text, keys));
+    twice(|| serde_json::from_slice::<Jwks>(bytes).map_err(|error| error.to_string()));
+}
+
+/// Exports of the audit log.
+pub(crate) fn exports(bytes: &[u8]) {
+    let read = || {
+        let lines = Box::new(std::io::Cursor::new(bytes.to_vec()));
+        let size = bytes.len() as u64;
+        RUNTIME.block_on(async {
+            let checked = Box::pin(check_export(lines, size, None, None, &mut |_| {})).await;
+            checked.map(|report| format!("{} {}", report.holds(), report.events))
+        })
+    };
+    twice(|| read().map_err(|error| error.to_string()));
+}
+
+/// A backup of a new installation.
+static BACKUP: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let made = RUNTIME.block_on(Box::pin(async {
+        let folder = tempfile::tempdir()?;
+        let settings = Settings {
+            listen: Some("127.0.0.1:0".to_owned()),
+            data: Some(folder.path().to_owned()),
+            dev: Some(true),
+            ..Settings::default()
+        };
+        let home = Home::open(&settings.check()?, Arc::new(SystemClock), true).await?;
+        let gateway = Gateway::new(home.store, home.clock);
+        bootstrap::dev(&gateway).await?;
+        let copy = folder.path().join("backup.db");
+        Sqlite::backup(&folder.path().join("countersign.db"), &copy, &mut |_, _| {})?;
+        anyhow::Ok(std::fs::read(copy)?)
+    }));
+    match made {
+        Ok(bytes) => bytes,
+        Err(why) => panic!("no backup can be made: {why:#}"),
+    }
+});
+
+/// Backups, opened and checked as `audit verify` does: the bytes are a whole file if they begin as one of
+/// `SQLite`'s, else changes to a good backup, each an offset in four bytes and the byte to put there.
+pub(crate) fn backups(bytes: &[u8]) {
+    let file = if bytes.starts_with(b"SQLite format 3") { bytes.to_vec() } else { changed(bytes) };
+    let Ok(folder) = tempfile::tempdir() else { panic!("no temporary folder") };
+    let path = folder.path().join("countersign.db");
+    let written = std::fs::File::create(&path).and_then(|mut written| written.write_all(&file));
+    assert!(written.is_ok(), "the disk is full");
+    // Anything may be wrong with it; opening and checking it must say so and not panic.
+    let Ok(store) = Sqlite::open_to_check(&path) else { return };
+    let store: Arc<dyn Store> = Arc::new(store);
+    let against = Against { keys: Arc::new(VECTORS.0.clone()), known: None };
+    let checked = RUNTIME.block_on(Box::pin(check(&store, &against, &mut |_| {})));
+    let found = checked.map(|report| report.holds());
+    // Nothing signed it with the keys of the vectors, and it has no blocks: a good one holds.
+    assert!(file != *BACKUP || matches!(found, Ok(true)), "a good backup is refused");
+}
+
+fn changed(changes: &[u8]) -> Vec<u8> {
+    let mut file = BACKUP.clone();
+    for change in changes.chunks_exact(5) {
+        let [a, b, c, d, byte] = *change else { continue };
+        let offset = u32::from_le_bytes([a, b, c, d]) as usize % file.len();
+        if let Some(place) = file.get_mut(offset) {
+            *place = byte;
+        }
+    }
+    file
+}
