@@ -54,6 +54,12 @@ pub enum Refusal {
         /// Who.
         by: HumanId,
     },
+    /// Somebody else has answered it and can still undo that.
+    #[error("{by} has just answered this")]
+    BeingAnswered {
+        /// Who.
+        by: HumanId,
+    },
     /// The answer does not answer the question.
     #[error(transparent)]
     Answer(#[from] AnswerError),
@@ -167,6 +173,7 @@ impl Refusal {
             | Self::AlreadyCancelled { .. }
             | Self::TimedOut { .. }
             | Self::TakenBy { .. }
+            | Self::BeingAnswered { .. }
             | Self::Answer(_)
             | Self::AssuranceTooLow { .. }
             | Self::Invalid { .. }
@@ -193,7 +200,7 @@ impl Refusal {
             Self::AlreadyAnswered { .. } => "already-answered",
             Self::AlreadyCancelled { .. } => "already-cancelled",
             Self::TimedOut { .. } => "timed-out",
-            Self::TakenBy { .. } => "taken",
+            Self::TakenBy { .. } | Self::BeingAnswered { .. } => "taken",
             Self::Answer(_) => "answer-mismatch",
             Self::AssuranceTooLow { .. } => "assurance-too-low",
             Self::NotInline => "not-inline",

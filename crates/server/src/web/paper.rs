@@ -3,7 +3,7 @@
 
 use kernel::Ask;
 use kernel::Time;
-use kernel::question::{Answer, Body, Choice, Question};
+use kernel::question::{Answer, Body, Choice, Question, Reply};
 use serde_json::{Map, Value};
 
 use super::claims::Claims;
@@ -35,6 +35,8 @@ pub struct Paper {
     pub asked: When,
     /// Until when it can be answered, while it can.
     pub deadline: Option<When>,
+    /// Whether it stays open when its deadline passes: it is due then and does not expire.
+    pub stays_open: bool,
     /// What happens when nobody answers, while somebody can.
     pub silence: Option<String>,
     /// The question.
@@ -71,11 +73,8 @@ impl Paper {
             [("calls itself", &ask.labels.agent), ("names its project", &ask.labels.project)];
         let deadline = ask.expires_at.filter(|_| open);
         let reply = ask.resolution().and_then(|resolution| resolution.reply.value());
-        let edited =
-            reply.is_some_and(|reply| matches!(reply.answer, Answer::Approved { edits: Some(_) }));
-        let title = Words::beginning(prompt.as_str(), 60).to_string();
-        Self {
-            title: if edited { format!("Asked: {title}") } else { title },
+        let paper = Self {
+            title: Words::beginning(prompt.as_str(), 60).to_string(),
             kind: words::kind(ask.kind),
             urgency: ask.priority.into(),
             agent: ask.agent.to_string(),
@@ -86,6 +85,7 @@ impl Paper {
                 .collect(),
             asked: When::new(ask.created_at, now),
             deadline: deadline.map(|at| When::new(at, now)),
+            stays_open: ask.stays_open(),
             silence: deadline.map(|_| outcome::on_silence(&ask.on_expiry, question)),
             long: facts.height() + failure.height() + prompt.lines() + context_lines > 9,
             prompt: Block::new(
@@ -102,8 +102,22 @@ impl Paper {
             extra: ask.metadata.value().map(extra).unwrap_or_default(),
             said: Claims::of(ask),
             irreversible: ask.is_irreversible(),
-            edited,
+            edited: false,
+        };
+        paper.answered_with(reply)
+    }
+
+    /// The same after this answer: if it changed the proposal, the question and the title are marked as
+    /// what was asked, because they are not what was approved.
+    #[must_use]
+    pub fn answered_with(mut self, reply: Option<&Reply>) -> Self {
+        let changed =
+            reply.is_some_and(|reply| matches!(reply.answer, Answer::Approved { edits: Some(_) }));
+        if changed && !self.edited {
+            self.edited = true;
+            self.title = format!("Asked: {}", self.title);
         }
+        self
     }
 
     /// Whether the question fits a heading.

@@ -118,7 +118,7 @@ impl App {
             Err(refusal) => return Ok(Err(refusal)),
         };
         // What is answered is what was judged.
-        let terms = Terms { expected: Some(ask.head.seq), ..Terms::default() };
+        let terms = Terms { expected: Some(ask.version()), ..Terms::default() };
         let command = match how {
             How::Held => Command::HoldAnswer(id, Box::new(reply)),
             How::AtOnce | How::DryRun => Command::Answer(id, Box::new(reply)),
