@@ -76,8 +76,6 @@ struct RequestPage<'a> {
     claim: Option<ClaimNote>,
     /// That somebody has just answered it.
     answering: Option<AnsweringNote>,
-    /// Whether the person who looks has answered it and can still undo that.
-    mine: bool,
     card: Option<Card>,
     /// Where the agent's actions are picked, while they can be.
     offer: Option<Offers>,
@@ -158,8 +156,7 @@ impl<'a> RequestPage<'a> {
             banner: notice.map(|notice| notice.banner(directory, now, lost)),
             problems: draft.filter(|_| card.is_some()).map(Draft::problems).unwrap_or_default(),
             claim: ClaimNote::of(ask, me, directory, over, step.is_some()).filter(|_| open),
-            answering: AnsweringNote::of(ask, Some(&me.id), directory).filter(|_| open && !mine),
-            mine,
+            answering: AnsweringNote::of(ask, Some(&me.id), directory).filter(|_| open),
             claim_href: (open && held.is_none() && ask.claim.is_none() && ask.is_pooled())
                 .then(|| paths::claim(ask.id)),
             offer: card
@@ -175,6 +172,11 @@ impl<'a> RequestPage<'a> {
     /// Whether a person wrote it, so that nobody asked.
     fn begun(&self) -> bool {
         self.around.talk.as_ref().is_some_and(|talk| talk.begun)
+    }
+
+    /// Whether the person who looks has answered it and can still undo that.
+    fn mine(&self) -> bool {
+        self.answering.as_ref().is_some_and(AnsweringNote::is_mine)
     }
 
     /// What waits, in front of the title, so that a tab says it.

@@ -41,6 +41,11 @@ impl AnsweringNote {
         Some(Self { by, href: href(ask, me) })
     }
 
+    /// Whether the reader gave the answer.
+    pub fn is_mine(&self) -> bool {
+        matches!(self.by, Answerer::Me)
+    }
+
     /// The note that replaces it when the answer was undone.
     fn undone(ask: &Ask, me: Option<&HumanId>) -> Self {
         Self { by: Answerer::Undone, href: href(ask, me) }

@@ -254,7 +254,7 @@ impl App {
 /// Whether a request is due within the 15 minutes that end at `until`. One whose deadline has passed and
 /// that stayed open is not: it stands where its priority puts it.
 fn is_due_soon(ask: &Ask, until: Time) -> bool {
-    let begin = until.millis() - 1000 * i64::try_from(EXPIRING_SOON).unwrap_or(i64::MAX);
+    let begin = until.millis() - i64::try_from(EXPIRING_SOON * 1000).unwrap_or_default();
     ask.due_at().is_some_and(|at| at <= until && at.millis() > begin)
 }
 

@@ -80,13 +80,9 @@ pub(super) async fn sent(
         asks.push(app.seen_by(&visitor, id).await?);
     }
     let me = By::Human(visitor.human.id.clone());
-    let is_mine = |ask: &Ask| {
-        let held = ask.held.as_ref().is_some_and(|held| held.vote.by == me);
-        held || ask.votes.iter().any(|vote| vote.by == me)
-    };
     let directory = app.gateway.directory();
     let frame = Frame { now: app.gateway.now(), ..visitor.frame.clone() };
-    let unsent = asks.iter().filter(|ask| !is_mine(ask));
+    let unsent = asks.iter().filter(|ask| !has_answer_of(ask, &me));
     let unsent = unsent.map(|ask| Unsent::of(ask, &directory, frame.now)).collect();
     let mut shown = AnswersSent { banner: None, undo: None, total: asks.len(), unsent };
     let list = form.value("list").map(|list| query::Query::read(list, &inbox::KNOWN).text());
@@ -97,12 +93,18 @@ pub(super) async fn sent(
             shown.banner = notice.map(|notice| notice.banner(&directory, visitor.frame.now, None));
         }
         _ => {
-            let held = asks.iter().map(|ask| &**ask).filter(|ask| is_mine(ask));
+            let held = asks.iter().map(|ask| &**ask).filter(|ask| has_answer_of(ask, &me));
             shown.undo = Undo::of(&frame, held, &list.unwrap_or_default());
         }
     }
     let sent = Sent { html: render(&shown) };
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(sent)).into_response())
+}
+
+/// Whether a person's answer was sent, or is still held.
+fn has_answer_of(ask: &Ask, person: &By) -> bool {
+    let mut held = ask.held.iter().map(|held| &held.vote);
+    held.any(|vote| vote.by == *person) || ask.votes.iter().any(|vote| vote.by == *person)
 }
 
 /// Whether it was refused because their own answer stands.
