@@ -102,7 +102,8 @@
     const say = document.getElementById("say");
     if (say) say.textContent = "The list has just changed. Press again to answer this request.";
   }, true);
-  addEventListener("rows-moved", () => settle(pointer));
+  // Before the pointer was seen it is on no row.
+  addEventListener("rows-moved", () => settle(pointer ?? { x: -1, y: -1 }));
 
   // An answer loads the list again; it stays where it was, unless the keyboard went on to the next row.
   try {
