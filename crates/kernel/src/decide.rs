@@ -21,11 +21,11 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
     if let (Some(expected), Some(id)) = (envelope.expected, envelope.command.ask())
         && !matches!(envelope.command, Command::Task(_))
         && let Some(Some(ask)) = world.loaded.asks.get(&id)
-        && ask.head.seq != expected
+        && ask.version() != expected
         // Whoever may not know of an ask does not learn its version either.
         && ask.is_shown_to(&envelope.actor, world.directory)
     {
-        return Err(Refusal::Changed { version: ask.head.seq });
+        return Err(Refusal::Changed { version: ask.version() });
     }
     let outcome = match &envelope.command {
         Command::Ask(new) => create::decide(world, envelope, new),

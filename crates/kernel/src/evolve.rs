@@ -110,6 +110,7 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
             Entity::Ask(Box::new(Ask {
                 id,
                 head,
+                visible_head: None,
                 created_at: at,
                 asked: *asked,
                 look: None,
@@ -129,6 +130,8 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
             }))
         }
         (Some(Entity::Ask(mut ask)), what) => {
+            let hidden = matches!(what, Happened::AnswerHeld { .. } | Happened::AnswerWithdrawn);
+            ask.visible_head = hidden.then_some(ask.visible_head.unwrap_or(ask.head));
             ask.head = head;
             if evolve_ask(&mut ask, &what, &by).is_none() {
                 return Err(misfit);

@@ -55,6 +55,12 @@ pub enum Refusal {
         /// Who.
         by: HumanId,
     },
+    /// Somebody else has answered it and can still undo that.
+    #[error("{by} has just answered this")]
+    BeingAnswered {
+        /// Who.
+        by: HumanId,
+    },
     /// The answer does not answer the question.
     #[error(transparent)]
     Answer(#[from] AnswerError),
@@ -199,6 +205,7 @@ impl Refusal {
             | Self::AlreadyCancelled { .. }
             | Self::TimedOut { .. }
             | Self::TakenBy { .. }
+            | Self::BeingAnswered { .. }
             | Self::Answer(_)
             | Self::AssuranceTooLow { .. }
             | Self::ApprovalTooWeak { .. }
@@ -229,7 +236,7 @@ impl Refusal {
             Self::AlreadyAnswered { .. } => "already-answered",
             Self::AlreadyCancelled { .. } => "already-cancelled",
             Self::TimedOut { .. } => "timed-out",
-            Self::TakenBy { .. } => "taken",
+            Self::TakenBy { .. } | Self::BeingAnswered { .. } => "taken",
             Self::Answer(_) => "answer-mismatch",
             Self::AssuranceTooLow { .. } | Self::ApprovalTooWeak { .. } => "assurance-too-low",
             Self::NotInline => "not-inline",

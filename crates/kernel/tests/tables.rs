@@ -145,6 +145,7 @@ fn refusals_have_stable_codes() {
         Refusal::AlreadyCancelled { by, at },
         Refusal::TimedOut { at },
         Refusal::TakenBy { by: human("mark") },
+        Refusal::BeingAnswered { by: human("mark") },
         Refusal::Answer(AnswerError::Empty),
         Refusal::AssuranceTooLow { have, need },
         Refusal::ApprovalTooWeak { have, need },
@@ -182,7 +183,7 @@ fn refusals_have_stable_codes() {
             Refusal::AlreadyAnswered { .. } => "already-answered",
             Refusal::AlreadyCancelled { .. } => "already-cancelled",
             Refusal::TimedOut { .. } => "timed-out",
-            Refusal::TakenBy { .. } => "taken",
+            Refusal::TakenBy { .. } | Refusal::BeingAnswered { .. } => "taken",
             Refusal::Answer(_) => "answer-mismatch",
             Refusal::AssuranceTooLow { .. } | Refusal::ApprovalTooWeak { .. } => {
                 "assurance-too-low"

@@ -114,6 +114,21 @@ const lock = (page, { title, text }) => {
   }
   said.scrollIntoView({ block: "nearest" });
 };
+// Somebody has just answered and can still undo it: no other answer is taken meanwhile. What was entered
+// stays.
+const answering = (page, { html, barred }) => {
+  const box = document.createElement("template");
+  const before = document.getElementById("answering");
+  before?.remove();
+  page.toggleAttribute("data-answering", barred);
+  // What a page said before, such as who is expected to answer, is no longer true.
+  if (barred) for (const old of page.querySelectorAll(":scope > .banner[role=status]")) old.remove();
+  box.innerHTML = html ?? "";
+  const note = box.content.firstElementChild;
+  if (!note) return;
+  page.querySelector(".side").prepend(note);
+  note.scrollIntoView({ block: "nearest" });
+};
 // Somebody claimed the request, or it was handed on: the page says who has it. Who cannot answer any more
 // keeps what they entered; the owner of the agent ticks a box first.
 const claim = (page, { html, barred }) => {
@@ -139,6 +154,7 @@ for (const page of document.querySelectorAll("[data-watch]")) {
     watch.addEventListener("error", reach);
     watch.addEventListener("ended", (event) => { stop(); lock(page, JSON.parse(event.data)); });
     watch.addEventListener("claimed", (event) => claim(page, JSON.parse(event.data)));
+    watch.addEventListener("answering", (event) => answering(page, JSON.parse(event.data)));
     watch.addEventListener("looking", (event) => {
       const [{ text }, said] = [JSON.parse(event.data), page.querySelector("[data-lookers]")];
       if (said.textContent !== (text ?? "")) said.textContent = text ?? "";
@@ -223,20 +239,52 @@ for (const field of document.querySelectorAll("input[data-secret]")) {
   field.form?.addEventListener("submit", () => { field.type = "password"; });
 }
 
-// The time to undo an answer runs down. Then it was sent: the server does that by itself.
-for (const form of document.querySelectorAll("form[data-undo]")) {
+// The time to undo an answer runs down. Then the server says what became of it: the agent may have
+// cancelled the request, and another page may have undone or changed the answer.
+const became = async (said, address) => {
+  const tell = (words) => {
+    const line = said.querySelector("[data-checking]");
+    if (line.textContent !== words) line.textContent = words;
+  };
+  try {
+    const answer = await fetch(address, { cache: "no-store" });
+    if (answer.status === 401) return tell("You are signed out here, so this page cannot check whether your answer was sent. Sign in and look in the history.");
+    if (answer.status === 404) return tell("This page cannot check whether your answer was sent: you can no longer see the request.");
+    if (!answer.ok) throw new Error(answer.status);
+    const box = document.createElement("template");
+    box.innerHTML = (await answer.json()).html;
+    const next = box.content.querySelector(".answered");
+    const kept = [...said.querySelectorAll("[data-dismiss]")];
+    said.classList.remove("yes", "no", "over");
+    said.classList.add(...[...next.classList]);
+    said.replaceChildren(...next.childNodes, ...kept);
+    for (const form of said.querySelectorAll("form[data-undo]")) runDown(form);
+  } catch {
+    said.classList.remove("yes", "no");
+    said.classList.add("over");
+    tell(`This page cannot check whether your answer was sent: ${why()}. It checks again when the connection is back.`);
+    setTimeout(became, 3000, said, address);
+  }
+};
+const runDown = (form) => {
   const end = performance.now() + Number(form.dataset.undo);
-  const left = form.querySelector("[data-left]");
+  const [left, said] = [form.querySelector("[data-left]"), form.closest(".answered")];
+  // What replaces the form is announced; the seconds are not.
+  said.setAttribute("aria-live", "polite");
+  form.setAttribute("aria-live", "off");
   const count = () => {
     const seconds = Math.ceil((end - performance.now()) / 1000);
     if (seconds > 0) { left.textContent = seconds; return; }
     clearInterval(timer);
     if (form.dataset.sent) return;
-    for (const sent of form.parentElement.querySelectorAll("[data-sent]")) sent.hidden = false;
-    form.remove();
+    const line = Object.assign(document.createElement("p"), { textContent: "Checking whether your answer was sent…" });
+    line.dataset.checking = "";
+    form.replaceWith(line);
+    became(said, form.dataset.check);
   };
   const timer = setInterval(count, 250);
-}
+};
+for (const form of document.querySelectorAll("form[data-undo]")) runDown(form);
 
 // The second tap of a double tap must not confirm what nobody has read. The server refuses it too.
 for (const send of document.querySelectorAll("form.sure .acts button:first-child")) {
@@ -273,6 +321,15 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") for (const menu of document.querySelectorAll(".menu[open]")) menu.open = false;
 });
 
+// Where messages at the bottom of the screen are.
+const notes = () => {
+  let place = document.querySelector(".notes");
+  if (!place) {
+    place = Object.assign(document.createElement("div"), { className: "notes" });
+    document.querySelector("main").append(place);
+  }
+  return place;
+};
 // A message at the bottom of the screen, wherever the page is scrolled to. It stays until it is dismissed.
 const toast = (id, words, role = "alert") => {
   document.getElementById(id)?.remove();
@@ -281,12 +338,7 @@ const toast = (id, words, role = "alert") => {
   const close = make("button", { type: "button", className: "link", textContent: "Dismiss this message" });
   close.addEventListener("click", () => note.remove());
   note.append(make("p", { textContent: words }), close);
-  let place = document.querySelector(".notes");
-  if (!place) {
-    place = make("div", { className: "notes" });
-    document.querySelector("main").append(place);
-  }
-  place.append(note);
+  notes().append(note);
 };
 
 // Nothing looks sent that was not: without a connection the buttons that send something are disabled,
@@ -334,11 +386,26 @@ addEventListener("submit", (event) => {
 // A disabled button says why when it is pressed.
 addEventListener("pointerdown", (event) => { if (event.target.closest?.("button[data-offline]")) refuse(); }, true);
 
-// A refusal is said where the person looks: a list keeps its place, and its head may be out of sight.
+// What happened is said where the person looks: a list keeps its place, and its head may be out of sight.
+// What was answered moves there with its button to undo it; anything else is repeated there.
 addEventListener("load", () => {
-  const said = document.querySelector("main .banner.no[role=alert]:not(.toast)");
+  const said = document.querySelector("main .banner:is([role=alert], [role=status], .answered):not(.notes *)");
   const box = said?.getBoundingClientRect();
-  if (box && (box.bottom <= 0 || box.top >= innerHeight)) toast("refused", [...said.querySelectorAll("h2, p")].map((line) => line.innerText).join(" "));
+  if (!box || box.bottom > 0 && box.top < innerHeight) return;
+  if (!said.matches(".answered")) {
+    toast("refused", [...said.querySelectorAll("h2, p")].map((line) => line.innerText).join(" "), said.role);
+    return;
+  }
+  const close = Object.assign(document.createElement("button"), { type: "button", className: "link", textContent: "Dismiss this message" });
+  close.dataset.dismiss = "";
+  close.addEventListener("click", () => said.remove());
+  said.classList.add("toast");
+  said.append(close);
+  notes().append(said);
+  const row = document.activeElement.closest("#rows > li");
+  row?.scrollIntoView({ block: "center", behavior: "instant" });
+  const say = document.getElementById("say");
+  if (say) say.textContent = `${said.querySelector("h2")?.innerText}. ${said.querySelector("form p")?.innerText ?? ""} Press U to undo.`;
 });
 // A page that only says that nothing was reached goes away by itself, once something small is reached.
 if (document.querySelector("[data-unreached=page]")) {

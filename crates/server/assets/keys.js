@@ -64,6 +64,7 @@
     a: () => press("a"),
     r: () => press("r"),
     y: () => press("y"),
+    u: () => document.querySelector("form.undo button")?.click(),
     c: () => { const link = current()?.querySelector("h2 a"); if (link) location.assign(`${link.href}#comment`); },
     x: () => click(".tick input"),
     s: () => click("[data-later]"),

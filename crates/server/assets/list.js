@@ -3,8 +3,9 @@
 {
   // What was told once is not told again by a reload.
   const address = new URL(location.href);
-  for (const name of ["sent", "aside", "woken", "handed"]) address.searchParams.delete(name);
-  if (address.href !== location.href) history.replaceState(null, "", address);
+  for (const name of ["sent", "aside", "woken", "handed", "undone", "late"]) address.searchParams.delete(name);
+  const returned = address.href !== location.href;
+  if (returned) history.replaceState(null, "", address);
 
   // Mornings are those of where one is.
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -63,14 +64,60 @@
     dialog.showModal();
   });
 
+  // Rows move when the list is drawn again: a second tap at the same spot would answer another request.
+  // For a second the buttons of rows take no tap, unless the pointer went to another row by hand.
+  const rows = document.getElementById("rows");
+  let guard, spot, pointer;
+  const rowAt = (at) => at && document.elementFromPoint(at.x, at.y)?.closest("#rows > li");
+  const release = () => {
+    clearTimeout(guard);
+    guard = undefined;
+    rows?.classList.remove("settling");
+  };
+  const settle = (at) => {
+    release();
+    spot = at && { ...at, row: undefined };
+    rows?.classList.add("settling");
+    guard = setTimeout(release, 1000);
+  };
+  const elsewhere = (event) => {
+    const at = { x: event.clientX, y: event.clientY };
+    pointer = at;
+    if (!guard) return;
+    spot ??= at;
+    spot.row ??= rowAt(spot);
+    const row = event.target.closest?.("#rows > li");
+    if (row && row !== spot.row) release();
+  };
+  addEventListener("pointermove", elsewhere, true);
+  addEventListener("pointerdown", (event) => {
+    // A finger that was already on its way when the rows moved did not choose the row it hits.
+    if (event.pointerType === "mouse" || spot?.tapped) elsewhere(event);
+    else pointer = { x: event.clientX, y: event.clientY };
+  }, true);
+  addEventListener("click", (event) => {
+    if (!guard || !event.detail || !event.target.closest?.("#rows .quick :is(button, a), #rows .tick")) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    const say = document.getElementById("say");
+    if (say) say.textContent = "The list has just changed. Press again to answer this request.";
+  }, true);
+  // Before the pointer was seen it is on no row.
+  addEventListener("rows-moved", () => settle(pointer ?? { x: -1, y: -1 }));
+
   // An answer loads the list again; it stays where it was, unless the keyboard went on to the next row.
   try {
     const y = sessionStorage.getItem("scroll");
     sessionStorage.removeItem("scroll");
     const went = document.getElementById("rows")?.contains(document.activeElement);
     if (y !== null && dialog && !went) scrollTo({ top: Number(y), behavior: "instant" });
-    for (const form of document.querySelectorAll("#act, #wake, #later form")) {
-      form.addEventListener("submit", () => sessionStorage.setItem("scroll", scrollY));
-    }
+    const tapped = sessionStorage.getItem("tapped");
+    sessionStorage.removeItem("tapped");
+    if (returned || y !== null) settle(tapped ? { ...JSON.parse(tapped), tapped: true } : undefined);
+    addEventListener("submit", (event) => {
+      if (!event.target.matches("#act, #wake, #later form, form.undo")) return;
+      sessionStorage.setItem("scroll", scrollY);
+      if (pointer) sessionStorage.setItem("tapped", JSON.stringify(pointer));
+    });
   } catch { /* storage is forbidden: begin at the top */ }
 }

@@ -50,7 +50,7 @@
     if (at >= 0) (next.querySelectorAll(parts)[at] ?? next.querySelector("h2 a")).focus({ preventScroll: true });
   };
 
-  // Rows follow the server's order, so that what expires soon is on top. Locked rows stay where they are.
+  // Rows follow the server's order, so that what is due soon is on top. Locked rows stay where they are.
   const arrange = () => {
     let place = list.firstElementChild;
     for (const { key } of order) {
@@ -61,7 +61,7 @@
       else list.insertBefore(row, place);
     }
   };
-  // Rows that expire soon and are not on top yet.
+  // Rows that are due soon and are not on top yet.
   const rising = () => {
     const shown = [...list.querySelectorAll(":scope > li:not(.locked)")].map((row) => row.id);
     const wanted = order.filter(({ key }) => shown.includes(key));
@@ -78,6 +78,7 @@
       list.insertBefore(row, next ?? null);
     }
     arrange();
+    dispatchEvent(new Event("rows-moved"));
     fresh.hidden = true;
     for (const empty of document.querySelectorAll("[data-empty]")) empty.hidden = list.children.length > 0;
   };
@@ -86,7 +87,7 @@
     if ((n || late) && !busy()) return insert();
     fresh.hidden = !n && !late;
     const words = n === 1 ? "Show 1 new request" : n ? `Show ${n} new requests` : "Move up";
-    const soon = late === 1 ? "1 request that expires soon" : `${late} requests that expire soon`;
+    const soon = late === 1 ? "1 request that is due soon" : `${late} requests that are due soon`;
     fresh.querySelector(".say").textContent = !late ? words : n ? `${words}, and move up ${soon}` : `${words} ${soon}`;
   };
 

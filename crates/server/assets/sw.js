@@ -18,13 +18,16 @@ self.addEventListener("activate", (event) => {
   event.waitUntil(tidy.then(() => self.clients.claim()));
 });
 
-// What was sent and got no answer is not said to have arrived.
+// What was sent and got no answer is not said to have arrived. Going back to a page that answered a form
+// sends nothing again: the browser has no copy of that page, so the address is loaded as a page instead.
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
   if (origin !== location.origin) return;
   const kept = (path) => caches.open(NAME).then((all) => all.match(path));
-  if (request.mode === "navigate") {
+  if (request.mode === "navigate" && request.method === "POST" && request.isHistoryNavigation) {
+    event.respondWith(Response.redirect(request.url, 303));
+  } else if (request.mode === "navigate") {
     const instead = request.method === "GET" ? OFFLINE : UNSENT;
     event.respondWith(fetch(request).catch(async (error) => (await kept(instead)) ?? Promise.reject(error)));
   } else if (request.method === "GET" && pathname.startsWith("/assets/") && SHELL.includes(pathname)) {

@@ -348,9 +348,9 @@ impl Gateway {
         }
     }
 
-    /// What runs out soon, soonest first, of what the filter and `shown` let through; and where it
-    /// goes on. What has run out already is made so first and left out. As many are looked at as for a
-    /// page of an inbox, so it may come out short.
+    /// What is due soon, soonest first, of what the filter and `shown` let through; and where it goes
+    /// on. Deadlines that have passed are left out. As many are looked at as for a page of an inbox, so
+    /// it may come out short.
     pub async fn expiring(
         &self,
         mut wanted: Expiring,
@@ -358,11 +358,13 @@ impl Gateway {
         shown: impl Fn(&Ask) -> bool,
     ) -> Result<(Vec<Ask>, Option<(Time, AskId)>), StoreError> {
         let limit = wanted.limit;
+        // Asks that stay open when their deadline passes keep their place in the index.
+        wanted.after.get_or_insert((self.now(), AskId::new(Ulid::nil())));
         let mut asks = Vec::new();
         for _ in 0..ROUNDS {
             let found = self.store.expiring(wanted.clone()).await?;
             let whole = found.len() < wanted.limit;
-            wanted.after = found.last().and_then(|ask| Some((ask.deadline()?, ask.id)));
+            wanted.after = found.last().and_then(|ask| Some((ask.due_at()?, ask.id)));
             for ask in found {
                 if self.overdue(&ask).is_some() {
                     self.brought_up_to_date(ask.id).await?;

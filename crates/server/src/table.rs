@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::web::request_changes::{self, Changed};
+
 /// The columns, each with where it is found in an ask as our own API shows it.
 const COLUMNS: [(&str, &str); 18] = [
     ("id", "/id"),
@@ -23,19 +25,35 @@ const COLUMNS: [(&str, &str); 18] = [
     ("ended_at", "/result/at"),
     ("follows", "/follows"),
 ];
+/// The last column: what an approval changed in the agent's proposal, because the prompt still has the
+/// old values.
+const CHANGES: &str = "changes";
 
 /// The first line.
 pub fn header() -> String {
-    line(COLUMNS.iter().map(|(name, _)| (*name).to_owned()))
+    line(COLUMNS.iter().map(|(name, _)| *name).chain([CHANGES]).map(str::to_owned))
 }
 
 /// One ask. What was provided stays out: a table is passed around.
 pub fn row(ask: &Value) -> String {
-    line(COLUMNS.iter().map(|(_, place)| match ask.pointer(place) {
+    let cells = COLUMNS.iter().map(|(_, place)| match ask.pointer(place) {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Null) | None => String::new(),
         Some(other) => other.to_string(),
-    }))
+    });
+    line(cells.chain([changes(ask)]))
+}
+
+/// "Amount: 120 → 90", one line for each value that an approval changed.
+fn changes(ask: &Value) -> String {
+    let map = |place| ask.pointer(place).and_then(Value::as_object);
+    let approved = ask.pointer("/result/answer/verdict").is_some_and(|is| is == "approved");
+    let (proposed, edits) = (map("/question/details"), map("/result/answer/edits"));
+    let Some((proposed, edits)) = proposed.zip(edits).filter(|_| approved) else {
+        return String::new();
+    };
+    let changed = request_changes::changes(proposed, edits);
+    changed.iter().map(Changed::line).collect::<Vec<_>>().join("\n")
 }
 
 fn line(cells: impl Iterator<Item = String>) -> String {
@@ -92,5 +110,17 @@ mod tests {
         assert_eq!(header.matches(',').count(), row.matches(',').count());
         assert!(row.ends_with("\r\n") && row.contains("'=Pay?") && row.contains("olga,human"));
         assert!(!row.contains("secret"), "{row}");
+    }
+
+    #[test]
+    fn an_approval_with_changes_says_what_was_changed() {
+        let mut ask = json!({
+            "question": { "prompt": "Pay 100 EUR?", "details": { "amount": 100, "to": "Bob" } },
+            "result": { "answer": { "verdict": "approved", "edits": { "amount": 50, "to": "Bob" } } },
+        });
+        assert!(header().ends_with(",changes\r\n"));
+        assert!(row(&ask).ends_with(",Amount: 100 → 50\r\n"), "{}", row(&ask));
+        ask["result"]["answer"]["edits"] = Value::Null;
+        assert!(row(&ask).ends_with(",\r\n"), "{}", row(&ask));
     }
 }

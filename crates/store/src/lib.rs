@@ -268,8 +268,8 @@ pub trait Store:
     /// one does it. What was erased leaves the index here.
     async fn index(&self, limit: usize) -> Result<usize>;
 
-    /// Open asks that run out until a moment, soonest first. Those whose deadline has passed already
-    /// come first.
+    /// Open asks that are due until a moment, soonest first, also those that stay open when their
+    /// deadline passes. Those whose deadline has passed already come first.
     async fn expiring(&self, wanted: Expiring) -> Result<Vec<Ask>>;
 
     /// Up to `limit` asks on which something is due at `now` and that nobody has claimed, longest

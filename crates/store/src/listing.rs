@@ -321,7 +321,8 @@ fn ended_by(ask: &Ask) -> Option<&HumanId> {
     }
 }
 
-/// When an open ask runs out, in one of its lists: the ordered set of what expires soon.
+/// When an open ask is due, in one of its lists: the ordered set of what is due soon. It holds every
+/// deadline, also of asks that stay open when it passes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Deadline {
     pub(crate) scope: String,
@@ -330,7 +331,7 @@ pub(crate) struct Deadline {
 
 impl Deadline {
     pub(crate) fn of(ask: &Ask, lists: &[Scope]) -> Vec<Self> {
-        let Some(at) = ask.deadline() else { return Vec::new() };
+        let Some(at) = ask.due_at() else { return Vec::new() };
         let kind = Scope::Kind(ask.kind);
         let people = lists.iter().filter(|one| matches!(one, Scope::Human(_) | Scope::Pool(..)));
         people.chain([&kind]).map(|scope| Self { scope: scope.key(), at }).collect()
@@ -339,7 +340,7 @@ impl Deadline {
     /// The rows to take away and the rows to add when an ask moves; most moves need neither.
     pub(crate) fn moved(moved: &Moved) -> (Vec<Self>, Vec<Self>) {
         let before = moved.before.as_ref();
-        if before.and_then(Ask::deadline).is_none() && moved.after.deadline().is_none() {
+        if before.and_then(Ask::due_at).is_none() && moved.after.due_at().is_none() {
             return (Vec::new(), Vec::new());
         }
         let mut old = before.map_or_else(Vec::new, |ask| Self::of(ask, &Scope::of(ask)));
@@ -351,7 +352,7 @@ impl Deadline {
     }
 }
 
-/// What runs out soon, soonest first.
+/// What is due soon, soonest first, also asks that stay open when their deadline passes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expiring {
     /// The scopes to merge: people's, pools', kinds'.

@@ -203,7 +203,9 @@ impl WireError {
                 let message = "this call_id belongs to a call with another spec";
                 Self::new(409, code::CALL_EXISTS, message)
             }
-            Refusal::TakenBy { .. } => Self::new(409, code::CONFLICT, "somebody has taken this on"),
+            Refusal::TakenBy { .. } | Refusal::BeingAnswered { .. } => {
+                Self::new(409, code::CONFLICT, "somebody has taken this on")
+            }
             Refusal::NotOver { .. }
             | Refusal::Exists { .. }
             | Refusal::Changed { .. }

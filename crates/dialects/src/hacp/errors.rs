@@ -228,7 +228,7 @@ impl HacpError {
                 let message = format!("this checkpoint was withdrawn at {at}");
                 Self::new(code::PRECONDITION_FAILED, message)
             }
-            Refusal::TakenBy { .. } => {
+            Refusal::TakenBy { .. } | Refusal::BeingAnswered { .. } => {
                 Self::new(code::PRECONDITION_FAILED, "somebody else has taken this on")
             }
             Refusal::NotOver { .. }

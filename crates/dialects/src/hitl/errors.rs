@@ -202,6 +202,9 @@ impl WireError {
                 Self::new(409, code::IDEMPOTENCY_CONFLICT, refusal.to_string())
             }
             Refusal::TakenBy { .. } => Self::new(409, code::CONFLICT, "somebody has taken this on"),
+            Refusal::BeingAnswered { .. } => {
+                Self::new(409, code::CONFLICT, "somebody has just answered this")
+            }
             Refusal::NotOver { .. }
             | Refusal::Exists { .. }
             | Refusal::Changed { .. }

@@ -178,11 +178,12 @@ impl WireError {
             Refusal::AlreadyCancelled { at, .. } if pooled => {
                 Self::new(409, code::CONFLICT, format!("cancelled at {at}"))
             }
-            Refusal::TakenBy { .. } if pooled => {
+            Refusal::TakenBy { .. } | Refusal::BeingAnswered { .. } if pooled => {
                 Self::new(409, code::CONFLICT, "somebody has taken this on")
             }
             Refusal::AlreadyCancelled { .. }
             | Refusal::TakenBy { .. }
+            | Refusal::BeingAnswered { .. }
             | Refusal::NotOver { .. }
             | Refusal::Exists { .. }
             | Refusal::Changed { .. }

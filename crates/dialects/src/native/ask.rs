@@ -249,6 +249,12 @@ impl Viewer<'_> {
                     Refusal::TakenBy { by }
                 }
             },
+            Refusal::BeingAnswered { by } => match self.named(&By::Human(by.clone()), ask) {
+                By::Human(by) => Refusal::BeingAnswered { by },
+                By::Agent(_) | By::LinkHolder | By::Relay | By::Guest | By::System => {
+                    Refusal::BeingAnswered { by }
+                }
+            },
             other => other,
         }
     }
@@ -260,7 +266,7 @@ impl<'a> AskView<'a> {
         let engaged = ask.engaged().map(|(by, _)| viewer.named(&by, ask));
         Self {
             id: ask.id,
-            version: ask.head.seq,
+            version: ask.version(),
             state: State::of(ask),
             project: &ask.project,
             agent: &ask.agent,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::actor::{Actor, Attested};
+use crate::actor::{Actor, Assurance, Attested};
 use crate::ask::{Ask, Vote};
 use crate::audit::Erasable;
 use crate::command::Envelope;

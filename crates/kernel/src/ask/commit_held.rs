@@ -162,7 +162,7 @@ mod tests {
         let judged = cast.task(reviewed).judged_in.unwrap();
         cast.run(web("mark"), Command::HoldAnswer(judged, yes()));
         let taken = cast.judge("olga", reviewed, verdict(Verdict::Approved));
-        assert_eq!(taken, Err(Refusal::TakenBy { by: human("mark") }));
+        assert_eq!(taken, Err(Refusal::BeingAnswered { by: human("mark") }));
         cast.advance(5);
         let late = cast.judge("mark", reviewed, verdict(Verdict::Approved));
         assert!(matches!(late, Err(Refusal::AlreadyAnswered { .. })), "{late:?}");

@@ -61,6 +61,16 @@ impl Ask {
         self.expiry().filter(|_| self.is_open())
     }
 
+    /// When it is due, while it is open, whether or not the deadline changes anything.
+    pub fn due_at(&self) -> Option<Time> {
+        self.expires_at.filter(|_| self.is_open())
+    }
+
+    /// Whether it stays open when its deadline passes, so that it is due but does not expire.
+    pub fn stays_open(&self) -> bool {
+        matches!(self.on_expiry, OnExpiry::StayOpen)
+    }
+
     /// Since when it is over with its words still here: what retention goes by.
     pub fn kept_since(&self) -> Option<Time> {
         match &self.state {
@@ -71,6 +81,6 @@ impl Ask {
 
     /// The deadline, if passing it changes anything.
     pub(super) fn expiry(&self) -> Option<Time> {
-        self.expires_at.filter(|_| !matches!(self.on_expiry, OnExpiry::StayOpen))
+        self.expires_at.filter(|_| !self.stays_open())
     }
 }

@@ -56,6 +56,10 @@ pub(crate) fn decide(
         return Ok(at_once);
     }
     let at = ask.moment(world.now);
+    // It takes effect at the deadline at the latest. Undone after that, it would leave the ask to
+    // expire, and the deadline's own result would replace what the person decided.
+    let until = at.plus_seconds(seconds);
+    let until = ask.expiry().map_or(until, |deadline| until.min(deadline));
     let vote = Box::new(Vote {
         reply: Erasable::new(reply, &mut envelope.salts.clone()),
         by: envelope.actor.by(),
@@ -67,7 +71,7 @@ pub(crate) fn decide(
         passkey: None,
         shown: Some(envelope.shown),
     });
-    Ok(Decision::on(ask, Happened::AnswerHeld { vote, until: at.plus_seconds(seconds) }))
+    Ok(Decision::on(ask, Happened::AnswerHeld { vote, until }))
 }
 
 impl Ask {
@@ -79,12 +83,18 @@ impl Ask {
         }
     }
 
-    /// The refusal for answering or taking on what somebody else is answering just now. It binds
+    /// The version that agents and callers of the API see, wait for and name in conditions. A held
+    /// answer and its withdrawal do not change it, so that nobody can tell that there was one.
+    pub fn version(&self) -> u64 {
+        self.visible_head.unwrap_or(self.head).seq
+    }
+
+    /// The refusal for answering or taking on what somebody else has just answered. It binds
     /// everybody, its owner included: two answers must not race.
     pub(crate) fn not_held_from(&self, actor: &Actor) -> Result<(), Refusal> {
         match self.held_by() {
             Some(human) if actor.by() != By::Human(human.clone()) => {
-                Err(Refusal::TakenBy { by: human.clone() })
+                Err(Refusal::BeingAnswered { by: human.clone() })
             }
             Some(_) | None => Ok(()),
         }
@@ -136,6 +146,29 @@ pub(in crate::ask) mod tests {
         assert_eq!(cast.record_of(id).last().unwrap().what.name(), "answer_held");
     }
 
+    /// What agents see, wait for and name in conditions does not tell that an answer is held.
+    #[test]
+    fn the_version_does_not_count_held_answers() {
+        let mut cast = Cast::new();
+        let id = cast.ask(pool());
+        let versions = |cast: &Cast| (cast.seen(id).version(), cast.seen(id).head.seq);
+        assert_eq!(versions(&cast), (1, 1));
+        cast.run(web("mark"), Command::HoldAnswer(id, yes()));
+        assert_eq!(versions(&cast), (1, 2));
+        cast.run(web("mark"), Command::UndoAnswer(id));
+        assert_eq!(versions(&cast), (1, 3));
+        // What agents do see counts with its own number.
+        cast.run(web("nina"), Command::Comment(id, "wait".to_owned()));
+        assert_eq!(versions(&cast), (4, 4));
+        cast.run(web("mark"), Command::HoldAnswer(id, yes()));
+        let bot = cast.agent("bot");
+        let stale = cast.attempt_at(Some(5), bot.clone(), Command::Cancel(id, None));
+        assert_eq!(stale, Err(Refusal::Changed { version: 4 }));
+        cast.attempt_at(Some(4), bot, Command::Cancel(id, None)).unwrap();
+        assert_eq!(cast.seen(id).phase(), Phase::Cancelled);
+        assert_eq!(versions(&cast), (6, 6));
+    }
+
     #[test]
     fn it_is_judged_as_an_answer_at_once() {
         let mut cast = Cast::new();
@@ -170,7 +203,7 @@ pub(in crate::ask) mod tests {
         for actor in [web("nina"), web("olga"), link.clone(), relay] {
             for command in [Command::Answer(id, no()), Command::HoldAnswer(id, yes())] {
                 let refused = cast.attempt(actor.clone(), command);
-                assert_eq!(refused, Err(Refusal::TakenBy { by: human("mark") }), "{actor:?}");
+                assert_eq!(refused, Err(Refusal::BeingAnswered { by: human("mark") }), "{actor:?}");
             }
         }
         for (actor, command) in [
@@ -181,7 +214,7 @@ pub(in crate::ask) mod tests {
             (link, Command::Progress(id, None)),
         ] {
             let refused = cast.attempt(actor, command);
-            assert_eq!(refused, Err(Refusal::TakenBy { by: human("mark") }));
+            assert_eq!(refused, Err(Refusal::BeingAnswered { by: human("mark") }));
         }
         cast.run(web("nina"), Command::Comment(id, "wait".to_owned()));
         cast.run(web("nina"), Command::Open(id));
@@ -239,7 +272,7 @@ pub(in crate::ask) mod tests {
         let new = NewAsk { timeout: Some(3), on_expiry: Silence::Fail, reminders, ..new_ask() };
         let id = cast.ask(new);
         cast.run(web("olga"), Command::HoldAnswer(id, yes()));
-        cast.advance(4);
+        cast.advance(2);
         assert_eq!(cast.seen(id).due(cast.now()), None);
         for command in [Command::Expire(id), Command::Remind(id), Command::Escalate(id)] {
             assert_eq!(cast.attempt(Actor::System, command), Err(Refusal::NotDue));

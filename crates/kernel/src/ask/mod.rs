@@ -78,6 +78,10 @@ pub struct Ask {
     pub id: AskId,
     /// Where its chain ends; `head.seq` is the version of the row.
     pub head: Head,
+    /// The last event that agents see, while it is not the last of all: events of held answers are
+    /// hidden from them. [`Ask::version`] is its number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visible_head: Option<Head>,
     /// When it was asked.
     pub created_at: Time,
     /// What was asked; its people, deadline, reminders and ladder as they are now.

@@ -29,7 +29,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
 mod tests {
     use super::*;
     use crate::ask::hold::tests::web;
-    use crate::ask::{Due, Phase, Route};
+    use crate::ask::{DefaultAction, Due, Phase, Route};
     use crate::command::{Command, NewAsk, Silence};
     use crate::testing::{Cast, human, new_ask, no, yes};
 
@@ -39,7 +39,7 @@ mod tests {
         let id = cast.ask(NewAsk { route: Route::Pool { group: None }, ..new_ask() });
         cast.run(web("mark"), Command::HoldAnswer(id, yes()));
         for (actor, refusal) in [
-            (web("olga"), Refusal::TakenBy { by: human("mark") }),
+            (web("olga"), Refusal::BeingAnswered { by: human("mark") }),
             (web("zoe"), Refusal::NotFound { what: "request" }),
             (
                 cast.agent("bot"),
@@ -75,13 +75,30 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_that_waited_comes_after_the_undo() {
+    fn after_the_deadline_a_held_answer_stands() {
         let mut cast = Cast::new();
-        let new = NewAsk { timeout: Some(3), on_expiry: Silence::Fail, ..new_ask() };
-        let id = cast.ask(new);
-        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
-        cast.advance(4);
-        cast.run(web("olga"), Command::UndoAnswer(id));
-        assert_eq!(cast.seen(id).due(cast.now()), Some(Due::Expire));
+        let approve = Silence::Report(DefaultAction::Approve);
+        let timed = |on_expiry| NewAsk { timeout: Some(3), on_expiry, ..new_ask() };
+        let (held, undone) = (cast.ask(timed(approve.clone())), cast.ask(timed(approve)));
+        let stays = cast.ask(timed(Silence::StayOpen));
+        let at = cast.now();
+        for id in [held, undone, stays] {
+            cast.run(web("olga"), Command::HoldAnswer(id, no()));
+        }
+        cast.advance(2);
+        cast.run(web("olga"), Command::UndoAnswer(undone));
+        cast.advance(1);
+        // An undo would let the request expire as approved, against what the person decided.
+        let late = cast.attempt(web("olga"), Command::UndoAnswer(held));
+        assert_eq!(late, Err(Refusal::AlreadyAnswered { by: web("olga").by(), at }));
+        assert_eq!(cast.seen(held).due(cast.now()), Some(Due::CommitHeld));
+        cast.run(Actor::System, Command::CommitHeld(held));
+        let said = cast.seen(held).resolution().and_then(|it| it.reply.value());
+        assert_eq!(said, Some(&*no()));
+        assert_eq!(cast.seen(undone).due(cast.now()), Some(Due::Expire), "it was undone in time");
+        // A deadline that changes nothing does not cut the time to undo short.
+        cast.advance(1);
+        cast.run(web("olga"), Command::UndoAnswer(stays));
+        assert_eq!(cast.seen(stays).phase(), Phase::Waiting);
     }
 }

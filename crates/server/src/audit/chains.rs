@@ -86,7 +86,12 @@ fn check_chain(chain: &Chain) -> Result<(), Finding> {
         state = Some(evolve(state, &event, row.hash).map_err(Finding::Nonsense)?);
     }
     let Some(held) = &chain.state else { return Err(Finding::Stray(chain.subject.clone())) };
-    let stored = read(&subject, held).ok_or_else(|| Finding::Unreadable(chain.subject.clone()))?;
+    let mut stored =
+        read(&subject, held).ok_or_else(|| Finding::Unreadable(chain.subject.clone()))?;
+    // A state that was stored before `visible_head` existed does not have it.
+    if let (Some(Entity::Ask(folded)), Entity::Ask(stored)) = (&state, &mut stored) {
+        stored.visible_head = stored.visible_head.or(folded.visible_head);
+    }
     let seq = state.as_ref().map_or(0, |state| state.head().seq);
     if state.as_ref() != Some(&stored) || held.version != seq {
         return Err(Finding::Broken(Broken { subject, seq: seq.max(1), why: Why::Head }));

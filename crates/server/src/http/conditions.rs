@@ -54,7 +54,7 @@ pub fn say_replayed(answer: &mut Response, replayed: bool) {
 
 /// The tag of a version.
 pub fn tag(ask: &Ask) -> String {
-    format!("\"{}\"", ask.head.seq)
+    format!("\"{}\"", ask.version())
 }
 
 /// `If-Match`: the version the caller has seen. No ask has version 0, which stands for a tag that is

@@ -191,6 +191,7 @@ impl From<Refusal> for Problem {
             | Refusal::AlreadyAnswered { .. }
             | Refusal::AlreadyCancelled { .. }
             | Refusal::TakenBy { .. }
+            | Refusal::BeingAnswered { .. }
             | Refusal::Exists { .. }
             | Refusal::IdempotencyMismatch
             | Refusal::NoDeadline
@@ -339,6 +340,7 @@ mod tests {
             )),
             Refusal::TimedOut { at: kernel::Time::from_millis(0) },
             Refusal::TakenBy { by: "mark".parse().unwrap() },
+            Refusal::BeingAnswered { by: "mark".parse().unwrap() },
             Refusal::AlreadyAnswered { by: kernel::By::System, at: kernel::Time::from_millis(0) },
             Refusal::AlreadyCancelled { by: kernel::By::System, at: kernel::Time::from_millis(0) },
             Refusal::SilenceTooWeak { need: kernel::Assurance::Session },

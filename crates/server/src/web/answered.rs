@@ -1,11 +1,14 @@
 //! What a page says after an answer: what was decided, how long it can be undone, where its
 //! receipt is, and which request is next.
 
+use askama::Template;
 use kernel::ask::Vote;
+use kernel::directory::Directory;
 use kernel::question::{Answer, Question, Reply};
 use kernel::{Ask, Time};
 
-use super::outcome::{brief, tone};
+use super::notices::Banner;
+use super::outcome::{Outcome, brief, tone};
 use super::request_changes::{self, Changed};
 use super::words::{self, Words};
 use super::{Frame, paths};
@@ -47,6 +50,8 @@ pub struct Undo {
     pub back: String,
     /// How many milliseconds are left.
     pub millis: i64,
+    /// Where the page asks what became of them when the time has passed.
+    pub check: String,
 }
 
 impl Undo {
@@ -54,10 +59,12 @@ impl Undo {
     pub fn of<'a>(frame: &Frame, asks: impl Iterator<Item = &'a Ask>, back: &str) -> Option<Self> {
         let held: Vec<&Ask> = asks.filter(|ask| ask.held.is_some()).collect();
         let until = held.iter().filter_map(|ask| ask.held.as_ref()).map(|held| held.until).min()?;
+        let asks: Vec<String> = held.iter().map(|ask| ask.id.to_string()).collect();
         Some(Self {
             href: paths::INBOX_UNDO.to_owned(),
             csrf: frame.csrf.clone(),
-            asks: held.iter().map(|ask| ask.id.to_string()).collect(),
+            check: paths::sent(&asks, Some(back), true),
+            asks,
             back: back.to_owned(),
             millis: left(until, frame.now)?,
         })
@@ -97,19 +104,17 @@ impl Answered {
         next: Option<Next>,
         list: Option<&str>,
     ) -> Self {
-        let undo = match list {
-            Some(back) => Undo::of(frame, [ask].into_iter(), back),
-            None => Undo::of(frame, [ask].into_iter(), "").map(|undo| Undo {
-                href: paths::undo(ask.id),
-                asks: Vec::new(),
-                ..undo
-            }),
-        };
+        let undo = Undo::of(frame, [ask].into_iter(), list.unwrap_or_default());
+        let check = paths::sent(&[ask.id.to_string()], list, false);
+        let undo = undo.map(|undo| match list {
+            Some(_) => Undo { check, ..undo },
+            None => Undo { href: paths::undo(ask.id), asks: Vec::new(), check, ..undo },
+        });
         Self {
             tone: vote.reply.value().map_or("over", |reply| tone(&reply.answer)),
             what: what(ask, vote),
             agent: ask.agent.to_string(),
-            receipt: (undo.is_some() || !ask.is_open()).then(|| paths::receipt(ask.id)),
+            receipt: (!ask.is_open()).then(|| paths::receipt(ask.id)),
             undo,
             request: paths::request(ask.id),
             next,
@@ -141,6 +146,44 @@ pub fn what(ask: &Ask, vote: &Vote) -> String {
     }
 }
 
+/// What became of answers whose time to undo them has passed, in place of what the page said of them.
+#[derive(Template)]
+#[template(path = "answers_sent.html")]
+pub struct AnswersSent {
+    /// What the page of the request or the list says of one answer that was sent or is still held.
+    pub banner: Option<Banner>,
+    /// How to take back several that are still held.
+    pub undo: Option<Undo>,
+    /// How many there were.
+    pub total: usize,
+    /// Those that were not sent.
+    pub unsent: Vec<Unsent>,
+}
+
+/// An answer that was not sent.
+pub struct Unsent {
+    prompt: Words,
+    why: String,
+    href: String,
+}
+
+impl Unsent {
+    /// Why the answer of a person to a request had no effect.
+    pub fn of(ask: &Ask, directory: &Directory, now: Time) -> Self {
+        let Next { href, prompt } = Next::of(ask);
+        let why = match Outcome::of(ask, directory, now) {
+            Some(Outcome { headline, who: Some(who), .. }) => {
+                format!("{headline} by {who} before your answer took effect.")
+            }
+            Some(Outcome { headline, .. }) => format!("{headline} before your answer took effect."),
+            None => "It was undone on another page, or you may no longer answer this request. The \
+                     request is still open."
+                .to_owned(),
+        };
+        Self { prompt, why, href }
+    }
+}
+
 fn left(until: Time, now: Time) -> Option<i64> {
     Some(until.millis() - now.millis()).filter(|millis| *millis > 0)
 }
@@ -158,6 +201,7 @@ mod tests {
                 asks: Vec::new(),
                 back: String::new(),
                 millis,
+                check: String::new(),
             };
             assert_eq!(undo.seconds(), seconds);
         }

@@ -314,6 +314,9 @@ pub fn why(refusal: &Refusal, directory: &Directory, now: Time) -> String {
         }
         Refusal::TimedOut { at } => format!("Time ran out {}", ago(at)),
         Refusal::TakenBy { by } => format!("{} has taken it on", words::person(directory, by)),
+        Refusal::BeingAnswered { by } => {
+            format!("{} has just answered it", words::person(directory, by))
+        }
         Refusal::VerificationRequired { .. } | Refusal::VerificationFailed { .. } => {
             "It needs a proof that you are a person".to_owned()
         }

@@ -2,7 +2,7 @@
 //!
 //! A row is a template of its own, because it is also sent alone, when it appears or changes while
 //! somebody looks at the list. What tells one version of it from another is what it is about and
-//! whether it expires soon, never how long ago anything was.
+//! whether it is due soon, never how long ago anything was.
 
 use askama::Template;
 use kernel::ask::{Dialect, Fold};
@@ -29,7 +29,7 @@ const BEGINNING: usize = 220;
 /// More options than a hand has keys for are on the request's page.
 const OPTIONS: usize = 6;
 
-/// Requests with this many seconds left or fewer come first in a list, and look like it.
+/// Requests that are due in this many seconds or fewer come first in a list, and look like it.
 pub const EXPIRING_SOON: u64 = 15 * 60;
 
 /// What a row is about.
@@ -90,8 +90,10 @@ pub struct Row {
     project: String,
     asked: When,
     deadline: Option<When>,
-    /// Whether it expires within 15 minutes.
+    /// Whether it is due within 15 minutes.
     pub expiring: bool,
+    /// Whether it stays open when its deadline passes: it is due then and does not expire.
+    stays_open: bool,
     held_by: Option<String>,
     /// Whose answer can still be undone.
     answering: Option<String>,
@@ -177,11 +179,12 @@ impl Row {
             item.lookers.iter().map(|id| words::person(directory, id)).collect();
         let claims = Claims::of(ask).filter(|_| alike.is_none());
         let soon = frame.now.plus_seconds(EXPIRING_SOON);
-        let expiring = ask.deadline().is_some_and(|at| at <= soon);
+        let expiring = ask.due_at().is_some_and(|at| at > frame.now && at <= soon);
         Some(Self {
             key: item.key(),
             version: version(item, expiring),
             expiring,
+            stays_open: ask.stays_open(),
             urgency: ask.priority.into(),
             href: paths::request(ask.id),
             prompt: shown,

@@ -83,6 +83,7 @@ pub mod prefill;
 pub mod problem;
 pub mod query;
 pub mod request;
+pub mod request_answering;
 pub mod request_around;
 pub mod request_changes;
 pub mod request_claim;

@@ -43,6 +43,8 @@ pub enum Notice {
     PasskeyRemoved,
     /// Somebody claimed the request before its owner answered, and the owner was not shown that.
     ClaimedMeanwhile(HumanId),
+    /// Somebody has just answered the request; the reader holds a link and does not learn who.
+    JustAnswered,
     /// What the person wanted was refused; most often somebody was faster.
     Refused(Refusal),
     /// A passkey was not added, removed or taken.
@@ -140,6 +142,16 @@ impl Notice {
                 written,
                 answered: None,
             },
+            Self::JustAnswered => Banner {
+                tone: "no",
+                role: "alert",
+                title: "This request was just answered".to_owned(),
+                text: "Your answer was not sent. The other answer takes effect in a moment, unless it \
+                       is undone."
+                    .to_owned(),
+                written,
+                answered: None,
+            },
             Self::Refused(refusal) => {
                 let (title, text) = refused(refusal, directory, now);
                 Banner { tone: "no", role: "alert", title, text, written, answered: None }
@@ -215,6 +227,10 @@ fn in_words(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'s
         Refusal::TakenBy { by } => (
             format!("{} has taken this on", words::person(directory, by)),
             "Your answer was not sent. They are expected to answer.",
+        ),
+        Refusal::BeingAnswered { by } => (
+            format!("{} has just answered this request", words::person(directory, by)),
+            "Nothing was sent from this page. Their answer takes effect in a moment, unless they undo it.",
         ),
         Refusal::AssuranceTooLow { need: Assurance::Passkey, .. } => (
             "This request needs your passkey".to_owned(),

@@ -2,7 +2,7 @@
 //! them what the server knows. The inbox and the review page show the same paper.
 
 use kernel::ask::{DefaultAction, OnExpiry};
-use kernel::question::{Answer, Body, Choice, Question};
+use kernel::question::{Answer, Body, Choice, Question, Reply};
 use kernel::{Ask, Time};
 use serde_json::{Map, Value};
 
@@ -35,6 +35,8 @@ pub struct Paper {
     pub asked: When,
     /// Until when it can be answered, while it can.
     pub deadline: Option<When>,
+    /// Whether it stays open when its deadline passes: it is due then and does not expire.
+    pub stays_open: bool,
     /// What happens when nobody answers, while somebody can.
     pub silence: Option<String>,
     /// The question.
@@ -73,11 +75,8 @@ impl Paper {
             [("calls itself", &ask.labels.agent), ("names its project", &ask.labels.project)];
         let deadline = ask.expires_at.filter(|_| open);
         let reply = ask.resolution().and_then(|resolution| resolution.reply.value());
-        let edited =
-            reply.is_some_and(|reply| matches!(reply.answer, Answer::Approved { edits: Some(_) }));
-        let title = Words::beginning(prompt.as_str(), 60).to_string();
-        Self {
-            title: if edited { format!("Asked: {title}") } else { title },
+        let paper = Self {
+            title: Words::beginning(prompt.as_str(), 60).to_string(),
             kind: words::kind(ask.kind),
             urgency: ask.priority.into(),
             agent: ask.agent.to_string(),
@@ -88,6 +87,7 @@ impl Paper {
                 .collect(),
             asked: When::new(ask.created_at, now),
             deadline: deadline.map(|at| When::new(at, now)),
+            stays_open: ask.stays_open(),
             silence: deadline.map(|_| outcome::on_silence(&ask.on_expiry, question)),
             long: facts.height() + failure.height() + prompt.lines() + context_lines > 9,
             prompt: Block::new(
@@ -105,8 +105,22 @@ impl Paper {
             said: Claims::of(ask),
             irreversible: ask.is_irreversible(),
             goes_ahead: ask.is_open() && ask.needs_confirmation() && silence_proceeds(ask),
-            edited,
+            edited: false,
+        };
+        paper.answered_with(reply)
+    }
+
+    /// The same after this answer: if it changed the proposal, the question and the title are marked as
+    /// what was asked, because they are not what was approved.
+    #[must_use]
+    pub fn answered_with(mut self, reply: Option<&Reply>) -> Self {
+        let changed =
+            reply.is_some_and(|reply| matches!(reply.answer, Answer::Approved { edits: Some(_) }));
+        if changed && !self.edited {
+            self.edited = true;
+            self.title = format!("Asked: {}", self.title);
         }
+        self
     }
 
     /// Whether the question fits a heading.

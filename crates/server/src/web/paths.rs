@@ -14,6 +14,8 @@ pub const BULK: &str = "/inbox/bulk";
 pub const BULK_ANSWER: &str = "/inbox/bulk/answer";
 /// POST takes answers back that were given from the list.
 pub const INBOX_UNDO: &str = "/inbox/undo";
+/// GET says what became of answers whose time to undo them has passed.
+pub const INBOX_SENT: &str = "/inbox/sent";
 /// GET shows how to put a request aside or hand it over.
 pub const ASIDE: &str = "/inbox/aside";
 /// POST puts a request aside until a moment.
@@ -234,6 +236,16 @@ pub fn comment(id: AskId) -> String {
 /// GET shows the request to the person who just answered it, with what was decided.
 pub fn answered(id: AskId) -> String {
     format!("/asks/{id}?sent=1")
+}
+
+/// Where a page asks what became of these answers: the page of the request, a list with this query
+/// (`list`), or the summary of several.
+pub fn sent(asks: &[String], list: Option<&str>, summary: bool) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.extend_pairs(asks.iter().map(|ask| ("ask", ask)));
+    query.extend_pairs(list.map(|list| ("list", list)));
+    query.extend_pairs(summary.then_some(("summary", "1")));
+    format!("{INBOX_SENT}?{}", query.finish())
 }
 
 /// POST to take one's own answer back.

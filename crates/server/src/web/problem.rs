@@ -174,6 +174,7 @@ impl FormProblem {
             | Refusal::AlreadyCancelled { .. }
             | Refusal::TimedOut { .. }
             | Refusal::TakenBy { .. }
+            | Refusal::BeingAnswered { .. }
             | Refusal::AssuranceTooLow { .. }
             | Refusal::ApprovalTooWeak { .. }
             | Refusal::SilenceTooWeak { .. }

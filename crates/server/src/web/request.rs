@@ -15,6 +15,7 @@ use super::notices::{Banner, Notice};
 use super::outcome::Outcome;
 use super::paper::Paper;
 use super::problem::{Draft, Problem};
+use super::request_answering::AnsweringNote;
 use super::request_around::{Around, Surroundings};
 use super::request_changes::How;
 use super::request_claim::{ClaimNote, OVER};
@@ -73,7 +74,8 @@ struct RequestPage<'a> {
     outcome: Option<Outcome>,
     /// Who else has claimed it.
     claim: Option<ClaimNote>,
-    answering: Answering,
+    /// That somebody has just answered it.
+    answering: Option<AnsweringNote>,
     card: Option<Card>,
     /// Where the agent's actions are picked, while they can be.
     offer: Option<Offers>,
@@ -81,13 +83,6 @@ struct RequestPage<'a> {
     talk: Option<String>,
     claim_href: Option<String>,
     people: Vec<(String, String)>,
-}
-
-/// Who has an answer that can still be undone.
-enum Answering {
-    Nobody,
-    Me,
-    Other(String),
 }
 
 /// The addresses the forms of the page are posted to, and what it loads.
@@ -127,6 +122,8 @@ impl<'a> RequestPage<'a> {
         let open = outcome.is_none() && question.is_some();
         // Nobody answers what somebody is answering just now, its owner included.
         let answering = ask.held_by().filter(|_| open);
+        let mine = answering == Some(&me.id);
+        let mine_said = ask.held.as_ref().filter(|_| mine).and_then(|held| held.vote.reply.value());
         let held = ask.claimed_by_other(me).filter(|_| me.id != ask.owner).or(answering);
         let desk = Desk::inbox(ask.id, frame);
         let card = question
@@ -142,7 +139,7 @@ impl<'a> RequestPage<'a> {
         Self {
             frame,
             id: ask.id.to_string(),
-            paper: Paper::new(ask, now, outcome.is_none()),
+            paper: Paper::new(ask, now, outcome.is_none()).answered_with(mine_said),
             place: place(ask, me, directory),
             links: Links::of(ask),
             around: Surroundings::new(around, ask, me, directory, now),
@@ -159,11 +156,7 @@ impl<'a> RequestPage<'a> {
             banner: notice.map(|notice| notice.banner(directory, now, lost)),
             problems: draft.filter(|_| card.is_some()).map(Draft::problems).unwrap_or_default(),
             claim: ClaimNote::of(ask, me, directory, over, step.is_some()).filter(|_| open),
-            answering: match answering {
-                None => Answering::Nobody,
-                Some(human) if *human == me.id => Answering::Me,
-                Some(human) => Answering::Other(words::person(directory, human)),
-            },
+            answering: AnsweringNote::of(ask, Some(&me.id), directory).filter(|_| open),
             claim_href: (open && held.is_none() && ask.claim.is_none() && ask.is_pooled())
                 .then(|| paths::claim(ask.id)),
             offer: card
@@ -183,7 +176,7 @@ impl<'a> RequestPage<'a> {
 
     /// Whether the person who looks has answered it and can still undo that.
     fn mine(&self) -> bool {
-        matches!(self.answering, Answering::Me)
+        self.answering.as_ref().is_some_and(AnsweringNote::is_mine)
     }
 
     /// What waits, in front of the title, so that a tab says it.

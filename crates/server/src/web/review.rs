@@ -14,6 +14,7 @@ use super::notices::{Banner, Notice};
 use super::outcome::Outcome;
 use super::paper::Paper;
 use super::problem::{Draft, Problem};
+use super::request_answering::AnsweringNote;
 use super::request_changes::How;
 use super::second_step::SecondStep;
 use super::{Frame, assets, paths, render};
@@ -93,6 +94,8 @@ struct ReviewPage<'a> {
     outcome: Option<Outcome>,
     /// What answering with this link proves.
     proves: &'static str,
+    /// That somebody has just answered it.
+    answering: Option<AnsweringNote>,
     /// Where somebody who is signed in answers, if the link alone is not enough.
     sign_in_href: Option<String>,
     /// Where somebody who is signed in approves, if the link is enough for all but that.
@@ -116,10 +119,13 @@ impl<'a> ReviewPage<'a> {
         let proven = ask.proven_by(holder, directory);
         let have = proven.map_or(Assurance::None, |(_, assurance)| assurance);
         let barred = open && ask.floor > have;
-        let guarded = open && !barred && ask.approval_assurance() > have;
-        let confirm = confirm.filter(|_| open && !barred);
-        let second = second.filter(|_| open && !barred);
-        let asked = open && !barred && confirm.is_none() && second.is_none();
+        // Nobody answers what somebody has just answered.
+        let answering = AnsweringNote::of(ask, None, directory).filter(|_| open);
+        let taken = barred || answering.is_some();
+        let guarded = open && !taken && ask.approval_assurance() > have;
+        let confirm = confirm.filter(|_| open && !taken);
+        let second = second.filter(|_| open && !taken);
+        let asked = open && !taken && confirm.is_none() && second.is_none();
         let card = ask.question.value().filter(|_| asked).map(|question| {
             let desk = Desk::link(case_id, token, step);
             Card::new(question, ask.needs_confirmation(), draft, desk)
@@ -130,7 +136,8 @@ impl<'a> ReviewPage<'a> {
             case_id,
             token,
             href: paths::review(case_id),
-            watch: (card.is_some() || second.is_some()).then(|| paths::review_end(case_id)),
+            watch: (card.is_some() || second.is_some() || answering.is_some())
+                .then(|| paths::review_end(case_id)),
             paper: Paper::new(ask, now, open),
             place: if barred {
                 "Only somebody who is signed in"
@@ -148,6 +155,7 @@ impl<'a> ReviewPage<'a> {
             }),
             talk: None,
             proves: proves(have),
+            answering,
             sign_in_href: barred.then(|| paths::request(ask.id)),
             approve_href: guarded.then(|| paths::request(ask.id)),
             card,

@@ -13,7 +13,7 @@ pub struct When {
     pub exact: String,
     /// Whether it lies behind us.
     pub past: bool,
-    /// Whether it is less than ten minutes away.
+    /// Whether it is less than 15 minutes away.
     pub soon: bool,
 }
 
@@ -31,7 +31,7 @@ impl When {
             iso: at.to_string(),
             exact,
             past: at <= now,
-            soon: (0..10 * MINUTE).contains(&seconds),
+            soon: (0..15 * MINUTE).contains(&seconds),
         }
     }
 }

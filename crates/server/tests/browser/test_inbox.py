@@ -219,7 +219,7 @@ def test_a_request_that_expires_soon_comes_first_and_moves_up(desk, visit):
     page.keyboard.press("j")
     desk.call("POST", "/api/v1/dev/clock", {"advance": "90s"})
     desk.call("POST", f"/api/v1/asks/{late['id']}/answer", {"answer": {"verdict": "approved"}})
-    offer = page.get_by_role("button", name="Move up 1 request that expires soon")
+    offer = page.get_by_role("button", name="Move up 1 request that is due soon")
     offer.click()
     assert focused(page) == "Later?"
     assert verdict(desk, other) is None

@@ -181,7 +181,7 @@ async fn a_node_behind_a_pooler_that_resets_settings_refuses_to_start() {
     let name = place.url().rsplit_once('/').unwrap().1.to_owned();
     query(place.url(), &format!("ALTER DATABASE {name} SET synchronous_commit = off")).await;
     let proxy = Proxy::before(place.url()).await;
-    proxy.set(Line::Resets);
+    proxy.set(RESETS);
     let refused = Server::try_start(place.through(&proxy.url).arg("--dev"));
     let (status, said) = refused.err().expect("it must not start");
     assert_eq!(status.code(), Some(4), "{said}");

@@ -109,8 +109,8 @@ fn timed(prompt: &str, seconds: u64) -> Value {
     with(body, "on_expiry", json!("fail"))
 }
 
-/// Requests that expire within 15 minutes come first, soonest first; then priority, then age. The API
-/// keeps its own order.
+/// Requests that are due within 15 minutes come first, soonest first, whatever happens at the deadline;
+/// then priority, and of one priority the newest. The API keeps its own order.
 #[tokio::test]
 async fn requests_that_expire_soon_come_first() {
     let world = World::dev().await;
@@ -143,6 +143,33 @@ async fn requests_that_expire_soon_come_first() {
     world.advance(120);
     let expected = ["Fourteen minutes?", "Sixteen minutes?", "Urgent?", "Plain?"];
     assert_eq!(rows(&browser, "/").await, expected, "time has passed");
+    world.end().await;
+}
+
+/// A request that stays open when its deadline passes is due and does not expire. It comes first while it
+/// is due soon, and not for ever after.
+#[tokio::test]
+async fn requests_that_are_due_soon_and_stay_open_come_first_too() {
+    let world = World::dev().await;
+    let (browser, agent) = (signed_in(&world).await, world.agent());
+    let due = asked(&agent, with(about("Four minutes?"), "timeout_seconds", json!(240))).await;
+    asked(&agent, with(about("Twenty minutes?"), "timeout_seconds", json!(1200))).await;
+    asked(&agent, timed("Five minutes?", 300)).await;
+    asked(&agent, with(about("Urgent?"), "priority", json!("critical"))).await;
+    let expected = ["Four minutes?", "Five minutes?", "Urgent?", "Twenty minutes?"];
+    assert_eq!(rows(&browser, "/").await, expected);
+    let page = browser.client.get("/").await.is(200);
+    let marked = texts(&page, ".row.expiring .urgency.expires");
+    assert_eq!(marked, ["◔ Due in 4 min", "◔ Expires in 5 min"]);
+    assert!(texts(&page, ".row .from").iter().any(|from| from.ends_with("· due in 20 min")));
+    let page = browser.client.get(&format!("/asks/{}", id(&due))).await.is(200);
+    assert_eq!(texts(&page, ".times .soon"), ["due in 4 min"]);
+    // The API's list is of what expires.
+    let listed = world.human().get("/api/v1/asks?expiring=3600").await.is(200);
+    assert!(!listed.text.contains("Four minutes?"), "{}", listed.text);
+    world.advance(250);
+    let expected = ["Five minutes?", "Urgent?", "Twenty minutes?", "Four minutes?"];
+    assert_eq!(rows(&browser, "/").await, expected);
     world.end().await;
 }
 

@@ -80,3 +80,27 @@ async fn watching_takes_nothing_from_anybody() {
     drop((one, two, agent));
     world.end().await;
 }
+
+/// A page behind a link says that somebody has just answered, and names nobody.
+#[tokio::test]
+async fn a_page_hears_that_somebody_has_just_answered() {
+    let world = World::dev().await;
+    let case = Case::make(&world, approval()).await;
+    let mut page = Events::open(&world.anonymous(), &end(&case, &case.review_token())).await;
+    let browser = crate::pages::signed_in(&world).await;
+    let request = format!("/asks/{}", case.ask());
+    let token = crate::pages::csrf(&browser.client.get(&request).await.is(200));
+    let form = [("csrf", token.as_str()), ("action", "approve")];
+    browser.client.post_form(&format!("{request}/answer"), &form).await.is(303);
+    let told = page.next().await.unwrap();
+    assert_eq!(told.event, "answering");
+    let review = format!("/review/{}?token={}", case.id, case.review_token());
+    let loaded = world.anonymous().get(&review).await.is(200);
+    let form = [("token", &*case.review_token()), ("action", "approve")];
+    let late = world.anonymous().post_form(&format!("/review/{}", case.id), &form).await;
+    for said in [words(&told.data), loaded.text, late.is(409).text] {
+        assert!(said.contains("This request was just answered"), "{said}");
+        assert!(!said.contains("user_dev"), "{said}");
+    }
+    world.end().await;
+}

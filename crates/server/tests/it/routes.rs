@@ -254,6 +254,7 @@ pub(crate) const ROUTES: &[(&str, &str, Door)] = &[
     ("post", "/review/{id}/proof", Public),
     ("get", "/inbox/live", Closed),
     ("get", "/inbox/aside", Closed),
+    ("get", "/inbox/sent", Closed),
     ("get", "/inbox/bulk", Closed),
     ("post", "/inbox/answer", Closed),
     ("post", "/inbox/snooze", Closed),

@@ -126,6 +126,13 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "usage",
         sql: include_str!("migrations/0017_usage.sql"),
     },
+    // A program of before would leave rows behind when such an ask is resolved.
+    Migration {
+        version: 18,
+        serves: 18,
+        name: "due",
+        sql: include_str!("migrations/0018_due.sql"),
+    },
 ];
 
 /// Held while a schema is brought up to date.

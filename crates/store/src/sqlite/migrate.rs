@@ -33,6 +33,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     step(19, "given projects", include_str!("migrations/0019_given_projects.sql")),
     step(20, "running", include_str!("migrations/0020_running.sql")),
     step(21, "usage", include_str!("migrations/0021_usage.sql")),
+    step(22, "due", include_str!("migrations/0022_due.sql")),
 ];
 
 /// Brings a database to the newest version, all steps or none.

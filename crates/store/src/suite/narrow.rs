@@ -159,7 +159,8 @@ pub async fn what_runs_out_soon_comes_first(stage: &Stage) {
     let pool = timed(200, NewAsk { route: Route::Pool { group: None }, ..new_ask() });
     let pooled = stage.ask(pool).await;
     stage.ask(new_ask()).await;
-    stage.ask(NewAsk { timeout: Some(50), ..new_ask() }).await;
+    // It stays open when its deadline passes; it is due all the same.
+    let stays = stage.ask(NewAsk { timeout: Some(50), ..new_ask() }).await;
     let directory = stage.store.directory();
     let olga = Scope::inbox(directory.human(&human("olga")).unwrap());
     let read = async |scopes: &[Scope], seconds: u64, limit: usize| {
@@ -168,14 +169,16 @@ pub async fn what_runs_out_soon_comes_first(stage: &Stage) {
             let wanted = Expiring { scopes: scopes.to_vec(), until: until(seconds), after, limit };
             let asks = stage.store.expiring(wanted).await.unwrap();
             let Some(last) = asks.last() else { return seen };
-            after = last.deadline().map(|at| (at, last.id));
+            after = last.due_at().map(|at| (at, last.id));
             seen.extend(asks.iter().map(|ask| ask.id));
         }
     };
     for limit in [1, 2, 10] {
-        assert_eq!(read(&olga, 300, limit).await, [soon, pooled, late]);
-        assert_eq!(read(&Scope::everything(), 300, limit).await, [soon, pooled, late]);
+        assert_eq!(read(&olga, 300, limit).await, [stays, soon, pooled, late]);
+        assert_eq!(read(&Scope::everything(), 300, limit).await, [stays, soon, pooled, late]);
     }
+    assert_eq!(read(&olga, 299, 10).await, [stays, soon, pooled]);
+    stage.run(person("olga"), Command::Answer(stays, yes())).await;
     assert_eq!(read(&olga, 299, 10).await, [soon, pooled]);
     assert_eq!(read(&[Scope::Kind(Kind::Converse)], 300, 10).await, [soon]);
     assert_eq!(read(&[inbox("mark")], 300, 10).await, []);

@@ -76,7 +76,7 @@ async fn a_session_that_cannot_wait_for_the_disk_is_refused() {
     let database = Database::new().await;
     sets(&database, "off").await;
     let proxy = Proxy::before(&database.url).await;
-    proxy.set(Line::Resets);
+    proxy.set(RESETS);
     let refused = opened(&proxy.url).await.map(drop).unwrap_err();
     let said = sources(&refused);
     assert!(

@@ -2,6 +2,11 @@
 
 pub(crate) use faults::proxy::Line;
 
+/// Session settings have no effect, as behind a connection pooler that gives every transaction another
+/// session: the one setting that is raised becomes another of the same length.
+pub(crate) const RESETS: Line =
+    Line::Replaces("SET SESSION synchronous_commit =", "SET SESSION application_name   =");
+
 pub(crate) struct Proxy {
     pub(crate) url: String,
     proxy: faults::proxy::Proxy,

@@ -119,8 +119,8 @@ async fn create(
     let outcome = app.gateway.run_on(terms, actor.clone(), command).await?;
     let mut ask = Arc::new(outcome.ask.ok_or(Refusal::NotFound { what: "request" })?);
     if outcome.replayed || wait.is_some() {
-        let version = ask.head.seq;
-        ask = app.held(&actor, &headers, ask.id, wait, |ask| ask.head.seq == version).await?;
+        let version = ask.version();
+        ask = app.held(&actor, &headers, ask.id, wait, |ask| ask.version() == version).await?;
     }
     let mut answer = (StatusCode::CREATED, app.shown(&ask, &actor)).into_response();
     if let Ok(place) = HeaderValue::from_str(&format!("/api/v1/asks/{}", ask.id)) {
@@ -173,14 +173,14 @@ async fn show(
     let (wait, seen) = (conditions::wait(&headers), Seen::read(&headers)?);
     let mut first = None;
     let known = |ask: &Ask| match &seen {
-        Seen::Unsaid | Seen::Any => *first.get_or_insert(ask.head.seq) == ask.head.seq,
-        Seen::Versions(_) => seen.has(ask.head.seq),
+        Seen::Unsaid | Seen::Any => *first.get_or_insert(ask.version()) == ask.version(),
+        Seen::Versions(_) => seen.has(ask.version()),
     };
     let ask = app.held(&actor, &headers, id, wait, known).await?;
     let unchanged = match seen {
         // Whoever did not wait has whichever it is.
-        Seen::Any => first.is_none_or(|first| first == ask.head.seq),
-        Seen::Unsaid | Seen::Versions(_) => seen.has(ask.head.seq),
+        Seen::Any => first.is_none_or(|first| first == ask.version()),
+        Seen::Unsaid | Seen::Versions(_) => seen.has(ask.version()),
     };
     // Whoever has this version already has what it says.
     let ask = match &actor {

@@ -124,7 +124,7 @@ impl App {
             How::Held => Shown::Summary,
             How::AtOnce | How::DryRun => Shown::Nothing,
         };
-        let terms = Terms { expected: Some(ask.head.seq), shown, ..Terms::default() };
+        let terms = Terms { expected: Some(ask.version()), shown, ..Terms::default() };
         let command = match how {
             How::Held => Command::HoldAnswer(id, Box::new(reply)),
             How::AtOnce | How::DryRun => Command::Answer(id, Box::new(reply)),

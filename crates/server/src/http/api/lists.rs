@@ -270,7 +270,10 @@ impl App {
             Some(human) => self.gateway.hidden(human).await?,
             None => HashSet::new(),
         };
-        let shows = |ask: &kernel::Ask| whole.shows(ask) && !hidden.contains(&ask.id);
+        // The list is of what expires: an ask that stays open when its deadline passes does not.
+        let shows = |ask: &kernel::Ask| {
+            ask.deadline().is_some() && whole.shows(ask) && !hidden.contains(&ask.id)
+        };
         let (asks, next) = self.gateway.expiring(wanted, &filter, shows).await?;
         let next = next.map(|(at, ask)| {
             seal(&name, &[&at.millis().to_be_bytes()[..], &ask.ulid().to_bytes()].concat())

@@ -25,7 +25,7 @@ pub(super) async fn status(
     let left = app.door.count(ask.id, Lane::Poll)?;
     // What cannot be read was not seen: polling goes on (HITL-082).
     let seen = Seen::read(&headers).unwrap_or(Seen::Unsaid);
-    let mut answer = if seen.has(ask.head.seq) {
+    let mut answer = if seen.has(ask.version()) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
         app.hitl_poll(&*app.gateway.told(Arc::clone(&ask)).await?)

@@ -129,6 +129,9 @@ impl App {
 fn on_this_page(visitor: &Visitor, ask: &Ask, now: Time) -> Result<(), Refusal> {
     ask.still_open(now)?;
     ask.allows_bulk()?;
+    if let Some(by) = ask.held_by().filter(|by| **by != visitor.human.id) {
+        return Err(Refusal::BeingAnswered { by: by.clone() });
+    }
     if let Some(by) = ask.claimed_by_other(&visitor.human) {
         return Err(Refusal::TakenBy { by: by.clone() });
     }

@@ -132,8 +132,8 @@ impl App {
         Ok(listed)
     }
 
-    /// First the requests that expire within 15 minutes, soonest first; then the others by priority
-    /// and age. Similar requests share a row. Both parts are ranges of an index, never a scan.
+    /// First the requests that are due within 15 minutes, soonest first, whatever happens at their
+    /// deadline; then the others by priority, and of one priority the newest first. Similar requests share a row. Both parts are ranges of an index, never a scan.
     async fn by_urgency(
         &self,
         human: &Human,
@@ -161,8 +161,7 @@ impl App {
                     let list = List { after, limit, ..wanted.open(whole) };
                     let page = self.page_of(whole, list).await?;
                     // The first part has these already.
-                    let expires = |ask: &Ask| ask.deadline().is_some_and(|at| at <= until);
-                    let others = page.asks.into_iter().filter(|ask| !expires(ask));
+                    let others = page.asks.into_iter().filter(|ask| !is_due_soon(ask, until));
                     others.for_each(|ask| rows.add(ask, false));
                     match page.next {
                         Some(next) => part = Part::Others(Some(next)),
@@ -174,7 +173,7 @@ impl App {
         Ok(rows.listed(Some(Place { until, part })))
     }
 
-    /// Requests of a list that expire by `until`, soonest first, from the deadline index.
+    /// Requests of a list that are due by `until`, soonest first, from the deadline index.
     async fn expiring_by(
         &self,
         whole: &Whole<'_>,
@@ -252,6 +251,13 @@ impl App {
     }
 }
 
+/// Whether a request is due within the 15 minutes that end at `until`. One whose deadline has passed and
+/// that stayed open is not: it stands where its priority puts it.
+fn is_due_soon(ask: &Ask, until: Time) -> bool {
+    let begin = until.millis() - i64::try_from(EXPIRING_SOON * 1000).unwrap_or_default();
+    ask.due_at().is_some_and(|at| at <= until && at.millis() > begin)
+}
+
 /// A page of what is there in full, and where the next begins.
 fn stretch<T>(all: impl Iterator<Item = T>, n: usize, skipped: usize) -> (Vec<T>, Option<String>) {
     let end = skipped.saturating_add(PAGE);
@@ -262,7 +268,7 @@ fn stretch<T>(all: impl Iterator<Item = T>, n: usize, skipped: usize) -> (Vec<T>
 /// deadline comes closer while somebody turns pages is neither skipped nor listed twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
-    /// Requests that expire by then come first.
+    /// Requests that are due by then come first.
     until: Time,
     part: Part,
 }
@@ -270,7 +276,7 @@ struct Place {
 /// The part of the list a page begins in, and after which request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// Requests that expire soon, soonest first.
+    /// Requests that are due soon, soonest first.
     Expiring(Option<(Time, AskId)>),
     /// The others, by priority and age.
     Others(Option<store::Cursor>),
@@ -315,7 +321,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// The rows of a page as they are read. Similar requests share one, but one that expires soon never
+/// The rows of a page as they are read. Similar requests share one, but one that is due soon never
 /// shares a row with one that does not.
 struct Rows<'a> {
     human: &'a Human,

@@ -117,12 +117,14 @@ async fn gone_from(app: &App, key: &str, human: &Human, frame: &Frame) -> Result
         Err(_) => None,
     };
     let ask = ask.filter(|ask| ask.admits(human) || human.admin);
+    let mine = ask.as_ref().is_some_and(|ask| ask.held_by() == Some(&human.id));
     let outcome = ask.and_then(|ask| Outcome::of(&ask, &directory, frame.now));
     let (tone, words) = match outcome {
         Some(Outcome { tone, headline, who: Some(who), .. }) => {
             (tone, format!("{headline} by {who}"))
         }
         Some(Outcome { tone, headline, .. }) => (tone, headline),
+        None if mine => ("over", "You have just answered it".to_owned()),
         None => ("over", "No longer in this list".to_owned()),
     };
     Ok(Gone { key: key.to_owned(), tone, words })

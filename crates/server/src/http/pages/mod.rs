@@ -68,6 +68,7 @@ pub fn routes() -> Router<Shared> {
         .route("/inbox/live", get(inbox_live::follow))
         .route("/inbox/answer", get(inbox::back).post(inbox_act::answer))
         .route(paths::INBOX_UNDO, get(inbox::back).post(undo::from_list))
+        .route(paths::INBOX_SENT, get(undo::sent))
         .route("/inbox/aside", get(inbox_act::show_aside))
         .route("/inbox/snooze", get(inbox::back).post(inbox_act::snooze))
         .route("/inbox/wake", get(inbox::back).post(inbox_act::wake))

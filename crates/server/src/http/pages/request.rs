@@ -214,16 +214,18 @@ pub(super) async fn assign(
 /// Who has claimed the request that its owner is about to answer, unless they were shown that claim
 /// (`over`). Nobody else may answer over a claim: the kernel refuses them.
 fn unseen_claim<'a>(ask: &'a Ask, human: &Human, over: Option<&HumanId>) -> Option<&'a HumanId> {
-    let by = ask.claimed_by_other(human).filter(|_| ask.is_open() && human.id == ask.owner)?;
+    let by = ask.claimed_by_other(human)?;
+    // While an answer is held, the kernel refuses every other one and says so.
+    if !ask.is_open() || human.id != ask.owner || ask.held.is_some() {
+        return None;
+    }
     Some(by).filter(|by| over != Some(*by))
 }
 
 /// How a refused answer is reported: the owner is asked again, everybody else learns who has it.
 pub(super) fn refused(refusal: Refusal, ask: &Ask, human: &Human) -> Notice {
     match refusal {
-        Refusal::TakenBy { by } if human.id == ask.owner && ask.held_by().is_none() => {
-            Notice::ClaimedMeanwhile(by)
-        }
+        Refusal::TakenBy { by } if human.id == ask.owner => Notice::ClaimedMeanwhile(by),
         refusal => Notice::Refused(refusal),
     }
 }
@@ -293,7 +295,7 @@ impl App {
             if let Some(by) = unseen_claim(&ask, me, over) {
                 return Err(StoreError::Refused(Refusal::TakenBy { by: by.clone() }));
             }
-            let terms = Terms { expected: Some(ask.head.seq), shown, ..Terms::default() };
+            let terms = Terms { expected: Some(ask.version()), shown, ..Terms::default() };
             match self.gateway.run_on(terms, actor.clone(), command.clone()).await {
                 Err(StoreError::Refused(refusal @ Refusal::Changed { .. })) => last = refusal,
                 decided => return decided,

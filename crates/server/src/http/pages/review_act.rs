@@ -274,7 +274,10 @@ impl App {
         };
         let now = self.gateway.ask(ask.id).await?;
         let ask = now.as_deref().unwrap_or(ask);
-        let notice = Notice::Refused(refusal);
+        let notice = match refusal {
+            Refusal::BeingAnswered { .. } => Notice::JustAnswered,
+            refusal => Notice::Refused(refusal),
+        };
         let question = ask.question.value();
         let draft =
             kept.zip(question).map(|(kept, question)| kept.draft(question, FormProblem::default()));

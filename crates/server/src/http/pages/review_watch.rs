@@ -25,7 +25,7 @@ use crate::http::sse::{self, HEARTBEAT, Source};
 use crate::http::{App, Shared};
 use crate::streams::{Held, Wire};
 use crate::wake::Waiter;
-use crate::web::{request_around, request_claim, review};
+use crate::web::{request_answering, request_around, request_claim, review};
 
 /// How often an idle stream shows that it lives.
 const BEAT: Duration = Duration::from_secs(15);
@@ -52,7 +52,9 @@ pub(super) async fn watch(
     app.door.count(id, Lane::Watch).map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
     let held = app.watchers.open(Some(Subject::Ask(id)), Wire::Events);
     let held = held.map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
-    Ok(sse::respond(Watched::new(app, id, None, waiter, held)).into_response())
+    let returned = headers.contains_key("last-event-id");
+    let watched = Watched::new(app, id, None, waiter, held).showing(None, returned);
+    Ok(sse::respond(watched).into_response())
 }
 
 /// One request until it is over.
@@ -66,6 +68,8 @@ pub(super) struct Watched {
     holder: Option<HumanId>,
     /// Whether the browser is told in any case: it was away, and may have missed something.
     returned: bool,
+    /// Whose held answer the browser was last told of; nothing before it was told anything.
+    answering: Option<Option<HumanId>>,
     begun: bool,
     told: bool,
     _held: Held,
@@ -81,13 +85,27 @@ impl Watched {
         held: Held,
     ) -> Self {
         let (holder, returned, begun, told) = (None, false, false, false);
-        Self { app, id, me, waiter, holder, returned, begun, told, _held: held }
+        let answering = Some(None);
+        Self { app, id, me, waiter, holder, returned, answering, begun, told, _held: held }
     }
 
     /// For a page that shows this claim; `returned` if the browser was connected before.
     #[must_use]
     pub(super) fn showing(self, holder: Option<HumanId>, returned: bool) -> Self {
-        Self { holder, returned, ..self }
+        let answering = (!returned).then_some(None);
+        Self { holder, returned, answering, ..self }
+    }
+
+    /// What the page is told of a held answer, if that has changed.
+    fn answering(&mut self, ask: &Ask) -> Option<Bytes> {
+        let by = ask.held_by().cloned();
+        if self.answering.as_ref() == Some(&by) {
+            return None;
+        }
+        let before = self.answering.replace(by).flatten().is_some();
+        let directory = self.app.gateway.directory();
+        let news = request_answering::news(ask, self.me.as_ref(), &directory, before);
+        Some(sse::frame(ask.head.seq, "answering", &news))
     }
 
     /// What the page is told of a claim, if it shows another one.
@@ -137,6 +155,9 @@ impl Source for Watched {
                     }
                     if let Some(claimed) = self.claimed(&ask) {
                         return Some(claimed);
+                    }
+                    if let Some(answering) = self.answering(&ask) {
+                        return Some(answering);
                     }
                 }
                 Err(error) => {

@@ -1,10 +1,13 @@
 //! Taking an answer back: `POST /asks/{id}/undo` on the page of a request, `POST /inbox/undo` for one
-//! or many that were answered from the list. And what pages say after an answer.
+//! or many that were answered from the list. And what pages say after an answer:
+//! `GET /inbox/sent?ask=…` says what became of it when the time to undo it has passed.
 
-use axum::extract::{Path, Request, State};
-use axum::http::StatusCode;
+use axum::Json;
+use axum::extract::{Path, Query, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Redirect};
 use kernel::{Ask, AskId, By, Command, Refusal};
+use serde::Serialize;
 use store::StoreError;
 
 use super::inbox_act::back;
@@ -12,9 +15,9 @@ use super::inbox_list::Wanted;
 use super::{Page, Visitor};
 use crate::http::api::bulk::MOST;
 use crate::http::{App, Shared};
-use crate::web::answered::{Answered, Next};
+use crate::web::answered::{Answered, AnswersSent, Next, Undo, Unsent};
 use crate::web::notices::Notice;
-use crate::web::{Draft, FormProblem, inbox, paths, prefill, query};
+use crate::web::{Draft, FormProblem, Frame, Submitted, inbox, paths, prefill, query, render};
 
 /// The request is open again, with what was typed.
 pub(super) async fn one(State(app): State<Shared>, Path(id): Path<String>, from: Request) -> Page {
@@ -55,6 +58,53 @@ pub(super) async fn from_list(State(app): State<Shared>, from: Request) -> Page 
     let list = query::Query::read(&back(&form), &inbox::KNOWN);
     let list = list.with("undone", undone.to_string()).with("late", late.to_string());
     Ok(Redirect::to(&list.href(paths::INBOX)).into_response())
+}
+
+/// What a page shows in place of a countdown that has ended.
+#[derive(Serialize)]
+struct Sent {
+    html: String,
+}
+
+/// `GET /inbox/sent`: what became of answers. The page must not guess: the agent may have cancelled the
+/// request, and another page may have undone or changed the answer.
+pub(super) async fn sent(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    let form = Submitted::new(pairs);
+    let mut asks = Vec::new();
+    for id in form.values("ask").take(MOST) {
+        asks.push(app.seen_by(&visitor, id).await?);
+    }
+    let me = By::Human(visitor.human.id.clone());
+    let directory = app.gateway.directory();
+    let frame = Frame { now: app.gateway.now(), ..visitor.frame.clone() };
+    let unsent = asks.iter().filter(|ask| !has_answer_of(ask, &me));
+    let unsent = unsent.map(|ask| Unsent::of(ask, &directory, frame.now)).collect();
+    let mut shown = AnswersSent { banner: None, undo: None, total: asks.len(), unsent };
+    let list = form.value("list").map(|list| query::Query::read(list, &inbox::KNOWN).text());
+    match asks.as_slice() {
+        [ask] if form.value("summary").is_none() => {
+            let visitor = Visitor { frame, ..visitor };
+            let notice = app.answered_notice(&visitor, ask, list.as_deref()).await?;
+            shown.banner = notice.map(|notice| notice.banner(&directory, visitor.frame.now, None));
+        }
+        _ => {
+            let held = asks.iter().map(|ask| &**ask).filter(|ask| has_answer_of(ask, &me));
+            shown.undo = Undo::of(&frame, held, &list.unwrap_or_default());
+        }
+    }
+    let sent = Sent { html: render(&shown) };
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(sent)).into_response())
+}
+
+/// Whether a person's answer was sent, or is still held.
+fn has_answer_of(ask: &Ask, person: &By) -> bool {
+    let mut held = ask.held.iter().map(|held| &held.vote);
+    held.any(|vote| vote.by == *person) || ask.votes.iter().any(|vote| vote.by == *person)
 }
 
 /// Whether it was refused because their own answer stands.
