@@ -92,6 +92,14 @@ pub enum Refusal {
         /// What would have been accepted.
         expected: &'static str,
     },
+    /// The same where the place or what is accepted depends on what was given.
+    #[error("{field}: expected {expected}")]
+    InvalidAt {
+        /// Which, with its place, such as `grants[0].scope`.
+        field: String,
+        /// What would have been accepted.
+        expected: String,
+    },
     /// What an agent says of its message is not as its project wants it.
     #[error("{pointer}: {says}")]
     Claims {
@@ -153,6 +161,17 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// A refused field, named with the place of the object it is in.
+    pub(crate) fn below(self, place: &str) -> Self {
+        match self {
+            Self::Invalid { field, expected } => Self::InvalidAt {
+                field: format!("{place}.{field}"),
+                expected: expected.to_owned(),
+            },
+            other => other,
+        }
+    }
+
     /// Whether the person can do on the review page what was refused here.
     pub fn leads_to_page(&self) -> bool {
         match self {
@@ -170,6 +189,7 @@ impl Refusal {
             | Self::Answer(_)
             | Self::AssuranceTooLow { .. }
             | Self::Invalid { .. }
+            | Self::InvalidAt { .. }
             | Self::Claims { .. }
             | Self::Exists { .. }
             | Self::NoDeadline
@@ -199,7 +219,7 @@ impl Refusal {
             Self::NotInline => "not-inline",
             Self::VerificationRequired { .. } => "verification-required",
             Self::VerificationFailed { .. } => "verification-failed",
-            Self::Invalid { .. } => "invalid-field",
+            Self::Invalid { .. } | Self::InvalidAt { .. } => "invalid-field",
             Self::Claims { .. } => "invalid-envelope",
             Self::Exists { .. } => "exists",
             Self::NoDeadline => "no-deadline",

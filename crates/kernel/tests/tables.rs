@@ -147,6 +147,7 @@ fn refusals_have_stable_codes() {
         Refusal::Answer(AnswerError::Empty),
         Refusal::AssuranceTooLow { have, need },
         Refusal::Invalid { field, expected },
+        Refusal::InvalidAt { field: String::new(), expected: String::new() },
         Refusal::Claims { pointer: String::new(), says: String::new() },
         Refusal::Exists { what },
         Refusal::NotInline,

@@ -190,6 +190,7 @@ impl WireError {
             }
             Refusal::Answer(error) => Self::answer(error),
             Refusal::Invalid { field, expected } => Self::field(wire_name(field), expected),
+            Refusal::InvalidAt { field, expected } => Self::field(field, expected),
             Refusal::Claims { pointer, says } => {
                 let place = format!("spec.state{}", pointer.replace('/', "."));
                 Self::at(&place, code::INVALID_FIELD, format!("/spec/state{pointer}: {says}"))

@@ -180,6 +180,7 @@ impl WireError {
             }
             Refusal::Answer(error) => Self::answer(error),
             Refusal::Invalid { field, expected } => Self::field(wire_name(field), expected),
+            Refusal::InvalidAt { field, expected } => Self::field(field, expected),
             Refusal::Claims { pointer, .. } => {
                 Self::new(400, code::INVALID_REQUEST, refusal.to_string())
                     .with("field", json!(pointer))

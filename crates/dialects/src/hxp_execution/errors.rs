@@ -203,6 +203,9 @@ impl WireError {
                 };
                 Self::field(400, code, field, expected)
             }
+            Refusal::InvalidAt { field, expected } => {
+                Self::field(400, code::INVALID_PAYLOAD, field, expected)
+            }
             Refusal::Claims { pointer, .. } => {
                 let details = json!({"field": pointer});
                 let error = Self::new(400, code::INVALID_HXP, refusal.to_string());

@@ -261,12 +261,15 @@ async fn around(
     let Surroundings { app, cors } = &*surroundings;
     let observed = Observed::begin(&request);
     let (request, unread) = unread::watch(request);
+    let (body_limit, upload_limit) = (app.config.body_limit, app.config.upload_limit);
+    let bounds =
+        Bounds { connection: body_limit, stream: upload_limit.saturating_add(body_limit) };
     if !is_known_host(app, &request) {
         drop(request);
         let refused = Problem::new(421, "wrong-host")
             .detail("this server does not answer to that name; see the setting public_url");
         let mut answer = refused.into_response();
-        unread.settle(&mut answer, app.config.body_limit).await;
+        unread.settle(&mut answer, bounds).await;
         return observed.end(answer);
     }
     let speaks = Speaks::at(request.uri().path());
@@ -285,7 +288,7 @@ async fn around(
     if let Some(error) = observed.unavailable() {
         app.gateway.database().failed(REQUESTS, error);
     }
-    unread.settle(&mut answer, app.config.body_limit).await;
+    unread.settle(&mut answer, bounds).await;
     if !foreign {
         // Caches are told that it depends, whoever asked first.
         answer.headers_mut().append(header::VARY, HeaderValue::from_static("origin"));

@@ -197,14 +197,21 @@ impl From<Refusal> for Problem {
             Refusal::PastDeadline { .. } => 408,
             Refusal::TimedOut { .. } => 410,
             Refusal::Changed { .. } => 412,
-            Refusal::Answer(_) | Refusal::Invalid { .. } | Refusal::Claims { .. } => 422,
+            Refusal::Answer(_)
+            | Refusal::Invalid { .. }
+            | Refusal::InvalidAt { .. }
+            | Refusal::Claims { .. } => 422,
         };
         let problem = Self::new(status, refusal.code()).detail(refusal.to_string());
         match &refusal {
             Refusal::Invalid { field, expected } => problem.field(field, expected),
+            Refusal::InvalidAt { field, expected } => problem.field(field, expected),
             Refusal::Claims { pointer, says } => problem.field(pointer, says),
             Refusal::Answer(AnswerError::BadEdit { place, expected }) => {
                 problem.field(&format!("edits.{place}"), expected)
+            }
+            Refusal::Answer(AnswerError::WrongKind { expected }) => {
+                problem.field("answer.verdict", expected)
             }
             Refusal::Answer(AnswerError::Fields(errors)) => {
                 let one = |error: &kernel::form::FieldError| Wrong {

@@ -333,6 +333,7 @@ pub fn why(refusal: &Refusal, directory: &Directory, now: Time) -> String {
             "It changed at this very moment; look at it again".to_owned()
         }
         Refusal::Invalid { .. }
+        | Refusal::InvalidAt { .. }
         | Refusal::Claims { .. }
         | Refusal::NotInline
         | Refusal::Exists { .. }

@@ -178,6 +178,7 @@ impl FormProblem {
             | Refusal::NotInline
             | Refusal::VerificationRequired { .. }
             | Refusal::VerificationFailed { .. }
+            | Refusal::InvalidAt { .. }
             | Refusal::Claims { .. }
             | Refusal::Exists { .. }
             | Refusal::DefaultForbidden

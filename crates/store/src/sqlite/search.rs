@@ -3,19 +3,22 @@
 //!
 //! Nothing but tokens lies there, without their places. A document's number is its ask's row, so the
 //! newest are found by reading backwards, however many there are.
+//!
+//! Deleting a document only marks it as deleted. [`purge`] removes the terms of erased ones.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kernel::audit::Digest;
 use kernel::{Ask, AskId, Subject};
 use rusqlite::{Connection, OpenFlags, params};
 
 use super::ledger::one;
+use super::purge::{self, Purge};
 use super::{failed, record};
 use crate::rows::{digest, int, uint};
 use crate::search::{FOUND, Search, Terms, concerns, tokens};
@@ -32,7 +35,6 @@ const SCHEMA: &str = "
     CREATE VIRTUAL TABLE IF NOT EXISTS text USING fts5(
         words, content='', contentless_delete=1, detail=none, prefix='2 3 4', tokenize='ascii'
     );
-    INSERT INTO text (text, rank) VALUES ('secure-delete', 1);
     CREATE TABLE IF NOT EXISTS place (
         one      INTEGER PRIMARY KEY CHECK (one = 1),
         position INTEGER NOT NULL,
@@ -44,6 +46,7 @@ const SCHEMA: &str = "
 #[derive(Clone)]
 pub(super) struct Index {
     conn: Arc<Mutex<Connection>>,
+    purge: Arc<Mutex<Purge>>,
 }
 
 /// An ask as it is to be found, or not any more.
@@ -59,12 +62,21 @@ pub(super) struct Behind {
     position: u64,
     hash: Digest,
     found: Vec<Found>,
+    /// Whether text of an ask was erased.
+    erased: bool,
+    /// Whether anything was.
+    erased_any: bool,
 }
 
 impl Behind {
     /// Whether there is nothing to be done.
     pub(super) fn is_empty(&self) -> bool {
         self.changes == 0
+    }
+
+    /// Whether text was erased, of an ask or of anything else.
+    pub(super) fn erased_any(&self) -> bool {
+        self.erased_any
     }
 }
 
@@ -106,7 +118,19 @@ impl Index {
             }
             prepared(&path)
         })?;
-        Ok(Self { conn: Arc::new(Mutex::new(conn)) })
+        let purge = Arc::new(Mutex::new(Purge::new(store, &path)));
+        Ok(Self { conn: Arc::new(Mutex::new(conn)), purge })
+    }
+
+    /// Removes some of what was erased from the files; whether there is more to do.
+    pub(super) async fn purge(&self) -> Result<bool> {
+        let purge = Arc::clone(&self.purge);
+        self.run(move |conn| held(&purge).step(conn)).await
+    }
+
+    /// Has the logs truncated with the next step of [`Index::purge`].
+    pub(super) fn truncate_logs(&self) {
+        held(&self.purge).truncate();
     }
 
     /// Runs something on a thread that may wait.
@@ -120,6 +144,10 @@ impl Index {
         let done = tokio::task::spawn_blocking(working).await;
         done.map_err(|error| StoreError::Unavailable(error.into()))?
     }
+}
+
+fn held(purge: &Mutex<Purge>) -> MutexGuard<'_, Purge> {
+    purge.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn prepared(path: &Path) -> Result<Connection> {
@@ -136,6 +164,7 @@ fn prepared(path: &Path) -> Result<Connection> {
     )
     .map_err(failed)?;
     conn.execute_batch(SCHEMA).map_err(failed)?;
+    conn.execute_batch(purge::SCHEMA).map_err(failed)?;
     Ok(conn)
 }
 
@@ -160,16 +189,20 @@ pub(super) fn behind(conn: &Connection, from: &Place, limit: usize) -> Result<Op
     let position = changes.last().map_or(from.position, |change| change.position);
     let hash = hash_at(&moment, position)?.unwrap_or(Digest::ZERO);
     let mut asks = BTreeSet::new();
+    let (mut erased, mut erased_any) = (false, false);
     for change in changes.iter().filter(|change| concerns(&change.what)) {
+        let erases = change.what.ends_with("erased");
+        erased_any |= erases;
         if let Subject::Ask(id) = change.subject {
             asks.insert(id);
+            erased |= erases;
         }
     }
     let mut found = Vec::with_capacity(asks.len());
     for id in asks {
         found.extend(numbered(&moment, id)?.map(|(n, ask)| Found { n, tokens: tokens(&ask) }));
     }
-    Ok(Some(Behind { changes: changes.len(), position, hash, found }))
+    Ok(Some(Behind { changes: changes.len(), position, hash, found, erased, erased_any }))
 }
 
 fn hash_at(conn: &Connection, position: u64) -> Result<Option<Digest>> {
@@ -207,6 +240,9 @@ pub(super) fn catch_up(conn: &mut Connection, from: &Place, behind: &Behind) -> 
                 .and_then(|mut add| add.execute(params![n, words]))
                 .map_err(failed)?;
         }
+    }
+    if behind.erased {
+        purge::erased(&work)?;
     }
     work.prepare_cached("UPDATE place SET position = ?1, hash = ?2")
         .and_then(|mut put| put.execute(params![int(behind.position), behind.hash.0]))
