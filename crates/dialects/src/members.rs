@@ -83,9 +83,7 @@ impl<'m, E: Mistake> Members<'m, E> {
     /// Members nobody knows are mistakes: what is not understood must not look accepted.
     pub(crate) fn only(self, known: &[&str]) -> Result<(), E> {
         let unknown = self.map.keys().find(|key| !known.contains(&key.as_str()));
-        unknown.map_or(Ok(()), |key| {
-            Err(E::unknown(&self.path(key), &known.join(", ")))
-        })
+        unknown.map_or(Ok(()), |key| Err(E::unknown(&self.path(key), &known.join(", "))))
     }
 
     pub(crate) fn text(self, key: &str) -> Result<Option<&'m str>, E> {

@@ -164,10 +164,9 @@ impl Refusal {
     /// A refused field, named with the place of the object it is in.
     pub(crate) fn below(self, place: &str) -> Self {
         match self {
-            Self::Invalid { field, expected } => Self::InvalidAt {
-                field: format!("{place}.{field}"),
-                expected: expected.to_owned(),
-            },
+            Self::Invalid { field, expected } => {
+                Self::InvalidAt { field: format!("{place}.{field}"), expected: expected.to_owned() }
+            }
             other => other,
         }
     }

@@ -198,10 +198,15 @@ fn a_wrong_producer_is_told_both_forms() {
 #[test]
 fn a_refused_permission_is_named_with_its_place() {
     let mut cast = Cast::new();
-    let grants = json!([{"scope": "fs:*", "decision": "allow"}, {"scope": "banana", "decision": "allow"}]);
+    let grants =
+        json!([{"scope": "fs:*", "decision": "allow"}, {"scope": "banana", "decision": "allow"}]);
     let params = json!({"type": "note", "spec": {"goal": "x", "constraints": {"grants": grants}}});
     let refused = stage::attempt(&mut cast, "olga", "task.create", &params).unwrap_err();
-    assert!(refused.message.starts_with("params.spec.constraints.grants[1].scope: expected"), "{}", refused.message);
+    assert!(
+        refused.message.starts_with("params.spec.constraints.grants[1].scope: expected"),
+        "{}",
+        refused.message
+    );
 }
 
 /// What is optional is absent or `null`, and the defaults are those of the protocol.

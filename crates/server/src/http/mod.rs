@@ -262,8 +262,7 @@ async fn around(
     let observed = Observed::begin(&request);
     let (request, unread) = unread::watch(request);
     let (body_limit, upload_limit) = (app.config.body_limit, app.config.upload_limit);
-    let bounds =
-        Bounds { connection: body_limit, stream: upload_limit.saturating_add(body_limit) };
+    let bounds = Bounds { connection: body_limit, stream: upload_limit.saturating_add(body_limit) };
     if !is_known_host(app, &request) {
         drop(request);
         let refused = Problem::new(421, "wrong-host")

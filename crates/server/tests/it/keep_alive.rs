@@ -182,8 +182,7 @@ async fn a_refusal_over_http2_arrives() {
     let body = world.folder().join("body");
     for size in [70_000, 1_200_000] {
         tokio::fs::write(&body, vec![b'x'; size]).await.unwrap();
-        for (path, key, status) in
-            REFUSED.into_iter().chain([("/api/v1/asks", "dev-agent-key", 0)])
+        for (path, key, status) in REFUSED.into_iter().chain([("/api/v1/asks", "dev-agent-key", 0)])
         {
             let status = match (status, size) {
                 (0, 70_000) => 400,

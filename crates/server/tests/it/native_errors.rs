@@ -14,8 +14,7 @@ async fn the_field_that_was_written_is_named() {
     let ask = asked(&agent, approval()).await;
     let of = |verb: &str| format!("{ask}/{verb}");
     let asking = |more: Value| (ASKS.to_owned(), with(approval(), more));
-    let unknown =
-        "unknown field; known fields are `details`, `editable`, `reject_requires_reason` and `reject_options`";
+    let unknown = "unknown field; known fields are `details`, `editable`, `reject_requires_reason` and `reject_options`";
     let person = "a person who is a member of this project";
     let group = "a group with members in this project";
     let remark = "a text of 1 to 4000 characters, without NUL";
