@@ -252,4 +252,7 @@ def test_empty_members_are_left_out() -> None:
 def test_on_expiry_without_a_timeout_names_the_timeout(on_expiry: Any) -> None:
     with pytest.raises(ValueError, match="pass timeout as well"):
         sent(lambda client: client.approve("Go?", on_expiry=on_expiry))
-    assert sent(lambda client: client.approve("Go?", on_expiry="stay_open"))["on_expiry"] == "stay_open"
+    assert (
+        sent(lambda client: client.approve("Go?", on_expiry="stay_open"))["on_expiry"]
+        == "stay_open"
+    )

@@ -54,6 +54,7 @@ use crate::gateway::{Gateway, REQUESTS};
 use crate::http::api::Dev;
 use crate::http::observe::Observed;
 use crate::http::problem::Problem;
+use crate::http::unread::Bounds;
 use crate::mail::Mailer;
 use crate::mail::channel::Mail;
 use crate::oidc::Provider;
