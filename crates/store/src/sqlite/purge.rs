@@ -7,6 +7,8 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags};
@@ -43,6 +45,8 @@ pub(super) struct Purge {
     took: Duration,
     /// Before when no pass begins.
     not_before: Option<Instant>,
+    /// Set by others who want the logs truncated; nobody waits for a step to say so.
+    wanted: Arc<AtomicBool>,
     store_log: bool,
     index_log: bool,
 }
@@ -55,24 +59,28 @@ impl Purge {
             pass: None,
             took: Duration::ZERO,
             not_before: None,
-            store_log: true,
-            index_log: true,
+            wanted: Arc::new(AtomicBool::new(true)),
+            store_log: false,
+            index_log: false,
         }
     }
 
-    /// Truncates both logs with the next step.
-    pub(super) fn truncate(&mut self) {
-        self.store_log = true;
-        self.index_log = true;
+    /// What is set to have both logs truncated with the next step.
+    pub(super) fn wanted(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.wanted)
     }
 
     /// Does a little of it; whether the index needs more steps. A log that a reader keeps from being
     /// truncated is tried again with the next step, whenever that is.
     pub(super) fn step(&mut self, conn: &Connection) -> Result<bool> {
-        let more = self.merge(conn)?;
+        if self.wanted.swap(false, Ordering::Relaxed) {
+            self.store_log = true;
+            self.index_log = true;
+        }
         if self.store_log {
             self.store_log = !truncated(&self.store)?;
         }
+        let more = self.merge(conn)?;
         if self.index_log && !more {
             self.index_log = !truncated(&self.index)?;
         }

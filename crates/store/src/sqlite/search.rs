@@ -11,7 +11,8 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use kernel::audit::Digest;
 use kernel::{Ask, AskId, Subject};
@@ -47,6 +48,8 @@ const SCHEMA: &str = "
 pub(super) struct Index {
     conn: Arc<Mutex<Connection>>,
     purge: Arc<Mutex<Purge>>,
+    /// Set to have the logs truncated.
+    truncate: Arc<AtomicBool>,
 }
 
 /// An ask as it is to be found, or not any more.
@@ -118,19 +121,23 @@ impl Index {
             }
             prepared(&path)
         })?;
-        let purge = Arc::new(Mutex::new(Purge::new(store, &path)));
-        Ok(Self { conn: Arc::new(Mutex::new(conn)), purge })
+        let purge = Purge::new(store, &path);
+        let (truncate, purge) = (purge.wanted(), Arc::new(Mutex::new(purge)));
+        Ok(Self { conn: Arc::new(Mutex::new(conn)), purge, truncate })
     }
 
     /// Removes some of what was erased from the files; whether there is more to do.
     pub(super) async fn purge(&self) -> Result<bool> {
         let purge = Arc::clone(&self.purge);
-        self.run(move |conn| held(&purge).step(conn)).await
+        let step = move |conn: &mut Connection| {
+            purge.lock().unwrap_or_else(PoisonError::into_inner).step(conn)
+        };
+        self.run(step).await
     }
 
     /// Has the logs truncated with the next step of [`Index::purge`].
     pub(super) fn truncate_logs(&self) {
-        held(&self.purge).truncate();
+        self.truncate.store(true, Ordering::Relaxed);
     }
 
     /// Runs something on a thread that may wait.
@@ -144,10 +151,6 @@ impl Index {
         let done = tokio::task::spawn_blocking(working).await;
         done.map_err(|error| StoreError::Unavailable(error.into()))?
     }
-}
-
-fn held(purge: &Mutex<Purge>) -> MutexGuard<'_, Purge> {
-    purge.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn prepared(path: &Path) -> Result<Connection> {
