@@ -246,3 +246,13 @@ def test_empty_members_are_left_out() -> None:
     assert "details" not in sent(lambda c: c.approve("Refund?", details={}))["question"]
     body = sent(lambda c: c.escalate("It broke", error={}, params={}))
     assert body["question"] == {"kind": "escalate", "prompt": "It broke"}
+
+
+@pytest.mark.parametrize("on_expiry", ["fail", {"report": "abort"}, Rejected()])
+def test_on_expiry_without_a_timeout_names_the_timeout(on_expiry: Any) -> None:
+    with pytest.raises(ValueError, match="pass timeout as well"):
+        sent(lambda client: client.approve("Go?", on_expiry=on_expiry))
+    assert (
+        sent(lambda client: client.approve("Go?", on_expiry="stay_open"))["on_expiry"]
+        == "stay_open"
+    )

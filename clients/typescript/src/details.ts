@@ -17,7 +17,7 @@ export interface DetailsOptions {
   readonly hide?: readonly string[] | undefined;
   /**
    * Sort the members of objects, so that the same call gives the same text even if the caller's storage did not keep
-   * their order.
+   * their order. Arguments that have names keep the order in which the function declares them.
    */
   readonly inOrder?: boolean | undefined;
 }
@@ -44,7 +44,14 @@ export class Details {
     this.single = visible.length === 1 && only !== undefined && isPlain(this.own[only]) ? only : undefined;
     const shown = this.show(visible);
     // Serialized here, so that text that is not valid Unicode is refused before a person is asked.
-    this.shown = parseJson(options.inOrder ? canonicalJson(shown) : stringifyJson(shown)) as JsonObject;
+    this.shown = parseJson(options.inOrder ? this.ordered(shown) : stringifyJson(shown)) as JsonObject;
+  }
+
+  /** JSON with sorted members, except for the arguments themselves where they have names. */
+  private ordered(shown: JsonObject): string {
+    if (this.single !== undefined || !this.names) return canonicalJson(shown);
+    const members = Object.entries(shown).filter(([, value]) => value !== undefined);
+    return `{${members.map(([name, value]) => `${canonicalJson(name)}:${canonicalJson(value)}`).join(",")}}`;
   }
 
   private show(visible: readonly number[]): JsonObject {

@@ -171,6 +171,14 @@ test("the same call is the same request, whatever the order of members", async (
   assert.equal(first?.body, second?.body);
 });
 
+test("named arguments keep their declared order, and their own members are sorted", async () => {
+  const options = { name: "pay", parameters: ["to", "amount", "note"], key: "k" };
+  const pay = client.requireApproval((_to: string, amount: number, _note: JsonObject) => amount, options);
+  await pay("zoe", 7, { b: 1, a: 2 });
+  const [asked] = creates();
+  assert.ok(asked?.body.includes('"details":{"to":"zoe","amount":7,"note":{"a":2,"b":1}}'), asked?.body);
+});
+
 test("a key that is no text is refused", async () => {
   for (const bad of ["", 7, () => "", () => 7] as (string | undefined)[]) {
     for (const options of [{ key: bad }, { key: "k", namespace: bad }]) {

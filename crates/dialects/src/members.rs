@@ -15,6 +15,8 @@ pub(crate) trait Mistake: Sized {
     fn not_object() -> Self;
     /// A member is not what was expected.
     fn member(path: &str, expected: &str) -> Self;
+    /// There is no member of this name. `known` lists those there are.
+    fn unknown(path: &str, known: &str) -> Self;
 }
 
 /// A body that must be a JSON object.
@@ -82,9 +84,7 @@ impl<'m, E: Mistake> Members<'m, E> {
     /// Members nobody knows are mistakes: what is not understood must not look accepted.
     pub(crate) fn only(self, known: &[&str]) -> Result<(), E> {
         let unknown = self.map.keys().find(|key| !known.contains(&key.as_str()));
-        unknown.map_or(Ok(()), |key| {
-            Err(self.bad(key, &format!("no such field; there are {}", known.join(", "))))
-        })
+        unknown.map_or(Ok(()), |key| Err(E::unknown(&self.path(key), &known.join(", "))))
     }
 
     pub(crate) fn text(self, key: &str) -> Result<Option<&'m str>, E> {

@@ -130,6 +130,14 @@ pub enum Refusal {
         /// Which part of it, and what is allowed.
         why: String,
     },
+    /// The same where the place or what is accepted depends on what was given.
+    #[error("{field}: expected {expected}")]
+    InvalidAt {
+        /// Which, with its place, such as `grants[0].scope`.
+        field: String,
+        /// What would have been accepted.
+        expected: String,
+    },
     /// What an agent says of its message is not as its project wants it.
     #[error("{pointer}: {says}")]
     Claims {
@@ -191,6 +199,16 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// A refused field, named with the place of the object it is in.
+    pub(crate) fn below(self, place: &str) -> Self {
+        match self {
+            Self::Invalid { field, expected } => {
+                Self::InvalidAt { field: format!("{place}.{field}"), expected: expected.to_owned() }
+            }
+            other => other,
+        }
+    }
+
     /// Whether the person can do on the review page what was refused here.
     pub fn leads_to_page(&self) -> bool {
         match self {
@@ -213,6 +231,7 @@ impl Refusal {
             | Self::Invalid { .. }
             | Self::TooComplex { .. }
             | Self::Quota(_)
+            | Self::InvalidAt { .. }
             | Self::Claims { .. }
             | Self::Exists { .. }
             | Self::NoDeadline
@@ -242,7 +261,7 @@ impl Refusal {
             Self::NotInline => "not-inline",
             Self::VerificationRequired { .. } => "verification-required",
             Self::VerificationFailed { .. } => "verification-failed",
-            Self::Invalid { .. } => "invalid-field",
+            Self::Invalid { .. } | Self::InvalidAt { .. } => "invalid-field",
             Self::TooComplex { .. } => "too-complex",
             Self::Quota(_) => "quota-exceeded",
             Self::Claims { .. } => "invalid-envelope",

@@ -1,7 +1,8 @@
 //! Names of several words are accepted with `_` and with `-`; one of the two is canonical.
 //!
 //! Canonical names are what we write, list in errors and document. The other spellings are accepted
-//! wherever our own API, command line and settings read a name. Protocols keep their own strict values.
+//! wherever our own API, command line and settings read a name, and in the values of HACP. The other
+//! protocols keep their own strict values.
 
 /// The spellings that are accepted besides the canonical ones. Each is a `serde(alias)` of its enum;
 /// lists of what is accepted leave them out.
@@ -28,6 +29,39 @@ pub fn other(name: &str) -> String {
         c => c,
     };
     name.chars().map(swap).collect()
+}
+
+/// The name that a typo most likely means: at most a third of its letters differ.
+pub fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let plain = |name: &str| name.to_lowercase().replace('-', "_");
+    let bare = plain(given);
+    let scored = names.map(|name| (distance(&bare, &plain(name)), name));
+    let (typos, name) = scored.min_by_key(|(typos, _)| *typos)?;
+    (given != name && typos * 3 <= name.chars().count().min(12)).then_some(name)
+}
+
+/// How many letters have to be changed, added, removed or swapped with their neighbour.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    let at = |rows: &[Vec<usize>], i: usize, j: usize| {
+        rows.get(i).and_then(|row| row.get(j)).copied().unwrap_or(usize::MAX)
+    };
+    for (i, of_a) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, of_b) in b.iter().enumerate() {
+            let same = usize::from(of_a != of_b);
+            let left = row.last().copied().unwrap_or_default();
+            let mut least =
+                (left + 1).min(at(&rows, i, j + 1) + 1).min(at(&rows, i, j).saturating_add(same));
+            if i > 0 && j > 0 && a.get(i - 1) == Some(of_b) && b.get(j - 1) == Some(of_a) {
+                least = least.min(at(&rows, i - 1, j - 1) + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    at(&rows, a.len(), b.len())
 }
 
 #[cfg(test)]

@@ -151,6 +151,7 @@ fn refusals_have_stable_codes() {
         Refusal::ApprovalTooWeak { have, need },
         Refusal::SilenceTooWeak { need },
         Refusal::Invalid { field, expected },
+        Refusal::InvalidAt { field: String::new(), expected: String::new() },
         Refusal::Claims { pointer: String::new(), says: String::new() },
         Refusal::TooComplex { field, why: String::new() },
         Refusal::Quota(kernel::quota::Exceeded::new(
@@ -188,7 +189,7 @@ fn refusals_have_stable_codes() {
             Refusal::AssuranceTooLow { .. } | Refusal::ApprovalTooWeak { .. } => {
                 "assurance-too-low"
             }
-            Refusal::Invalid { .. } => "invalid-field",
+            Refusal::Invalid { .. } | Refusal::InvalidAt { .. } => "invalid-field",
             Refusal::Claims { .. } => "invalid-envelope",
             Refusal::TooComplex { .. } => "too-complex",
             Refusal::Quota(_) => "quota-exceeded",

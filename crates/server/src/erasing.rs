@@ -32,6 +32,8 @@ impl Gateway {
         let directory = self.directory();
         // Whoever may not do this learns nothing else; the kernel says so.
         if directory.administers(&actor) && directory.living(id).is_some() {
+            // Handing over what waits for them would not help.
+            directory.check_erasable(&actor, id)?;
             let waiting = self.waits_for_them(id).await?;
             if !waiting.is_empty() {
                 let named = waiting.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");

@@ -8,17 +8,31 @@ use crate::config::LogFormat;
 
 /// Starts logging. Log lines go to standard error; standard output belongs to commands.
 pub fn start_logging(format: LogFormat, filter: &str) -> anyhow::Result<()> {
-    let filter =
-        EnvFilter::try_new(filter).map_err(|error| anyhow::anyhow!("log_level: {error}"))?;
-    // At its finest it would write the password of the mailbox.
-    let quiet = "async_imap=info".parse().map_err(|error| anyhow::anyhow!("log_level: {error}"))?;
-    let filter = filter.add_directive(quiet);
-    let lines = fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let lines = fmt().with_env_filter(directives(filter)?).with_writer(std::io::stderr);
     let started = match format {
         LogFormat::Json => lines.json().flatten_event(true).with_current_span(true).try_init(),
         LogFormat::Text => lines.with_target(false).try_init(),
     };
     started.map_err(|error| anyhow::anyhow!("cannot start logging: {error}"))
+}
+
+/// What is logged: what the setting says, except for libraries that would say too much.
+fn directives(setting: &str) -> anyhow::Result<EnvFilter> {
+    let bad = |error: &dyn std::fmt::Display| anyhow::anyhow!("log_level: {error}");
+    let mut filter = EnvFilter::try_new(setting).map_err(|error| bad(&error))?;
+    // At its finest it would write the password of the mailbox.
+    let mut quiet = vec!["async_imap=info"];
+    // A database that fails is logged once by us, and by these for each of their connections. A setting
+    // that names them gets what it asks for.
+    let database = ["tokio_postgres=off", "deadpool_postgres=off", "deadpool=off"];
+    quiet.extend(database.iter().filter(|directive| {
+        let target = directive.split('=').next().unwrap_or_default();
+        !setting.split(',').any(|given| given.trim().split(['=', ':']).next() == Some(target))
+    }));
+    for directive in quiet {
+        filter = filter.add_directive(directive.parse().map_err(|error| bad(&error))?);
+    }
+    Ok(filter)
 }
 
 /// A recorder whose text is served at `/metrics`. Installed once per process; tests share it.
@@ -40,4 +54,23 @@ pub fn metrics() -> PrometheusHandle {
             handle
         })
         .clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_are_quiet_unless_the_setting_names_them() {
+        let of = |setting: &str| directives(setting).unwrap().to_string();
+        let plain = of("info");
+        for quiet in ["async_imap=info", "tokio_postgres=off", "deadpool_postgres=off", "info"] {
+            assert!(plain.contains(quiet), "{plain}");
+        }
+        let named = of("info,tokio_postgres=debug");
+        assert!(named.contains("tokio_postgres=debug"), "{named}");
+        assert!(named.contains("deadpool_postgres=off"), "{named}");
+        assert!(of("async_imap=trace").contains("async_imap=info"));
+        assert!(directives("countersign=loud").is_err());
+    }
 }

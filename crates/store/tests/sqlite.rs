@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use kernel::audit::{Broken, Verifier, Why};
 use kernel::command::{NewAsk, Silence};
-use kernel::question::Kind;
+use kernel::question::{Kind, Question};
 use kernel::testing::{human, new_ask, yes};
-use kernel::{AskId, Command, Effect, Phase, Subject};
+use kernel::{Actor, AskId, Command, Effect, Phase, Subject};
 use store::sqlite::Sqlite;
 use store::suite::blocks::next_block;
 use store::suite::stage::{acme, bot, person};
@@ -233,6 +233,85 @@ async fn the_index_is_made_anew_from_the_record() {
         }
     }
     assert_eq!(std::fs::metadata(&index).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+/// Which files beside the store hold this text, whatever its case.
+fn holding(folder: &Path, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let bytes = std::fs::read(entry.path()).unwrap().to_ascii_lowercase();
+        if bytes.windows(text.len()).any(|window| window == text.as_bytes()) {
+            found.push(entry.file_name().into_string().unwrap());
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Issue 21, points 15 and 20: deleted rows kept their terms in the search index, and the logs kept the
+/// pages as they were before.
+#[tokio::test]
+async fn erased_text_leaves_every_file_while_the_store_is_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let (stage, _sqlite) = fresh(folder.path()).await;
+    let about = |prompt: &str| {
+        let question = Question::new(prompt, None, new_ask().question.body().clone()).unwrap();
+        NewAsk { question, ..new_ask() }
+    };
+    let up_to_date = async || while stage.store.index(7).await.unwrap() > 0 {};
+    let mut secret = None;
+    for n in 0..40 {
+        let words = if n == 20 { "Quuxzebra" } else { "Ordinary" };
+        let id = stage.ask(about(&format!("{words} words {n}?"))).await;
+        if n == 20 {
+            secret = Some(id);
+        }
+        up_to_date().await;
+    }
+    let secret = secret.unwrap();
+    stage.run(person("olga"), Command::Answer(secret, yes())).await;
+    up_to_date().await;
+    let held = holding(folder.path(), "quuxzebra");
+    assert!(held.iter().any(|file| file.starts_with("store.db.search")), "{held:?}");
+    assert!(held.iter().any(|file| !file.contains("search")), "{held:?}");
+    stage.run(Actor::System, Command::Erase(secret)).await;
+    // A reader keeps the log of the store from being truncated, but not the index from being merged.
+    let other = raw(&folder);
+    let reading = other.unchecked_transaction().unwrap();
+    reading.query_row("SELECT count(*) FROM ask", [], |_| Ok(())).unwrap();
+    up_to_date().await;
+    eventually(async || {
+        up_to_date().await;
+        let held = holding(folder.path(), "quuxzebra");
+        !held.iter().any(|file| file.starts_with("store.db.search"))
+    })
+    .await;
+    assert!(folder.path().join("store.db-wal").metadata().unwrap().len() > 0);
+    drop(reading);
+    up_to_date().await;
+    assert_eq!(holding(folder.path(), "quuxzebra"), [""; 0]);
+    // No beginning of the word either: the index keeps lists of those.
+    assert_eq!(holding(folder.path(), "quux"), [""; 0]);
+    let (words, filter) = ("ordinary".to_owned(), Filter::default());
+    let wanted = Search { words, scopes: None, filter, open: None, limit: 99 };
+    assert_eq!(stage.store.search(wanted).await.unwrap().len(), 39);
+    let swept = stage.ask(about("Draft of a quokkazebra?")).await;
+    assert!(!holding(folder.path(), "quokkazebra").is_empty());
+    stage.run(person("olga"), Command::Answer(swept, yes())).await;
+    // What was deleted without an event leaves the log with the next sweep.
+    stage.store.sweep(stage.now()).await.unwrap();
+    up_to_date().await;
+    assert_eq!(folder.path().join("store.db-wal").metadata().unwrap().len(), 0);
+}
+
+/// Waits for what rests a moment before it goes on.
+async fn eventually(mut holds: impl AsyncFnMut() -> bool) {
+    let began = std::time::Instant::now();
+    while !holds().await {
+        assert!(began.elapsed() < std::time::Duration::from_secs(20), "it never came true");
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test]

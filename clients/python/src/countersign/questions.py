@@ -127,6 +127,11 @@ def new_ask(question: Mapping[str, Any], options: AskOptions) -> bytes:
         # The server's own default is to stay open; whoever names a timeout expects an end.
         body["on_expiry"] = {"report": "abort"}
     if on_expiry is not None:
+        if timeout is None and on_expiry != "stay_open":
+            raise ValueError(
+                "on_expiry says what happens when the ask expires: pass timeout as well, such as "
+                "timeout=3600"
+            )
         body["on_expiry"] = (
             {"answer": on_expiry.reply()} if isinstance(on_expiry, Answer) else on_expiry
         )

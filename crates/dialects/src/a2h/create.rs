@@ -170,7 +170,7 @@ fn refused(error: &QuestionError, prompt: &str) -> WireError {
 /// An id that every client can put into an address (A2H-014, A2H-015).
 pub(super) fn id(from: Members<'_>, key: &str) -> Result<String, WireError> {
     let expected =
-        "1 to 200 bytes without / ? # %, control characters and blank ends, and not . or ..";
+        "1 to 200 bytes without / ? # % \\, control characters and blank ends, and not . or ..";
     let bad = || from.bad(key, expected);
     let id = from.given(key).and_then(Value::as_str).ok_or_else(bad)?;
     let odd = |c: char| matches!(c, '/' | '?' | '#' | '%' | '\\') || c.is_control();

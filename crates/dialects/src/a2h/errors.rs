@@ -195,6 +195,7 @@ impl WireError {
                 Self::at("spec.response_schema", code::INVALID_FIELD, why.clone())
             }
             Refusal::Quota(_) => Self::new(429, code::RATE_LIMITED, refusal.to_string()),
+            Refusal::InvalidAt { field, expected } => Self::field(field, expected),
             Refusal::Claims { pointer, says } => {
                 let place = format!("spec.state{}", pointer.replace('/', "."));
                 Self::at(&place, code::INVALID_FIELD, format!("/spec/state{pointer}: {says}"))

@@ -20,6 +20,11 @@ impl Mistake for WireError {
     fn member(path: &str, expected: &str) -> Self {
         Self::field(path, expected)
     }
+
+    fn unknown(path: &str, known: &str) -> Self {
+        let message = format!("{path}: unknown field; known fields are {known}");
+        Self::at(path, code::INVALID_FIELD, message)
+    }
 }
 
 impl Members<'_> {

@@ -249,6 +249,9 @@ impl HacpError {
             Refusal::Invalid { field, expected } => {
                 Self::field(&format!("params.{field}"), expected)
             }
+            Refusal::InvalidAt { field, expected } => {
+                Self::field(&format!("params.{field}"), expected)
+            }
             Refusal::DefaultForbidden => {
                 let expected = "stay_blocked: this project takes nothing from silence";
                 Self::field("params.on_expiry", expected)

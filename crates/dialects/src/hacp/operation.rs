@@ -1,5 +1,7 @@
 //! The operations by name: `POST /hacp/v1/ops/{object.verb}`. HACP-040, K-01, K-02.
 
+use kernel::spelling::nearest;
+
 use super::errors::{HacpError, code};
 use super::version::Version;
 
@@ -117,6 +119,11 @@ impl Operation {
         let named = Self::ALL.into_iter().find(|operation| operation.name() == name);
         named.filter(|operation| operation.is_in(version)).ok_or_else(|| {
             let message = format!("there is no such operation in {}", version.spec());
+            let known = Self::ALL.into_iter().filter(|operation| operation.is_in(version));
+            let message = match nearest(name, known.map(Self::name)) {
+                Some(meant) => format!("{message}; did you mean {meant}?"),
+                None => message,
+            };
             HacpError::new(code::NOT_FOUND, message)
         })
     }

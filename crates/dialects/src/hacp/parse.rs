@@ -3,9 +3,10 @@
 use std::str::FromStr;
 
 use kernel::Time;
+use kernel::spelling::other;
 use kernel::text::is_storable_json;
 use kernel::time::LONGEST_TIMEOUT;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::errors::{HacpError, code};
 use crate::duration;
@@ -27,6 +28,14 @@ impl Mistake for HacpError {
 
     fn member(path: &str, expected: &str) -> Self {
         Self::field(path, expected)
+    }
+
+    fn unknown(path: &str, known: &str) -> Self {
+        let message = format!("{path}: unknown field; known fields are {known}");
+        let expected = format!("one of {known}");
+        Self::new(code::INVALID_SPEC, message)
+            .with("field", json!(path))
+            .with("expected", json!(expected))
     }
 }
 
@@ -110,14 +119,15 @@ impl<'m> Members<'m> {
         self.text(key)?.map(read).transpose()
     }
 
-    /// One of several words.
+    /// One of several words, which may be spelled with `-` for `_`.
     pub(super) fn word<T: Copy>(
         self,
         key: &str,
         words: &[(&str, T)],
     ) -> Result<Option<T>, HacpError> {
         let Some(value) = self.given(key) else { return Ok(None) };
-        let known = words.iter().find(|(word, _)| value.as_str() == Some(word));
+        let given = value.as_str().unwrap_or_default();
+        let known = words.iter().find(|(word, _)| *word == given || other(word) == given);
         let expected = || words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
         known.map(|(_, meant)| Some(*meant)).ok_or_else(|| self.bad(key, &one_of(&expected())))
     }

@@ -194,6 +194,7 @@ impl WireError {
                 .with("quota", json!(quota.name()))
                 .with("limit", json!(quota.limit))
                 .with("resets_at", json!(quota.resets_at)),
+            Refusal::InvalidAt { field, expected } => Self::field(field, expected),
             Refusal::Claims { pointer, .. } => {
                 Self::new(400, code::INVALID_REQUEST, refusal.to_string())
                     .with("field", json!(pointer))

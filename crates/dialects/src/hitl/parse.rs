@@ -1,5 +1,7 @@
 //! What is wrong with a body, in this dialect's words.
 
+use serde_json::json;
+
 use super::errors::{WireError, code};
 use crate::members::Mistake;
 
@@ -19,5 +21,13 @@ impl Mistake for WireError {
 
     fn member(path: &str, expected: &str) -> Self {
         Self::field(path, expected)
+    }
+
+    fn unknown(path: &str, known: &str) -> Self {
+        let message = format!("{path}: unknown field; known fields are {known}");
+        let expected = format!("one of {known}");
+        Self::new(400, code::INVALID_REQUEST, message)
+            .with("field", json!(path))
+            .with("expected", json!(expected))
     }
 }

@@ -215,6 +215,9 @@ impl WireError {
                 let error = Self::new(429, code::RATE_LIMITED, refusal.to_string());
                 Self { details: Some(details), ..error }
             }
+            Refusal::InvalidAt { field, expected } => {
+                Self::field(400, code::INVALID_PAYLOAD, field, expected)
+            }
             Refusal::Claims { pointer, .. } => {
                 let details = json!({"field": pointer});
                 let error = Self::new(400, code::INVALID_HXP, refusal.to_string());

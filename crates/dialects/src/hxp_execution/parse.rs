@@ -1,6 +1,6 @@
 //! What is wrong with a body, in this dialect's words: every mistake gets its own code.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::errors::{WireError, code};
 use crate::members::Mistake;
@@ -21,6 +21,12 @@ impl Mistake for WireError {
 
     fn member(path: &str, expected: &str) -> Self {
         Self::field(400, code::INVALID_PAYLOAD, path, expected)
+    }
+
+    fn unknown(path: &str, known: &str) -> Self {
+        let message = format!("{path}: unknown field; known fields are {known}");
+        let details = Some(json!({ "field": path, "expected": format!("one of {known}") }));
+        Self { details, ..Self::new(400, code::INVALID_PAYLOAD, message) }
     }
 }
 

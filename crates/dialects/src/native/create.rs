@@ -6,7 +6,8 @@ use kernel::ask::{DefaultAction, Dialect, Labels, NewClaims, Place, Priority, Ro
 use kernel::command::{NewAsk, Silence};
 use kernel::question::{Question, Reply};
 use kernel::{AskId, Assurance, Time};
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 /// `POST /api/v1/asks`
@@ -23,7 +24,7 @@ pub struct CreateAsk {
     #[serde(default = "owner")]
     pub route: Route,
     /// After how many seconds it runs out; absent or 0 for never.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "seconds")]
     #[cfg_attr(feature = "openapi", schema(maximum = 3_162_240_000_u64))]
     pub timeout_seconds: u64,
     /// What then.
@@ -65,6 +66,14 @@ pub struct CreateAsk {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub hxp: Option<Map<String, Value>>,
+}
+
+/// A number of seconds. What is no such number is refused with the range that is; the kernel refuses
+/// what is too large.
+fn seconds<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    let expected =
+        || D::Error::custom("expected a whole number of seconds from 0 (never) to 100 years");
+    Value::deserialize(from)?.as_u64().ok_or_else(expected)
 }
 
 fn owner() -> Route {

@@ -142,6 +142,73 @@ fn operations_are_counted() {
     assert!(Operation::named("Task.Create", V02).is_err());
 }
 
+/// Issue 21, point 21: names of several words are read with `-` too, as everywhere else.
+#[test]
+fn words_are_read_in_either_spelling() {
+    let cast = Cast::new();
+    let amend = |intent: &str| {
+        let params = json!({"task_id": TASK, "text": "x", "intent": intent});
+        format!("{:?}", stage::read(&cast, "olga", "task.amend", &params).map(|call| call.params))
+    };
+    assert_eq!(amend("abort-hint"), amend("abort_hint"));
+    assert!(amend("abort-hint").contains("AbortHint"), "{}", amend("abort-hint"));
+    assert!(amend("abort.hint").contains("redirect, clarify, constrain, abort_hint"));
+}
+
+/// An unknown operation suggests the one that was probably meant, of those the version has.
+#[test]
+fn an_unknown_operation_suggests_the_nearest() {
+    for (name, version, meant) in [
+        ("task.creat", V02, Some("task.create")),
+        ("checkpoint.resolv", V01, Some("checkpoint.resolve")),
+        ("Task.Create", V02, Some("task.create")),
+        ("nonsense", V02, None),
+    ] {
+        let message = Operation::named(name, version).unwrap_err().message;
+        let suggested = message.split_once("did you mean ").map(|(_, name)| name);
+        assert_eq!(suggested, meant.map(|meant| format!("{meant}?")).as_deref(), "{message}");
+    }
+}
+
+/// A parameter of a later version is absent where it is `null`, also for clients of an older one.
+#[test]
+fn null_is_absent_in_every_version() {
+    let cast = Cast::new();
+    let read = |policy: serde_json::Value| {
+        let spec = json!({"goal": "x", "review_policy": policy});
+        stage::read_in(&cast, V01, "olga", "task.create", &json!({"type": "note", "spec": spec}))
+    };
+    assert!(read(json!(null)).is_ok());
+    let refused = read(json!({"required_reviewers": ["olga"]})).unwrap_err().message;
+    assert!(refused.starts_with("params.spec.review_policy: unknown field; known fields are goal"));
+}
+
+/// What upstream's client sends of itself is refused with both forms that are accepted.
+#[test]
+fn a_wrong_producer_is_told_both_forms() {
+    let cast = Cast::new();
+    let params = json!({"task_id": TASK, "type": "patch", "produced_by": "somebody",
+                        "payload": {"kind": "inline", "content": "x"}});
+    let refused = stage::read(&cast, "bot", "artifact.commit", &params).unwrap_err().message;
+    let expected = format!("params.produced_by: expected agent_bot or {TASK}, or leave it out");
+    assert_eq!(refused, expected);
+}
+
+/// A refused permission of a new task is named with its place.
+#[test]
+fn a_refused_permission_is_named_with_its_place() {
+    let mut cast = Cast::new();
+    let grants =
+        json!([{"scope": "fs:*", "decision": "allow"}, {"scope": "banana", "decision": "allow"}]);
+    let params = json!({"type": "note", "spec": {"goal": "x", "constraints": {"grants": grants}}});
+    let refused = stage::attempt(&mut cast, "olga", "task.create", &params).unwrap_err();
+    assert!(
+        refused.message.starts_with("params.spec.constraints.grants[1].scope: expected"),
+        "{}",
+        refused.message
+    );
+}
+
 /// What is optional is absent or `null`, and the defaults are those of the protocol.
 #[test]
 fn little_is_needed() {

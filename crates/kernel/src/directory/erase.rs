@@ -2,7 +2,7 @@
 //! credentials go at once. What they wrote on asks and tasks follows by an effect. The id stays, so that
 //! the record still says that one person did what they did, and can never be used again.
 
-use super::{ADMIN_ONLY, Human, Project};
+use super::{ADMIN_ONLY, Directory, Human, Project};
 use crate::actor::Actor;
 use crate::ask::Seat;
 use crate::command::Envelope;
@@ -28,16 +28,7 @@ pub(crate) fn decide(
     if human.is_erased() {
         return Ok(Decision::default());
     }
-    if matches!(&envelope.actor, Actor::Human { id: own, .. } if own == id) {
-        let why = "administrators cannot erase themselves; another administrator can";
-        return Err(Refusal::NotAllowed { why }.into());
-    }
-    let administers = |human: &&Human| human.admin && human.active;
-    if administers(&human)
-        && !directory.humans().any(|other| administers(&other) && other.id != *id)
-    {
-        return Err(Refusal::NotAllowed { why: "the last administrator cannot be erased" }.into());
-    }
+    directory.check_erasable(&envelope.actor, id)?;
     let agents: Vec<&str> = directory.agents_of(id).map(|agent| agent.id.as_str()).collect();
     if !agents.is_empty() {
         let named = agents.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
@@ -61,6 +52,26 @@ pub(crate) fn decide(
     Ok(decision.with(Effect::EraseHuman { human: id.clone(), after: 0 }))
 }
 
+impl Directory {
+    /// Refuses what nothing that is handed over makes possible: administrators erase neither themselves
+    /// nor the last administrator.
+    pub fn check_erasable(&self, actor: &Actor, id: &HumanId) -> Result<(), Refusal> {
+        let administers = |human: &&Human| human.admin && human.active;
+        let Some(human) = self.human(id) else { return Ok(()) };
+        if administers(&human) && !self.humans().any(|other| administers(&other) && other.id != *id)
+        {
+            let why = "the last administrator cannot be erased; make somebody else an administrator \
+                       first";
+            return Err(Refusal::NotAllowed { why });
+        }
+        if matches!(actor, Actor::Human { id: own, .. } if own == id) {
+            let why = "administrators cannot erase themselves; another administrator can";
+            return Err(Refusal::NotAllowed { why });
+        }
+        Ok(())
+    }
+}
+
 impl Project {
     /// Whether its escalation policy names a person.
     fn names(&self, human: &HumanId) -> bool {
@@ -81,7 +92,7 @@ mod tests {
 
     use super::*;
     use crate::command::Command;
-    use crate::directory::{Holder, NewHuman, NewKey, NewRule, Profile};
+    use crate::directory::{Holder, HumanChange, NewHuman, NewKey, NewRule, Profile};
     use crate::testing::{Cast, human};
 
     fn erase(id: &str) -> Command {
@@ -146,6 +157,9 @@ mod tests {
         cast.run(Actor::System, erase("ann"));
         let again = cast.attempt(Actor::System, Command::SaveHuman(ann(false)));
         assert!(matches!(again, Err(Refusal::NotAllowed { .. })), "{again:?}");
+        let added = cast.attempt(Actor::System, Command::AddHuman(ann(false)));
+        let why = "this person was erased, and the id cannot be used again";
+        assert_eq!(added, Err(Refusal::NotAllowed { why }));
         let link = NewKey {
             hash: Cast::hash("link"),
             holder: Holder::Link { human: human("ann"), mailed: false },
@@ -171,5 +185,27 @@ mod tests {
         cast.run(Actor::System, Command::SaveHuman(ann(true)));
         let own = cast.attempt(cast.human("ann"), erase("ann"));
         assert!(matches!(own, Err(Refusal::NotAllowed { .. })), "{own:?}");
+    }
+
+    /// Handing over what is theirs would not help, so that is not asked for first.
+    #[test]
+    fn the_last_administrator_is_told_so_before_anything_else() {
+        let mut cast = Cast::new();
+        cast.run(Actor::System, Command::SaveHuman(ann(true)));
+        let admins: Vec<_> = cast.directory().humans().filter(|human| human.admin).collect();
+        let others: Vec<HumanId> =
+            admins.iter().map(|human| human.id.clone()).filter(|id| *id != human("ann")).collect();
+        for other in others {
+            let change = HumanChange { admin: Some(false), ..HumanChange::default() };
+            cast.run(Actor::System, Command::ChangeHuman(other, Box::new(change)));
+        }
+        cast.give_agent("bot", "ann");
+        let refused = cast.attempt(Actor::System, erase("ann"));
+        assert!(
+            matches!(&refused, Err(Refusal::NotAllowed { why }) if why.contains("last administrator")),
+            "{refused:?}"
+        );
+        let checked = cast.directory().check_erasable(&Actor::System, &human("ann"));
+        assert_eq!(checked, refused);
     }
 }

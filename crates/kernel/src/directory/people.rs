@@ -182,8 +182,9 @@ pub(crate) fn save_human(
     if new.id.as_str() == "system" {
         return Err(invalid("id", "a name that is not ours"));
     }
-    if !new.projects.iter().all(|id| world.directory.project(id).is_some()) {
-        return Err(invalid("projects", "projects that exist"));
+    if let Some(unknown) = new.projects.iter().find(|id| world.directory.project(id).is_none()) {
+        let expected = format!("projects that exist; there is no project called {unknown}");
+        return Err(Refusal::InvalidAt { field: "projects".to_owned(), expected }.into());
     }
     let keeps = |human: &&Human| human.admin && human.active && human.id != new.id;
     let was_admin = world.directory.human(&new.id).is_some_and(|human| human.admin && human.active);
@@ -218,7 +219,8 @@ pub(crate) fn add_human(
     if !world.directory.administers(&envelope.actor) {
         return Err(ADMIN_ONLY.into());
     }
-    if world.directory.human(&new.id).is_some() {
+    // An erased id is refused by `save_human`: nothing can be changed about it.
+    if world.directory.living(&new.id).is_some() {
         return Err(Refusal::Exists { what: "person" }.into());
     }
     save_human(world, envelope, new)

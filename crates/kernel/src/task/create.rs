@@ -32,8 +32,10 @@ pub(super) fn decide(
         seen(world, &unversioned, parent)?;
     }
     let mut grants = Vec::with_capacity(new.grants.len());
-    for wanted in &new.grants {
-        grants.push(grant::granted(wanted, &principal.id, world.now)?);
+    for (n, wanted) in new.grants.iter().enumerate() {
+        let place = format!("spec.constraints.grants[{n}]");
+        let granted = grant::granted(wanted, &principal.id, world.now);
+        grants.push(granted.map_err(|refusal| refusal.below(&place))?);
     }
     let id = TaskId::new(envelope.fresh);
     let used = inputs(world, &project, &new.spec)?;

@@ -55,16 +55,8 @@ impl Answer {
         } else {
             edited(&ask, reply(&ask, &self.words, comment)?, &self.edit)?
         };
-        let asks = !self.yes && !self.remote.json;
-        if asks && needs_confirmation(&ask, &reply) {
-            if !std::io::stdin().is_terminal() {
-                bail!("{}: repeat the command with --yes", warning(&ask));
-            }
-            print(&ask, false, Detail::Whole)?;
-            if !confirmed(&ask, &reply)? {
-                say!("Nothing was sent.");
-                return Ok(Exit::Denied);
-            }
+        if !(self.yes || self.remote.json || confirmed_whole(&ask, &reply)?) {
+            return Ok(Exit::Denied);
         }
         let answered = server.client.answer(&id, &reply).await.map_err(server.because())?;
         print(&answered, self.remote.json, Detail::Brief)?;
@@ -80,6 +72,23 @@ pub(super) fn needs_confirmation(ask: &client::Ask, reply: &Value) -> bool {
     ask.result.is_none()
         && ask.rest.get("needs_confirmation") == Some(&json!(true))
         && !stops.contains(&verdict)
+}
+
+/// Shows the request and asks for the second step, if this reply needs one; whether it is to be sent.
+/// Fails where nobody can be asked.
+pub(super) fn confirmed_whole(ask: &client::Ask, reply: &Value) -> anyhow::Result<bool> {
+    if !needs_confirmation(ask, reply) {
+        return Ok(true);
+    }
+    if !std::io::stdin().is_terminal() {
+        bail!("{}: repeat the command with --yes", warning(ask));
+    }
+    print(ask, false, Detail::Whole)?;
+    let sure = confirmed(ask, reply)?;
+    if !sure {
+        say!("Nothing was sent.");
+    }
+    Ok(sure)
 }
 
 /// Why a confirmation is asked for.

@@ -43,7 +43,7 @@ pub(super) struct Ask {
     #[arg(long, value_name = "JSON", conflicts_with_all = ["option", "provide", "message"])]
     details: Option<String>,
     /// The person who approves may change the details
-    #[arg(long, requires = "details")]
+    #[arg(long, requires = "details", conflicts_with_all = ["option", "provide", "message"])]
     editable: bool,
     /// Who is asked: `owner` (of the agent), `delegate`, `pool` (anybody in the project), `@GROUP`, or
     /// the id of a person (`person:ID` where it reads like one of these)
@@ -53,7 +53,7 @@ pub(super) struct Ask {
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
     /// Idempotency key: the same key and request ask once, however often this runs
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", value_parser = key)]
     key: Option<String>,
     /// low, normal, high or critical
     #[arg(
@@ -69,6 +69,13 @@ pub(super) struct Ask {
     wait: bool,
     #[command(flatten)]
     remote: Remote,
+}
+
+fn key(text: &str) -> Result<String, String> {
+    if text.is_empty() {
+        return Err("expected at least one character".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 fn route(text: &str) -> Result<Route, String> {

@@ -1,5 +1,7 @@
 //! `countersign erase ID`, `countersign erase --person ID`
 
+use std::io::IsTerminal;
+
 use anyhow::bail;
 use clap::Args;
 use dialects::native::{Erased, PersonView};
@@ -8,6 +10,7 @@ use reqwest::Method;
 
 use super::Exit;
 use super::admin::{Admin, Place};
+use super::inbox::prompt;
 use super::output::say;
 use super::render::Detail;
 use super::show::{plain, print};
@@ -22,17 +25,45 @@ pub(super) struct Erase {
     #[arg(long, value_name = "ID", conflicts_with = "id")]
     person: Option<HumanId>,
     #[command(flatten)]
+    sure: Sure,
+    #[command(flatten)]
     place: Place,
+}
+
+/// Whether it was confirmed already.
+#[derive(Args)]
+pub(super) struct Sure {
+    /// Do not ask for confirmation; needed where there is no terminal
+    #[arg(long, short)]
+    yes: bool,
+}
+
+impl Sure {
+    /// Asks on the terminal, unless `--yes` was given. Fails where nobody can be asked.
+    fn confirmed(&self, what: &str) -> anyhow::Result<bool> {
+        if self.yes {
+            return Ok(true);
+        }
+        if !std::io::stdin().is_terminal() {
+            bail!("Erasing {what} can't be undone: repeat the command with --yes");
+        }
+        let text = format!("Erasing {what} can't be undone. Type yes to erase: ");
+        let sure = prompt(&text)?.is_some_and(|said| said.eq_ignore_ascii_case("yes"));
+        if !sure {
+            say!("Nothing was erased.");
+        }
+        Ok(sure)
+    }
 }
 
 impl Erase {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match (self.id, self.person) {
-            (_, Some(person)) => erase_person(self.place, &person).await?,
-            (Some(id), None) => erase(self.place, &id).await?,
+            (_, Some(person)) => erase_person(self.place, &person, &self.sure).await,
+            (Some(id), None) if !self.sure.confirmed(&id)? => Ok(Exit::Denied),
+            (Some(id), None) => erase(self.place, &id).await.map(|()| Exit::Done),
             (None, None) => bail!("name a request, a task, an artifact or a person to erase"),
         }
-        Ok(Exit::Done)
     }
 }
 
@@ -71,7 +102,10 @@ async fn erase(place: Place, id: &str) -> anyhow::Result<()> {
 }
 
 /// Erases a person, through a running server or on the data folder of a stopped one.
-pub(super) async fn erase_person(place: Place, id: &HumanId) -> anyhow::Result<()> {
+pub(super) async fn erase_person(place: Place, id: &HumanId, sure: &Sure) -> anyhow::Result<Exit> {
+    if !sure.confirmed(&format!("the person {id}"))? {
+        return Ok(Exit::Denied);
+    }
     let (admin, json) = place.open().await?;
     let person = match &admin {
         Admin::Remote(server) => {
@@ -93,5 +127,5 @@ pub(super) async fn erase_person(place: Place, id: &HumanId) -> anyhow::Result<(
              while the server runs."
         );
     }
-    Ok(())
+    Ok(Exit::Done)
 }

@@ -20,7 +20,7 @@ use url::Url;
 
 use super::Exit;
 use super::admin::{Admin, Place};
-use super::erase;
+use super::erase::{self, Sure};
 use super::output::{say, table};
 use super::projects;
 use crate::bootstrap;
@@ -88,6 +88,8 @@ enum PeopleCommand {
     Erase {
         /// Who
         id: HumanId,
+        #[command(flatten)]
+        sure: Sure,
         #[command(flatten)]
         place: Place,
     },
@@ -241,7 +243,9 @@ impl People {
                 send(place, Method::PATCH, &path, &patch, command, None).await?;
             }
             PeopleCommand::EndAccess { id, place } => end_access(place, &id).await?,
-            PeopleCommand::Erase { id, place } => erase::erase_person(place, &id).await?,
+            PeopleCommand::Erase { id, sure, place } => {
+                return erase::erase_person(place, &id, &sure).await;
+            }
             PeopleCommand::AddAgent { id, project, owner, conversations, place } => {
                 let body = AgentBody { id: Some(id.clone()), project, owner, conversations };
                 let path = format!("/api/v1/agents/{id}");

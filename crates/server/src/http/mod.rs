@@ -54,6 +54,7 @@ use crate::gateway::{Gateway, REQUESTS};
 use crate::http::api::Dev;
 use crate::http::observe::Observed;
 use crate::http::problem::Problem;
+use crate::http::unread::Bounds;
 use crate::mail::Mailer;
 use crate::mail::channel::Mail;
 use crate::mark::Mark;
@@ -305,12 +306,14 @@ async fn around(
     let Surroundings { app, cors, local } = &*surroundings;
     let observed = Observed::begin(&request);
     let (request, unread) = unread::watch(request);
+    let (body_limit, upload_limit) = (app.config.body_limit, app.config.upload_limit);
+    let bounds = Bounds { connection: body_limit, stream: upload_limit.saturating_add(body_limit) };
     if *local && !is_known_host(app, &request) {
         drop(request);
         let refused = Problem::new(421, "wrong-host")
             .detail("this server does not answer to that name; see the setting public_url");
         let mut answer = refused.into_response();
-        unread.settle(&mut answer, app.config.body_limit).await;
+        unread.settle(&mut answer, bounds).await;
         return observed.end(answer);
     }
     let speaks = Speaks::at(request.uri().path());
@@ -329,7 +332,7 @@ async fn around(
     if let Some(error) = observed.unavailable() {
         app.gateway.database().failed(REQUESTS, error);
     }
-    unread.settle(&mut answer, app.config.body_limit).await;
+    unread.settle(&mut answer, bounds).await;
     if !foreign {
         // Caches are told that it depends, whoever asked first.
         answer.headers_mut().append(header::VARY, HeaderValue::from_static("origin"));

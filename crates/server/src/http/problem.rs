@@ -204,6 +204,7 @@ impl From<Refusal> for Problem {
             Refusal::Changed { .. } => 412,
             Refusal::Answer(_)
             | Refusal::Invalid { .. }
+            | Refusal::InvalidAt { .. }
             | Refusal::TooComplex { .. }
             | Refusal::Claims { .. } => 422,
             Refusal::Quota(_) => 429,
@@ -216,9 +217,13 @@ impl From<Refusal> for Problem {
                 Some(seconds) => problem.retry_after(seconds),
                 None => problem,
             },
+            Refusal::InvalidAt { field, expected } => problem.field(field, expected),
             Refusal::Claims { pointer, says } => problem.field(pointer, says),
             Refusal::Answer(AnswerError::BadEdit { place, expected }) => {
                 problem.field(&format!("edits.{place}"), expected)
+            }
+            Refusal::Answer(AnswerError::WrongKind { expected }) => {
+                problem.field("answer.verdict", expected)
             }
             Refusal::Answer(AnswerError::Fields(errors)) => {
                 let one = |error: &kernel::form::FieldError| Wrong {

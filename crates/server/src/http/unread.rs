@@ -4,6 +4,10 @@
 //! In HTTP/1.1 the rest of that body stands before the next request of the same connection, and a client
 //! that keeps connections open, as most do, would see its next request fail. So the rest is read and
 //! thrown away up to a bound, and beyond it the answer announces `Connection: close`.
+//!
+//! In HTTP/2 every request has a stream of its own. If the server ends the stream while the client still
+//! sends, it resets it, and curl and httpx report the reset and drop the answer. There is no header that
+//! would announce it, so the rest is read up to the size of the largest body any address takes.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -22,6 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What becomes of the body of a request.
 pub struct Unread {
+    /// Whether requests follow one another on the connection, as in HTTP/1.1.
+    sequential: bool,
     /// The body, if it was dropped before its end; none for a request that has no body.
     rest: Option<oneshot::Receiver<Rest>>,
     /// Whether the client sends its body only once it is told to.
@@ -35,28 +41,39 @@ struct Rest {
     begun: bool,
 }
 
+/// How much of a body is read and thrown away.
+#[derive(Clone, Copy)]
+pub struct Bounds {
+    /// In HTTP/1.1; beyond it the connection is closed.
+    pub connection: usize,
+    /// In a stream of HTTP/2; beyond it the stream is reset.
+    pub stream: usize,
+}
+
 /// Watches the body of a request, so that whatever is left of it can be read later.
 pub fn watch(request: Request) -> (Request, Unread) {
-    let old = matches!(request.version(), Version::HTTP_10 | Version::HTTP_11);
-    // Later versions carry every request in a stream of its own.
-    if !old || request.body().is_end_stream() {
-        return (request, Unread { rest: None, waits: false });
+    let sequential = matches!(request.version(), Version::HTTP_10 | Version::HTTP_11);
+    if request.body().is_end_stream() {
+        return (request, Unread { sequential, rest: None, waits: false });
     }
     let waits = request.headers().contains_key(header::EXPECT);
     let (dropped, rest) = oneshot::channel();
     let watch =
         |body| Body::new(Watched { body, begun: false, ended: false, dropped: Some(dropped) });
-    (request.map(watch), Unread { rest: Some(rest), waits })
+    (request.map(watch), Unread { sequential, rest: Some(rest), waits })
 }
 
 impl Unread {
-    /// Reads what is left of the body, up to `most` bytes, or has the connection closed after the answer.
-    pub async fn settle(self, answer: &mut Response, most: usize) {
+    /// Reads what is left of the body within its bound, or has the connection closed after the answer.
+    pub async fn settle(self, answer: &mut Response, bounds: Bounds) {
         // Nothing comes of a body that was read whole, or is still being read.
         let Some(Ok(rest)) = self.rest.map(|mut rest| rest.try_recv()) else { return };
         // Reading would tell the client to send it.
         let unsent = self.waits && !rest.begun;
-        if unsent || !drained(rest.body, most).await {
+        let most = if self.sequential { bounds.connection } else { bounds.stream };
+        let whole = !unsent && drained(rest.body, most).await;
+        // HTTP/2 has no such header (RFC 9113, section 8.2.2).
+        if self.sequential && !whole {
             answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
     }
@@ -130,7 +147,10 @@ impl Drop for Watched {
 
 #[cfg(test)]
 mod tests {
-    use futures_util::stream;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use futures_util::{StreamExt, stream};
 
     use super::*;
 
@@ -144,7 +164,7 @@ mod tests {
 
     async fn closes(unread: Unread, most: usize) -> bool {
         let mut answer = Response::new(Body::empty());
-        unread.settle(&mut answer, most).await;
+        unread.settle(&mut answer, Bounds { connection: most, stream: most }).await;
         answer.headers().contains_key(header::CONNECTION)
     }
 
@@ -178,12 +198,26 @@ mod tests {
         assert!(closes(unread, 100).await);
     }
 
-    #[tokio::test]
-    async fn later_versions_need_nothing() {
-        let mut later = request(chunks(&[10]));
+    /// How many of the bytes of a request over HTTP/2 are read after it was refused.
+    async fn read_in_stream(sizes: &[usize], most: usize) -> usize {
+        let read = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&read);
+        let chunks = stream::iter(chunks(sizes)).inspect(move |chunk| {
+            counted.fetch_add(chunk.as_ref().map_or(0, Bytes::len), Ordering::SeqCst);
+        });
+        let mut later = Request::new(Body::from_stream(chunks));
         *later.version_mut() = Version::HTTP_2;
         let (refused, unread) = watch(later);
         drop(refused);
-        assert!(!closes(unread, 0).await);
+        let mut answer = Response::new(Body::empty());
+        unread.settle(&mut answer, Bounds { connection: 0, stream: most }).await;
+        assert!(!answer.headers().contains_key(header::CONNECTION));
+        read.load(Ordering::SeqCst)
+    }
+
+    #[tokio::test]
+    async fn a_stream_is_read_to_its_end_and_never_closes_the_connection() {
+        assert_eq!(read_in_stream(&[10, 10], 20).await, 20);
+        assert_eq!(read_in_stream(&[10, 11, 50], 20).await, 21);
     }
 }

@@ -340,6 +340,7 @@ pub fn why(refusal: &Refusal, directory: &Directory, now: Time) -> String {
         Refusal::Invalid { .. }
         | Refusal::TooComplex { .. }
         | Refusal::Quota(_)
+        | Refusal::InvalidAt { .. }
         | Refusal::Claims { .. }
         | Refusal::NotInline
         | Refusal::Exists { .. }

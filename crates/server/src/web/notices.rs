@@ -253,7 +253,7 @@ fn in_words(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'s
         Refusal::NotAllowed { .. } => {
             ("You cannot do this".to_owned(), "Nothing was changed. Ask the owner of this agent.")
         }
-        Refusal::Answer(_) | Refusal::Invalid { .. } => {
+        Refusal::Answer(_) | Refusal::Invalid { .. } | Refusal::InvalidAt { .. } => {
             ("Something needs to be corrected".to_owned(), "Nothing was changed.")
         }
         Refusal::VerificationRequired { .. } | Refusal::VerificationFailed { .. } => (

@@ -183,6 +183,7 @@ impl FormProblem {
             | Refusal::VerificationFailed { .. }
             | Refusal::TooComplex { .. }
             | Refusal::Quota(_)
+            | Refusal::InvalidAt { .. }
             | Refusal::Claims { .. }
             | Refusal::Exists { .. }
             | Refusal::DefaultForbidden

@@ -422,6 +422,7 @@ pub fn refused(refusal: &Refusal) -> FormProblem {
         }
         Refusal::Invalid { field: "type", expected: text } => expected("sort", text),
         Refusal::Invalid { field: "scope", expected: text } => expected("allow", text),
+        Refusal::InvalidAt { expected: ref text, .. } => expected("allow", text),
         Refusal::Invalid { field: name, expected: text } => {
             let path = name.strip_prefix("spec.").unwrap_or(name);
             let path = path.strip_prefix("constraints.").unwrap_or(path);

@@ -6,7 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use kernel::{Effect, Time};
+use kernel::{Effect, Time, WebhookId};
+use store::outage::Outage;
 use store::outbox::Entry;
 use store::{Delivery, Settlement, StoreError};
 use tokio::sync::Semaphore;
@@ -29,6 +30,9 @@ const EACH: usize = 4;
 /// How many calls are under way at once, in all lanes.
 const CALLS: usize = 256;
 
+/// Who uses a webhook endpoint, as its outage calls it.
+const DELIVERIES: &str = "deliveries";
+
 /// The lanes this process is working off: each at one place, whoever looks.
 pub struct Lanes {
     busy: Mutex<HashSet<String>>,
@@ -37,6 +41,8 @@ pub struct Lanes {
     /// Where the next look begins.
     place: Mutex<String>,
     calls: Semaphore,
+    /// Webhook endpoints that fail at the moment.
+    endpoints: Mutex<HashMap<WebhookId, Outage>>,
     /// Whoever works off what people are told.
     pub(super) people: tokio::sync::Mutex<()>,
 }
@@ -48,6 +54,7 @@ impl Default for Lanes {
             resting: Mutex::default(),
             place: Mutex::default(),
             calls: Semaphore::new(CALLS),
+            endpoints: Mutex::default(),
             people: tokio::sync::Mutex::default(),
         }
     }
@@ -73,6 +80,27 @@ impl Lanes {
         let mut resting = held(&self.resting);
         let known = resting.entry(lane.to_owned()).or_insert(until);
         *known = until.max(*known);
+    }
+
+    /// Logs that deliveries to an endpoint begin to fail, and that they succeed again, once each.
+    pub(super) fn note_endpoint(&self, id: WebhookId, error: Option<&str>) {
+        let mut endpoints = held(&self.endpoints);
+        match error {
+            Some(error) => endpoints
+                .entry(id)
+                .or_insert_with(|| Outage::new(format!("webhook endpoint {id}")))
+                .failed(DELIVERIES, error),
+            None => {
+                if let Some(outage) = endpoints.remove(&id) {
+                    outage.worked(DELIVERIES);
+                }
+            }
+        }
+    }
+
+    /// Forgets that an endpoint fails, because nothing is sent there any more.
+    pub(super) fn forget_endpoint(&self, id: WebhookId) {
+        held(&self.endpoints).remove(&id);
     }
 
     /// Until when a lane is left alone, if it is.

@@ -34,6 +34,7 @@ impl Desk {
         let directory = gateway.directory();
         // It was removed: nobody wants to hear it any more.
         let Some(webhook) = directory.webhook(id) else {
+            self.app.lanes.forget_endpoint(id);
             return Ok(Done::plainly(Settlement::Done));
         };
         let ask = match told.ask {
@@ -61,7 +62,13 @@ impl Desk {
             // Its words were erased, and this format has nothing to say without them.
             (None, None) => return Ok(Done::plainly(Settlement::Done)),
         };
-        if answered.result == (CallbackResult::Refused { status: GONE }) {
+        let gone = answered.result == (CallbackResult::Refused { status: GONE });
+        if gone || webhook.disabled.is_some() {
+            self.app.lanes.forget_endpoint(id);
+        } else {
+            self.app.lanes.note_endpoint(id, answered.error().as_deref());
+        }
+        if gone {
             tracing::warn!(webhook.id = %id, "an endpoint is gone; it is disabled");
             gateway.run(Actor::System, Command::WebhookGone(id)).await?;
         }

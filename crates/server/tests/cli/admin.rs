@@ -199,6 +199,14 @@ fn add_refuses_an_existing_person_and_set_changes_only_what_is_named() {
     assert_eq!((&bob["groups"], &bob["name"]), (&serde_json::json!([]), &"Bob".into()));
     let nobody = through_server(&["people", "set", "nobody", "--active=false"]).failed(4);
     assert!(nobody.contains("there is no such person"), "{nobody}");
+    let unknown = through_server(&["people", "set", "bob", "--project", "nowhere"]).failed(4);
+    assert!(unknown.contains("there is no project called nowhere"), "{unknown}");
+    through_server(&["people", "add", "gone"]).ok();
+    let refused = through_server(&["people", "erase", "gone"]).failed(4);
+    assert!(refused.contains("--yes"), "{refused}");
+    through_server(&["people", "erase", "gone", "--yes"]).ok();
+    let again = through_server(&["people", "add", "gone"]).failed(4);
+    assert!(again.contains("the id cannot be used again"), "{again}");
     let nothing = through_server(&["people", "set", "bob"]).failed(64);
     assert!(nothing.contains("--email"), "{nothing}");
     server.stop();

@@ -76,6 +76,13 @@ fn route_tag_key_and_editable_are_flags_of_ask() {
         assert_eq!(ask(&["--route", route]).json()["seats"][0], seat);
     }
 
+    for odd in [&["--option", "a", "--editable"][..], &["--message", "--editable"]] {
+        let refused = ask(odd).failed(64);
+        assert!(refused.contains("--editable"), "{refused}");
+    }
+    let refused = ask(&["--key", ""]).failed(64);
+    assert!(refused.contains("--key <KEY>") && refused.contains("at least one"), "{refused}");
+
     // What was edited is shown by whoever answers and by whoever looks later.
     let id = made["id"].as_str().unwrap();
     let answered = cli(&server, &["answer", id, "approve", "--edit", "amount=100"]).ok();

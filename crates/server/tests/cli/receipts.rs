@@ -204,14 +204,18 @@ fn what_was_revoked_or_erased_is_told() {
     let data = tempfile::tempdir().unwrap();
     let server = Server::dev(data.path());
     let id = asked(&server, &["The secret plan?"]);
-    cli(&server, &["erase", &id]).failed(4);
+    cli(&server, &["erase", &id, "--yes"]).failed(4);
     cli(&server, &["answer", &id, "approve"]).ok();
     assert_eq!(cli(&server, &["wait", &id]).code, 0);
     cli(&server, &["revoke", &id, "--reason", "the wrong account"]).ok();
     let waited = cli(&server, &["wait", &id]);
     assert_eq!(waited.code, 1);
     assert!(waited.out.contains("→ approved, then revoked (the wrong account)"), "{}", waited.out);
-    let said = cli(&server, &["erase", &id]).ok();
+    // Where nobody can be asked, nothing is erased without --yes.
+    let refused = cli(&server, &["erase", &id]).failed(4);
+    assert!(refused.contains("can't be undone") && refused.contains("--yes"), "{refused}");
+    assert!(cli(&server, &["show", &id]).ok().contains("secret plan"));
+    let said = cli(&server, &["erase", &id, "--yes"]).ok();
     assert!(said.contains("are gone"), "{said}");
     let shown = cli(&server, &["show", &id]).ok();
     assert!(!shown.contains("secret plan") && !shown.contains("wrong account"), "{shown}");

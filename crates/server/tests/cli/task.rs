@@ -7,6 +7,30 @@ fn id(json: &serde_json::Value) -> String {
     json["id"].as_str().unwrap().to_owned()
 }
 
+/// Issue 21, point 1: `task resolve` decided on critical checkpoints in one step.
+#[test]
+fn a_critical_checkpoint_takes_a_second_step() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let begun = || {
+        let task = id(&cli(&server, &["task", "create", "Clean up", "--json"]).json());
+        cli(&server, &["task", "assign", &task, "agent_dev"]).ok();
+        cli(&server, &["task", "start", &task]).ok();
+        let raise = ["task", "raise", &task, "Drop the table?", "--priority", "critical", "--json"];
+        id(&cli(&server, &raise).json())
+    };
+    let checkpoint = begun();
+    let refused = cli(&server, &["task", "resolve", &checkpoint, "approve"]).failed(4);
+    assert!(refused.contains("critical") && refused.contains("--yes"), "{refused}");
+    assert!(cli(&server, &["task", "inbox"]).ok().contains(&checkpoint));
+    let said = cli(&server, &["task", "resolve", &checkpoint, "approve", "--yes"]).ok();
+    assert!(said.contains("goes on"), "{said}");
+    // A rejection takes one step.
+    let rejected = cli(&server, &["task", "resolve", &begun(), "reject"]);
+    assert_eq!(rejected.code, 1, "{}", rejected.err);
+    server.stop();
+}
+
 #[test]
 fn a_task_from_its_first_word_to_its_story() {
     let data = tempfile::tempdir().unwrap();

@@ -1,8 +1,9 @@
 //! Connections that stay open: a request that is refused before its body was read does not spoil the
-//! next one, as Python's httpx and requests send it.
+//! next one, as Python's httpx and requests send it. Over HTTP/2, the refusal itself arrives.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::process::Command;
 
 use crate::world::{World, soon};
 
@@ -170,5 +171,39 @@ async fn a_client_that_waits_is_refused_before_it_sends() {
     assert_eq!(line.read().await.status, 201);
     line.send(GOOD).await;
     assert_eq!(line.read().await.status, 200);
+    world.end().await;
+}
+
+/// Issue 21, point 17: over HTTP/2 the server reset the stream while the client still sent, and curl
+/// reported the reset instead of the answer.
+#[tokio::test]
+async fn a_refusal_over_http2_arrives() {
+    let world = World::dev().await;
+    let body = world.folder().join("body");
+    for size in [70_000, 1_200_000] {
+        tokio::fs::write(&body, vec![b'x'; size]).await.unwrap();
+        for (path, key, status) in REFUSED.into_iter().chain([("/api/v1/asks", "dev-agent-key", 0)])
+        {
+            let status = match (status, size) {
+                (0, 70_000) => 400,
+                (0, _) => 413,
+                (status, _) => status,
+            };
+            let mut curl = Command::new("curl");
+            curl.args(["--silent", "--show-error", "--http2-prior-knowledge", "--max-time", "30"])
+                // Without it curl would ask before it sends a large body.
+                .args(["-H", "Expect:", "-H", "Content-Type: application/json"])
+                .args(["-H", &format!("Authorization: Bearer {key}")])
+                .args(["-o", "/dev/null", "-w", "%{http_version} %{http_code}"])
+                .arg("--data-binary")
+                .arg(format!("@{}", body.display()))
+                .arg(format!("http://{}{path}", world.address()));
+            let out = curl.output().await.expect("curl, with HTTP/2, is installed");
+            let said = String::from_utf8_lossy(&out.stdout).into_owned();
+            let error = String::from_utf8_lossy(&out.stderr).into_owned();
+            assert!(out.status.success(), "{path} {size}: {said} {error}");
+            assert_eq!(said, format!("2 {status}"), "{path} {size}");
+        }
+    }
     world.end().await;
 }

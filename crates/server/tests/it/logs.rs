@@ -3,9 +3,10 @@
 
 use serde_json::{Value, json};
 
-use crate::hook::deliver;
+use crate::hook::{Hook, deliver};
 use crate::native::{ASKS, approval, yes};
 use crate::post::Post;
+use crate::webhooks::{answer, ask, endpoint};
 use crate::world::{World, eventually, logged};
 
 /// The log lines with this message.
@@ -101,5 +102,36 @@ async fn a_mail_server_that_fails_is_logged_once_and_its_recovery_once() {
     );
     assert_eq!((failed.len(), recovered.len()), (1, 1), "{failed:#?} {recovered:#?}");
     assert!(recovered[0]["failures"] == 3, "{recovered:#?}");
+    world.end().await;
+}
+
+/// Issue 21, point 26: an endpoint that was down logged nothing until its deliveries were given up.
+#[tokio::test]
+async fn a_webhook_endpoint_that_fails_is_logged_once_and_its_recovery_once() {
+    let world = World::dev().await;
+    let hook = Hook::open(&[500, 500, 500]).await;
+    let made = endpoint(&world, &hook.url, json!({ "events": ["ask.answered"] })).await;
+    let name = format!("webhook endpoint {}", made["id"].as_str().unwrap());
+    let about = |message: &str| {
+        let lines = lines(message);
+        lines.into_iter().filter(|line| line["dependency"] == *name).collect::<Vec<_>>()
+    };
+    let id = ask(&world).await;
+    answer(&world, &id).await;
+    for times in 1..=4 {
+        eventually("an attempt", async || {
+            deliver(&world).await;
+            hook.heard().len() == times && world.app().lanes.idle()
+        })
+        .await;
+        world.advance(600);
+    }
+    let (failed, recovered) = (
+        about("dependency failed, trying again; recovery will be logged"),
+        about("dependency recovered"),
+    );
+    assert_eq!((failed.len(), recovered.len()), (1, 1), "{failed:#?} {recovered:#?}");
+    assert_eq!(failed[0]["error"], "HTTP status 500");
+    assert_eq!(recovered[0]["failures"], 3);
     world.end().await;
 }

@@ -36,6 +36,7 @@ async fn only_an_approval_can_be_sent_back() {
         if question["kind"] != "approve" {
             let problem = answered.problem(422, "answer-mismatch");
             assert!(problem.text.contains("only an approval"), "{}", problem.text);
+            assert_eq!(problem["errors"][0]["field"], "answer.verdict", "{}", problem.text);
             assert_eq!(agent.get(&path).await.is(200)["state"], "pending");
             assert_eq!(agent.poll(&hxp).await.is(200)["status"], "pending");
             // HITL has no such action but for approvals, and says which there are.

@@ -26,6 +26,7 @@ mod listing;
 mod messages;
 mod migrate;
 mod outbox;
+mod purge;
 mod query;
 mod reader;
 mod recent;
@@ -179,6 +180,26 @@ impl Sqlite {
         .await
     }
 
+    /// Brings the search index on by at most `limit` changes; by how many.
+    async fn catch_up(&self, index: &Index, limit: usize) -> Result<usize> {
+        let from = index.run(|conn| search::place(conn)).await?;
+        let place = from.clone();
+        match self.readers.run(move |conn| search::behind(conn, &place, limit)).await? {
+            Some(behind) if behind.is_empty() => Ok(0),
+            Some(behind) => {
+                if behind.erased_any() {
+                    index.truncate_logs();
+                }
+                index.run(move |conn| search::catch_up(conn, &from, &behind)).await
+            }
+            None => {
+                tracing::warn!("the search index is of another record; it is made anew");
+                index.run(search::forget).await?;
+                Ok(limit)
+            }
+        }
+    }
+
     /// The first wake-ups up to and with a moment: `n`, and as many as may be claimed already.
     async fn wakes(&self, until: Time, n: usize) -> Result<Vec<Wake>> {
         let n = n.saturating_add(self.leases.len());
@@ -258,17 +279,10 @@ impl Store for Sqlite {
     async fn index(&self, limit: usize) -> Result<usize> {
         let read_only = || StoreError::Unavailable(Failure::ReadOnly.into());
         let index = self.index.as_ref().ok_or_else(read_only)?;
-        let from = index.run(|conn| search::place(conn)).await?;
-        let place = from.clone();
-        match self.readers.run(move |conn| search::behind(conn, &place, limit)).await? {
-            Some(behind) if behind.is_empty() => Ok(0),
-            Some(behind) => index.run(move |conn| search::catch_up(conn, &from, &behind)).await,
-            None => {
-                tracing::warn!("the search index is of another record; it is made anew");
-                index.run(search::forget).await?;
-                Ok(limit)
-            }
-        }
+        let changes = self.catch_up(index, limit).await?;
+        // Also while there is more to index: on a busy server there always is.
+        let unfinished = index.purge().await?;
+        Ok(changes.max(usize::from(unfinished)))
     }
 
     async fn expiring(&self, wanted: Expiring) -> Result<Vec<Ask>> {
@@ -448,6 +462,10 @@ impl Store for Sqlite {
     }
 
     async fn sweep(&self, now: Time) -> Result<u64> {
+        // Devices, drafts and secret answers are deleted without an event that would say so.
+        if let Some(index) = &self.index {
+            index.truncate_logs();
+        }
         self.write(move |ledger| ledger.savepoint(|conn| snooze::sweep(conn, now))).await?;
         self.write(move |ledger| ledger.savepoint(|conn| confided::sweep(conn, now))).await?;
         self.write(move |ledger| ledger.savepoint(|conn| codes::sweep(conn, now))).await?;

@@ -3,12 +3,15 @@
 //!
 //! Nothing but tokens lies there, without their places. A document's number is its ask's row, so the
 //! newest are found by reading backwards, however many there are.
+//!
+//! Deleting a document only marks it as deleted. [`purge`] removes the terms of erased ones.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kernel::audit::Digest;
@@ -16,6 +19,7 @@ use kernel::{Ask, AskId, Subject};
 use rusqlite::{Connection, OpenFlags, params};
 
 use super::ledger::one;
+use super::purge::{self, Purge};
 use super::{failed, record};
 use crate::rows::{digest, int, uint};
 use crate::search::{FOUND, Search, Terms, concerns, tokens};
@@ -32,7 +36,6 @@ const SCHEMA: &str = "
     CREATE VIRTUAL TABLE IF NOT EXISTS text USING fts5(
         words, content='', contentless_delete=1, detail=none, prefix='2 3 4', tokenize='ascii'
     );
-    INSERT INTO text (text, rank) VALUES ('secure-delete', 1);
     CREATE TABLE IF NOT EXISTS place (
         one      INTEGER PRIMARY KEY CHECK (one = 1),
         position INTEGER NOT NULL,
@@ -44,6 +47,9 @@ const SCHEMA: &str = "
 #[derive(Clone)]
 pub(super) struct Index {
     conn: Arc<Mutex<Connection>>,
+    purge: Arc<Mutex<Purge>>,
+    /// Set to have the logs truncated.
+    truncate: Arc<AtomicBool>,
 }
 
 /// An ask as it is to be found, or not any more.
@@ -59,12 +65,21 @@ pub(super) struct Behind {
     position: u64,
     hash: Digest,
     found: Vec<Found>,
+    /// Whether text of an ask was erased.
+    erased: bool,
+    /// Whether anything was.
+    erased_any: bool,
 }
 
 impl Behind {
     /// Whether there is nothing to be done.
     pub(super) fn is_empty(&self) -> bool {
         self.changes == 0
+    }
+
+    /// Whether text was erased, of an ask or of anything else.
+    pub(super) fn erased_any(&self) -> bool {
+        self.erased_any
     }
 }
 
@@ -106,7 +121,23 @@ impl Index {
             }
             prepared(&path)
         })?;
-        Ok(Self { conn: Arc::new(Mutex::new(conn)) })
+        let purge = Purge::new(store, &path);
+        let (truncate, purge) = (purge.wanted(), Arc::new(Mutex::new(purge)));
+        Ok(Self { conn: Arc::new(Mutex::new(conn)), purge, truncate })
+    }
+
+    /// Removes some of what was erased from the files; whether there is more to do.
+    pub(super) async fn purge(&self) -> Result<bool> {
+        let purge = Arc::clone(&self.purge);
+        let step = move |conn: &mut Connection| {
+            purge.lock().unwrap_or_else(PoisonError::into_inner).step(conn)
+        };
+        self.run(step).await
+    }
+
+    /// Has the logs truncated with the next step of [`Index::purge`].
+    pub(super) fn truncate_logs(&self) {
+        self.truncate.store(true, Ordering::Relaxed);
     }
 
     /// Runs something on a thread that may wait.
@@ -136,6 +167,7 @@ fn prepared(path: &Path) -> Result<Connection> {
     )
     .map_err(failed)?;
     conn.execute_batch(SCHEMA).map_err(failed)?;
+    conn.execute_batch(purge::SCHEMA).map_err(failed)?;
     Ok(conn)
 }
 
@@ -160,16 +192,20 @@ pub(super) fn behind(conn: &Connection, from: &Place, limit: usize) -> Result<Op
     let position = changes.last().map_or(from.position, |change| change.position);
     let hash = hash_at(&moment, position)?.unwrap_or(Digest::ZERO);
     let mut asks = BTreeSet::new();
+    let (mut erased, mut erased_any) = (false, false);
     for change in changes.iter().filter(|change| concerns(&change.what)) {
+        let erases = change.what.ends_with("erased");
+        erased_any |= erases;
         if let Subject::Ask(id) = change.subject {
             asks.insert(id);
+            erased |= erases;
         }
     }
     let mut found = Vec::with_capacity(asks.len());
     for id in asks {
         found.extend(numbered(&moment, id)?.map(|(n, ask)| Found { n, tokens: tokens(&ask) }));
     }
-    Ok(Some(Behind { changes: changes.len(), position, hash, found }))
+    Ok(Some(Behind { changes: changes.len(), position, hash, found, erased, erased_any }))
 }
 
 fn hash_at(conn: &Connection, position: u64) -> Result<Option<Digest>> {
@@ -207,6 +243,9 @@ pub(super) fn catch_up(conn: &mut Connection, from: &Place, behind: &Behind) -> 
                 .and_then(|mut add| add.execute(params![n, words]))
                 .map_err(failed)?;
         }
+    }
+    if behind.erased {
+        purge::erased(&work)?;
     }
     work.prepare_cached("UPDATE place SET position = ?1, hash = ?2")
         .and_then(|mut put| put.execute(params![int(behind.position), behind.hash.0]))

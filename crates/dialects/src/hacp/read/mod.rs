@@ -21,8 +21,8 @@ use serde_json::{Map, Value, json};
 pub use artifact::{Commit, NewPayload};
 pub use queries::{Acked, AuditQuery, Page, Peeked, Replayed, TaskQuery};
 
-use super::errors::HacpError;
-use super::names::{check_caller, find_agent, find_person};
+use super::errors::{HacpError, code};
+use super::names::{by, check_caller, find_agent, find_person};
 use super::operation::Operation;
 use super::parse::{Members, object};
 use super::version::Version;
@@ -185,7 +185,8 @@ fn call(
     for key in given.into_iter().flatten() {
         let new = operation == Operation::TaskCreate && key == EXPECTED_REVISION;
         if caller.version < Version::V02 || !operation.changes() || new {
-            return Err(beside.bad(key, &format!("no such field beside {}", operation.name())));
+            let message = format!("{key}: {} does not take this field", operation.name());
+            return Err(HacpError::new(code::INVALID_SPEC, message).with("field", json!(key)));
         }
     }
     without_actors(operation, &mut params, caller.actor)?;
@@ -235,7 +236,15 @@ fn without_actors(
     };
     let field = format!("params.{key}");
     let name = value.as_str().ok_or_else(|| HacpError::field(&field, "a string"))?;
-    if also.as_deref() == Some(name) { Ok(()) } else { check_caller(actor, &field, name) }
+    if also.as_deref() == Some(name) {
+        return Ok(());
+    }
+    check_caller(actor, &field, name).map_err(|_| {
+        let caller = by(&actor.by());
+        let also = also.map(|also| format!(" or {also}")).unwrap_or_default();
+        let message = format!("{field}: expected {caller}{also}, or leave it out");
+        HacpError::new(code::UNAUTHORIZED, message).with("field", field.as_str().into())
+    })
 }
 
 fn typed(
@@ -279,8 +288,11 @@ fn typed(
 impl Caller<'_> {
     /// Only these parameters, and these as well from 0.2 on.
     fn only(self, members: Members<'_>, first: &[&str], later: &[&str]) -> Result<(), HacpError> {
-        let later = if self.version < Version::V02 { &[] } else { later };
-        members.only(&[first, later].concat())
+        // In an older version the later ones are unknown, but `null` is absent in every version.
+        let absent = |key: &&str| members.map().get(*key).is_some_and(Value::is_null);
+        let old = self.version < Version::V02;
+        let later = later.iter().copied().filter(|key| !old || absent(key));
+        members.only(&first.iter().copied().chain(later).collect::<Vec<_>>())
     }
 
     /// An agent that must be named.

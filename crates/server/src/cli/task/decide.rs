@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 
 use super::{Caller, Role, Terms, change, given, listed, named, object, text, told};
 use crate::cli::Exit;
+use crate::cli::answer::confirmed_whole;
+use crate::cli::remote::Server;
+use crate::cli::show::plain;
 use crate::spelling::Names;
 
 #[derive(Args)]
@@ -101,6 +104,10 @@ pub(super) struct Resolve {
     /// The version you edited, which the agent goes on from: `art_…@VERSION`
     #[arg(long, value_name = "ARTIFACT")]
     edited: Option<String>,
+    /// Do not ask for confirmation where the request can't be undone or is critical; `--json` does not
+    /// ask either
+    #[arg(long, short)]
+    yes: bool,
     #[command(flatten)]
     terms: Terms,
     #[command(flatten)]
@@ -111,12 +118,31 @@ impl Resolve {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let params = self.params()?;
         let server = self.caller.connect(Some(Role::Person))?;
+        if !self.is_sure(&server).await? {
+            return Ok(Exit::Denied);
+        }
         let resolved = change(&server, Operation::CheckpointResolve, params, self.terms).await?;
         let rejected = self.action == "reject";
         let what = if rejected { "is over" } else { "goes on" };
         let sentence = format!("{} {what}.", text(&resolved, "/task_id"));
         told(self.caller.remote.json, &resolved, &sentence);
         Ok(if rejected { Exit::Denied } else { Exit::Done })
+    }
+
+    /// Asks for the second step, where the checkpoint and what is decided need one.
+    async fn is_sure(&self, server: &Server) -> anyhow::Result<bool> {
+        let verdict = match self.action.as_str() {
+            "approve" => "approved",
+            "choose" => "chosen",
+            "provide" => "provided",
+            // The agent that asked does not proceed with these.
+            _ => return Ok(true),
+        };
+        if self.yes || self.caller.remote.json {
+            return Ok(true);
+        }
+        let ask = server.client.show(&plain(&self.checkpoint)).await.map_err(server.because())?;
+        confirmed_whole(&ask, &json!({ "answer": { "verdict": verdict } }))
     }
 
     fn params(&self) -> anyhow::Result<Value> {

@@ -102,10 +102,9 @@ fn said(message: &str) -> Said {
         return Said { below: name.to_owned(), ..Said::expecting("it only once") };
     }
     if let Some((name, _)) = quoted("unknown field `") {
-        let none = || "no such field; there are none".to_owned();
-        let known =
-            expected.map_or_else(none, |names| format!("no such field, only {}", listed(names)));
-        return Said { below: name.to_owned(), unknown: true, ..Said::expecting(known) };
+        let known = expected.map_or_else(|| "there are none here".to_owned(), known_fields);
+        let says = format!("unknown field; {known}");
+        return Said { below: name.to_owned(), unknown: true, rule: true, ..Said::expecting(says) };
     }
     if let (Some((word, _)), Some(words)) = (quoted("unknown variant `"), expected) {
         let seen = Some(format!("string {word:?}"));
@@ -158,11 +157,12 @@ fn plain(expected: &str) -> &str {
     }
 }
 
-/// What serde lists as "one of a, b, c", with an "or" before the last.
-fn listed(names: &str) -> String {
-    match names.strip_prefix("one of ").and_then(|names| names.rsplit_once(", ")) {
-        Some((most, last)) => format!("{most} or {last}"),
-        None => names.to_owned(),
+/// Which fields there are; serde lists them as "one of a, b, c", "a or b" or "a".
+fn known_fields(names: &str) -> String {
+    let several = names.strip_prefix("one of ").and_then(|names| names.rsplit_once(", "));
+    match several.or_else(|| names.split_once(" or ")) {
+        Some((most, last)) => format!("known fields are {most} and {last}"),
+        None => format!("the only known field is {names}"),
     }
 }
 

@@ -144,6 +144,7 @@ pub fn refused(refusal: &Refusal, labels: &[(&str, &str)]) -> FormProblem {
     };
     let (place, message) = match refusal {
         Refusal::Invalid { field, expected } => (at(field), format!("Expected {expected}.")),
+        Refusal::InvalidAt { field, expected } => (at(field), format!("Expected {expected}.")),
         Refusal::Exists { what: "email address" } => {
             (at("email"), "Somebody else has this address.".to_owned())
         }

@@ -31,8 +31,9 @@ fn what_is_wrong_with_an_ask() {
     };
     let missing = "a value; it is missing";
     let words = "`low`, `normal`, `high` or `critical`";
+    let seconds = "a whole number of seconds from 0 (never) to 100 years";
     let moment = "a moment as in RFC 3339, such as 2026-11-15T09:00:00Z";
-    let label = "no such field, only `id`, `label` or `description`";
+    let label = "unknown field; known fields are `id`, `label` and `description`";
     for (body, field, expected) in [
         (json!([]), "body", "an object"),
         (json!(["reason"]), "body", "an object"),
@@ -62,12 +63,12 @@ fn what_is_wrong_with_an_ask() {
         (
             asking(json!({ "kind": "approve", "detail": {} })),
             "question.detail",
-            "no such field, only `details`, `editable`, `reject_requires_reason` or `reject_options`",
+            "unknown field; known fields are `details`, `editable`, `reject_requires_reason` and `reject_options`",
         ),
         (
             asking(json!({ "kind": "converse", "detail": {} })),
             "question.detail",
-            "no such field; there are none",
+            "unknown field; there are none here",
         ),
         (
             asking(json!({ "kind": "approve", "editable": "y" })),
@@ -118,13 +119,13 @@ fn what_is_wrong_with_an_ask() {
         (
             whole(json!({ "colour": 1 })),
             "colour",
-            "no such field, only `question`, `priority`, `route`, \
+            "unknown field; known fields are `question`, `priority`, `route`, \
             `timeout_seconds`, `on_expiry`, `reminders`, `tags`, `irreversible`, `metadata`, `follows`, \
-            `conversation`, `assurance`, `callback_url`, `place` or `hxp`",
+            `conversation`, `assurance`, `callback_url`, `place` and `hxp`",
         ),
-        (whole(json!({ "timeout_seconds": -1 })), "timeout_seconds", "a whole number"),
-        (whole(json!({ "timeout_seconds": 1.5 })), "timeout_seconds", "a whole number"),
-        (whole(json!({ "timeout_seconds": "60" })), "timeout_seconds", "a whole number"),
+        (whole(json!({ "timeout_seconds": -1 })), "timeout_seconds", seconds),
+        (whole(json!({ "timeout_seconds": 1.5 })), "timeout_seconds", seconds),
+        (whole(json!({ "timeout_seconds": "60" })), "timeout_seconds", seconds),
         (whole(json!({ "priority": null })), "priority", words),
         (whole(json!({ "priority": 3 })), "priority", words),
         (whole(json!({ "priority": "urgent" })), "priority", words),
@@ -145,12 +146,12 @@ fn what_is_wrong_with_an_ask() {
         (
             whole(json!({ "route": { "to": "pool", "groups": "ops" } })),
             "route.groups",
-            "no such field, only `group`",
+            "unknown field; the only known field is `group`",
         ),
         (
             whole(json!({ "route": { "to": "owner", "group": "ops" } })),
             "route.group",
-            "no such field; there are none",
+            "unknown field; there are none here",
         ),
         (
             whole(json!({ "on_expiry": null })),
@@ -175,7 +176,7 @@ fn what_is_wrong_with_an_ask() {
         (
             whole(json!({ "on_expiry": { "answer": { "verdict": "approved" } } })),
             "on_expiry.answer.verdict",
-            "no such field, only `answer` or `comment`",
+            "unknown field; known fields are `answer` and `comment`",
         ),
     ] {
         let told = told::<CreateAsk>(&body.to_string());
@@ -195,13 +196,13 @@ fn what_is_wrong_with_other_bodies() {
             told::<Reply> as fn(&str) -> (String, String),
             json!({ "answer": { "verdict": "approved", "edit": {} } }),
             "answer.edit",
-            "no such field, only `edits`",
+            "unknown field; the only known field is `edits`",
         ),
         (
             told::<Reply>,
             json!({ "answer": { "verdict": "rejected", "edits": {} } }),
             "answer.edits",
-            "no such field, only `option`",
+            "unknown field; the only known field is `option`",
         ),
         (told::<Reply>, json!({ "answer": { "verdict": "yes" } }), "answer.verdict", verdicts),
         (told::<Reply>, json!({ "answer": "approved" }), "answer", "an object with `verdict`"),
@@ -209,7 +210,7 @@ fn what_is_wrong_with_other_bodies() {
             told::<Reply>,
             json!({ "verdict": "approved" }),
             "verdict",
-            "no such field, only `answer` or `comment`",
+            "unknown field; known fields are `answer` and `comment`",
         ),
         (
             told::<ExtendBody>,
@@ -229,7 +230,7 @@ fn what_is_wrong_with_other_bodies() {
             told::<ProjectBody>,
             json!({ "ladder": [{ "after": 1, "seat": "pool", "groups": "ops" }] }),
             "ladder[0].groups",
-            "no such field, only `group`",
+            "unknown field; the only known field is `group`",
         ),
     ] {
         let told = read(&body.to_string());
