@@ -200,7 +200,7 @@ impl Row {
             lookers: looking(&names),
             tick: (answerable && item.aside_until.is_none()).then(ids),
             alike,
-            grave: item.asks.iter().any(Ask::is_irreversible),
+            grave: item.asks.iter().any(|ask| ask.is_irreversible()),
             says: claims
                 .and_then(|claims| Some(Says { line: claims.line()?, verify: claims.verify })),
             quick,

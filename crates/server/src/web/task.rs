@@ -408,7 +408,7 @@ impl Decision {
             over,
             said,
             open: matches!(raised.outcome, Outcome::Pending) && ask.is_some(),
-            irreversible: ask.is_some_and(Ask::is_irreversible),
+            irreversible: ask.is_some_and(|ask| ask.is_irreversible()),
         }
     }
 }
