@@ -105,7 +105,10 @@ async fn what_does_not_match_its_state_is_found() {
         let found = sqlite.inspect().await.unwrap().damages;
         assert!(found.iter().any(|damage| damage.why.contains(why)), "{spoil}: {found:?}");
         let ours = |name: &str| name.starts_with("ask_");
-        assert!(found.iter().all(|damage| damage.subject.as_deref().is_some_and(ours)), "{found:?}");
+        assert!(
+            found.iter().all(|damage| damage.subject.as_deref().is_some_and(ours)),
+            "{found:?}"
+        );
     }
 }
 
