@@ -27,8 +27,9 @@ type Outcome = Result<Option<Durability>, NotReady>;
 pub struct NotReady(pub String);
 
 impl Readiness {
-    /// Tries a write, unless somebody did within the last second.
+    /// Asks the store whether it answers, and tries a write unless somebody did within the last second.
     pub async fn check(&self, store: &Arc<dyn Store>) -> Outcome {
+        store.ping().await.map_err(|error| NotReady(reason(&error)))?;
         let mut last = self.last.lock().await;
         if let Some((at, outcome)) = &*last
             && at.elapsed() < COUNTS
@@ -45,7 +46,6 @@ impl Readiness {
 
 async fn write(store: &Arc<dyn Store>) -> Outcome {
     let tried = async {
-        store.ping().await?;
         store.probe_write().await?;
         store.durability().await
     };

@@ -57,8 +57,7 @@ async fn a_full_file_fails_the_probe_until_there_is_room() {
     let size = u32::try_from(pages(folder.path())).unwrap();
     sqlite.limit_pages(size + 2).await.unwrap();
     let refused = sqlite.probe_write().await.unwrap_err();
-    let why = std::error::Error::source(&refused).unwrap().to_string();
-    assert!(why.contains("full"), "{why}");
+    assert!(matches!(refused, store::StoreError::Unavailable(_)), "{refused:?}");
     // Nothing else is harmed by it.
     sqlite.limit_pages(size + 1_000).await.unwrap();
     sqlite.probe_write().await.unwrap();
@@ -104,9 +103,12 @@ async fn what_does_not_match_its_state_is_found() {
         stage.is_sound().await;
         raw(&folder).execute(spoil, []).unwrap();
         let found = sqlite.inspect().await.unwrap().damages;
-        assert_eq!(found.len(), 1, "{spoil}: {found:?}");
-        assert!(found[0].why.contains(why), "{spoil}: {found:?}");
-        assert!(found[0].subject.as_deref().is_some_and(|name| name.starts_with("ask_")));
+        assert!(found.iter().any(|damage| damage.why.contains(why)), "{spoil}: {found:?}");
+        let ours = |name: &str| name.starts_with("ask_");
+        assert!(
+            found.iter().all(|damage| damage.subject.as_deref().is_some_and(ours)),
+            "{found:?}"
+        );
     }
 }
 

@@ -48,8 +48,8 @@ async fn played(folder: &Path) -> Arc<Jwks> {
     let (agent, human) = (world.agent(), world.human());
     for n in 0..30 {
         let mut body = if n % 2 == 0 { approve("x") } else { provide("text") };
-        if n % 3 == 0 {
-            body["payload"]["context"] = json!("long words ".repeat(900));
+        if n % 6 == 0 {
+            body["payload"]["details"] = json!({ "log": "long words ".repeat(900) });
         }
         let id = agent.ask(body).await;
         match n % 5 {

@@ -8,7 +8,7 @@ use kernel::testing::new_ask;
 use store::postgres::Postgres;
 use store::suite::stage::bot;
 use store::suite::{Hands, Stage};
-use store::{Clock, Health, Store, StoreError};
+use store::{Clock, Health, StoreError};
 
 use super::proxy::{Line, Proxy, RESETS};
 use super::support::{Database, missing, with};
@@ -170,9 +170,12 @@ async fn what_does_not_match_its_state_is_found() {
         expiring(&stage).await;
         database.raw().await.client.batch_execute(spoil).await.unwrap();
         let found = stage.store.inspect().await.unwrap().damages;
-        assert_eq!(found.len(), 1, "{spoil}: {found:?}");
-        assert!(found[0].why.contains(why), "{spoil}: {found:?}");
-        assert!(found[0].subject.as_deref().is_some_and(|name| name.starts_with("ask_")));
+        assert!(found.iter().any(|damage| damage.why.contains(why)), "{spoil}: {found:?}");
+        let ours = |name: &str| name.starts_with("ask_");
+        assert!(
+            found.iter().all(|damage| damage.subject.as_deref().is_some_and(ours)),
+            "{found:?}"
+        );
     }
 }
 
