@@ -190,9 +190,9 @@ async fn every_protocol_refuses_an_approval_that_proves_too_little() {
     human.resolve(&request, json!({ "result": "rejected" })).await.is(200);
     // A2H: an agent that passes on an answer.
     let call = json!({
-        "call_id": "c1", "spec": { "fn": "drop", "kwargs": { "irreversible": true } },
+        "run_id": "run", "call_id": "c1", "spec": { "fn": "drop", "kwargs": { "irreversible": true } },
     });
-    agent.post("/a2h/v1/function_calls", call).await;
+    agent.post("/a2h/v1/function_calls", call).await.is(200);
     let said = json!({ "approved": true });
     let refusal = agent.post("/a2h/v1/agent/function_calls/c1/respond", said).await;
     assert_eq!(refusal.status, 403, "{}", refusal.text);
@@ -293,7 +293,7 @@ async fn silence_is_bound_by_the_minimum_assurance() {
     let world = World::dev().await;
     demand(&world, Assurance::Passkey, None).await;
     let agent = world.agent();
-    let default = json!({ "answer": { "verdict": "approved" } });
+    let default = json!({ "answer": yes() });
     let silent = with(approval(), json!({ "timeout_seconds": 1, "on_expiry": default }));
     let refusal = agent.post(ASKS, silent.clone()).await.problem(403, "default-forbidden");
     assert!(refusal.text.contains("needs the assurance passkey"), "{}", refusal.text);
@@ -354,7 +354,7 @@ async fn a_receipt_claims_what_was_displayed() {
     let relayed = Case::make(&world, hitl::approval()).await;
     let relay = world.anonymous().bearer(&relayed.submit_token());
     relay.post(&relayed.at("submit"), inline("approve")).await.is(200);
-    let default = json!({ "answer": { "verdict": "approved" } });
+    let default = json!({ "answer": yes() });
     let silent = with(approval(), json!({ "timeout_seconds": 1, "on_expiry": default }));
     let silent = asked(&agent, silent).await;
     world.advance(60);
