@@ -82,7 +82,7 @@ def test_the_page_says_when_the_agent_cancelled_meanwhile(desk, visit):
     page.get_by_role("heading", name="Approved: Refund €120.00 to Ada").wait_for()
     desk.call("POST", f"/api/v1/asks/{ask['id']}/cancel", {}, key="dev-agent-key")
     page.get_by_role("heading", name="Your answer was not sent").wait_for()
-    told(page, re.compile("by agent_dev before your answer took effect"))
+    told(page, re.compile("by the agent agent_dev before your answer took effect"))
     assert page.get_by_text("Sent to").count() == 0
 
 

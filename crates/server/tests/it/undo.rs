@@ -460,8 +460,7 @@ async fn the_server_says_what_became_of_an_answer() {
     assert_eq!(found(&said, ".go-on a").last().map(String::as_str), Some("Back to the inbox"));
     let said = became(&[sent], "&list=").await;
     assert!(!found(&said, ".go-on a").contains(&"Back to the inbox".to_owned()), "it is the inbox");
-    for (path, why) in
-        [(cancelled, "by agent_dev before your answer took effect"), (undone, "undone")]
+    for (path, why) in [(cancelled, "agent_dev before your answer took effect"), (undone, "undone")]
     {
         let said = became(&[path], "").await;
         assert_eq!(found(&said, ".answered.no h2"), ["Your answer was not sent"]);
