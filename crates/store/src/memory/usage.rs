@@ -1,7 +1,7 @@
 //! Counters of what is used. What databases count with triggers is counted here when it is asked for.
 
 use async_trait::async_trait;
-use kernel::{Phase, Time};
+use kernel::Phase;
 use ulid::Ulid;
 
 use super::Memory;
@@ -38,11 +38,10 @@ impl Usage for Memory {
 impl State {
     fn add(&mut self, charge: &Charge) {
         let Charge { name, by, .. } = charge;
-        let mut count = |until: Time| {
-            self.used.entry(name.clone()).or_insert((0, until)).0 += by;
-        };
         match &charge.kind {
-            Counting::Until(until) => count(*until),
+            Counting::Until(until) => {
+                self.used.entry(name.clone()).or_insert((0, *until)).0 += by;
+            }
             Counting::OnceUntil(until, who) => {
                 let known = member(name, who);
                 if !self.used.contains_key(&known) {

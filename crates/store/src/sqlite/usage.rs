@@ -88,7 +88,8 @@ fn over(conn: &Connection, name: &str, limit: u64) -> bool {
 }
 
 fn used(conn: &Connection, name: &str) -> Result<u64> {
-    let found = one(conn, "SELECT used FROM usage WHERE name = ?1", [name], |row| row.get(0))?;
+    let sql = "SELECT used FROM usage WHERE name = ?1";
+    let found: Option<i64> = one(conn, sql, [name], |row| row.get(0))?;
     Ok(uint(found.unwrap_or(0).max(0)))
 }
 

@@ -247,7 +247,7 @@ pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> 
     let mut wrong = |name: String, label: &str, message: String| {
         problem.add(Place::Field(name), Some(Words::of(label)), message);
     };
-    let mut reminders = std::collections::BTreeSet::new();
+    let mut reminders = BTreeSet::new();
     let texts = form.value("reminders").unwrap_or_default().split(',').map(str::trim);
     for text in texts.filter(|text| !text.is_empty()) {
         if let Some(seconds) = span::parse(text) {
