@@ -12,6 +12,7 @@ use server::clock::SystemClock;
 use server::config::Settings;
 use server::gateway::Gateway;
 use server::home::Home;
+use server::mark::Marked;
 use store::Store;
 use store::sqlite::Sqlite;
 use tokio::runtime::{Builder, Runtime};
@@ -106,7 +107,12 @@ pub(crate) fn backups(bytes: &[u8]) {
     // Anything may be wrong with it; opening and checking it must say so and not panic.
     let Ok(store) = Sqlite::open_to_check(&path) else { return };
     let store: Arc<dyn Store> = Arc::new(store);
-    let against = Against { keys: Arc::new(VECTORS.0.clone()), known: None };
+    let against = Against {
+        keys: Arc::new(VECTORS.0.clone()),
+        known: None,
+        marked: Marked::default(),
+        quick: false,
+    };
     let checked = RUNTIME.block_on(Box::pin(check(&store, &against, &mut |_| {})));
     let found = checked.map(|report| report.holds());
     // Nothing signed it with the keys of the vectors, and it has no blocks: a good one holds.

@@ -174,7 +174,7 @@ fn an_unknown_operation_suggests_the_nearest() {
 #[test]
 fn null_is_absent_in_every_version() {
     let cast = Cast::new();
-    let read = |policy: serde_json::Value| {
+    let read = |policy: Value| {
         let spec = json!({"goal": "x", "review_policy": policy});
         stage::read_in(&cast, V01, "olga", "task.create", &json!({"type": "note", "spec": spec}))
     };

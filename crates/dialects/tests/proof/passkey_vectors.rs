@@ -536,7 +536,11 @@ fn enrolments(plain: &Value, mine: &Authenticator) -> Vec<Value> {
         ),
         harmed("enrolment-elsewhere-in-the-block", &|proof| proof.index = 1, "enrolment-block"),
         harmed("enrolment-at-another-position", &|proof| proof.position = 41, "enrolment-block"),
-        harmed("enrolment-path-cut", &|proof| drop(proof.path.pop()), "enrolment-block"),
+        harmed(
+            "enrolment-path-cut",
+            &|proof| proof.path.truncate(proof.path.len() - 1),
+            "enrolment-block",
+        ),
         harmed("enrolment-path-changed", &|proof| proof.path[0] = Digest::ZERO, "enrolment-block"),
         harmed(
             "enrolment-block-of-a-stranger",

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::agent::Caller;
 use super::place::{Place, query};
-use super::proxy::{Line, Proxy, RESETS};
+use super::proxy::{Proxy, RESETS};
 use super::support::{Server, countersign, eventually, serve, verify};
 
 fn head(data: &Path) -> Option<u64> {

@@ -267,7 +267,7 @@ impl Recorder {
 }
 
 /// A passkey is enrolled, confirmed, confirms an answer and is removed.
-async fn passkeys(story: &mut Story, clerk: Actor) {
+async fn passkeys(story: &mut Recorder, clerk: Actor) {
     let session = story.world.gateway().directory().key_by_hash(&Digest::of(b"c")).unwrap().id;
     let new = NewPasskey {
         hash: Digest::of(b"p"),
@@ -280,7 +280,7 @@ async fn passkeys(story: &mut Story, clerk: Actor) {
     let enrol = Command::EnrolPasskey(Box::new(new), Box::new(Authority::SignIn(session)));
     story.run(person("ada"), enrol).await;
     let key = story.world.gateway().directory().key_by_hash(&Digest::of(b"p")).unwrap().id;
-    story.run(system(), Command::ConfirmPasskey(key)).await;
+    story.run(Actor::System, Command::ConfirmPasskey(key)).await;
     let route = Route::Person { human: "ada".parse().unwrap() };
     let asked = story.run(clerk, Command::Ask(Box::new(NewAsk { route, ..question() }))).await;
     let ask = story.world.gateway().ask(asked.unwrap()).await.unwrap().unwrap();

@@ -23,35 +23,35 @@ async fn used(stage: &Stage, metric: Metric) -> Vec<u64> {
 }
 
 /// Open requests are counted for their agent, project and people, whichever way they are closed.
-pub async fn open_requests_are_counted(stage: Stage) {
-    assert_eq!(used(&stage, Metric::OpenAsks).await, [0, 0, 0]);
+pub async fn open_requests_are_counted(stage: &Stage) {
+    assert_eq!(used(stage, Metric::OpenAsks).await, [0, 0, 0]);
     let first = stage.ask(kernel::testing::new_ask()).await;
     let second = stage.ask(kernel::testing::new_ask()).await;
-    assert_eq!(used(&stage, Metric::OpenAsks).await, [2, 2, 2]);
+    assert_eq!(used(stage, Metric::OpenAsks).await, [2, 2, 2]);
     stage.run(person("olga"), Command::Open(first)).await;
-    assert_eq!(used(&stage, Metric::OpenAsks).await, [2, 2, 2], "looking closes nothing");
+    assert_eq!(used(stage, Metric::OpenAsks).await, [2, 2, 2], "looking closes nothing");
     stage.run(person("olga"), Command::Answer(first, yes())).await;
-    assert_eq!(used(&stage, Metric::OpenAsks).await, [1, 1, 1]);
+    assert_eq!(used(stage, Metric::OpenAsks).await, [1, 1, 1]);
     stage.run(bot(), Command::Cancel(second, None)).await;
-    assert_eq!(used(&stage, Metric::OpenAsks).await, [0, 0, 0]);
+    assert_eq!(used(stage, Metric::OpenAsks).await, [0, 0, 0]);
 }
 
 /// The bytes of requests are counted, and fall when their text is erased.
-pub async fn bytes_of_requests_are_counted(stage: Stage) {
+pub async fn bytes_of_requests_are_counted(stage: &Stage) {
     let mut new = kernel::testing::new_ask();
     new.metadata.insert("blob".into(), "x".repeat(10_000).into());
     let id = stage.ask(new).await;
-    let [agent, project, person] = used(&stage, Metric::StoredBytes).await[..] else { panic!() };
+    let [agent, project, person] = used(stage, Metric::StoredBytes).await[..] else { panic!() };
     assert!((10_000..20_000).contains(&agent), "{agent}");
     assert_eq!((project, person), (agent, 0));
     stage.run(self::person("olga"), Command::Answer(id, yes())).await;
     stage.run(Actor::System, Command::Erase(id)).await;
-    let after = used(&stage, Metric::StoredBytes).await[0];
+    let after = used(stage, Metric::StoredBytes).await[0];
     assert!(after < 5_000, "{after}");
 }
 
 /// A charge that goes above a limit changes nothing, and a window ends.
-pub async fn charges_are_taken_whole_or_not_at_all(stage: Stage) {
+pub async fn charges_are_taken_whole_or_not_at_all(stage: &Stage) {
     let now = stage.now();
     let until = resets_at(Metric::Notifications, now).unwrap();
     let name = agent().counter(Metric::Notifications, now);
@@ -71,7 +71,7 @@ pub async fn charges_are_taken_whole_or_not_at_all(stage: Stage) {
 }
 
 /// The same recipient counts once.
-pub async fn recipients_count_once(stage: Stage) {
+pub async fn recipients_count_once(stage: &Stage) {
     let now = stage.now();
     let until = resets_at(Metric::Recipients, now).unwrap();
     let name = agent().counter(Metric::Recipients, now);
@@ -89,7 +89,7 @@ pub async fn recipients_count_once(stage: Stage) {
 }
 
 /// Bytes of files are taken back with whatever held them.
-pub async fn files_are_released_with_their_holder(stage: Stage) {
+pub async fn files_are_released_with_their_holder(stage: &Stage) {
     let name = agent().counter(Metric::StoredBytes, stage.now());
     let (one, other) = (Ulid::from(1_u128), Ulid::from(2_u128));
     let charge = async |holder, by| {

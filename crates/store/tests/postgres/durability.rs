@@ -10,7 +10,7 @@ use store::suite::stage::bot;
 use store::suite::{Hands, Stage};
 use store::{Clock, Health, StoreError};
 
-use super::proxy::{Line, Proxy, RESETS};
+use super::proxy::{Proxy, RESETS};
 use super::support::{Database, missing, with};
 
 fn sources(error: &StoreError) -> String {

@@ -41,7 +41,6 @@ use dialects::nesting::{DEEPEST, too_deep};
 use dialects::unique;
 use kernel::{Actor, Refusal};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 

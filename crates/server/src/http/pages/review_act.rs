@@ -44,12 +44,10 @@ pub(super) async fn act(app: &App, guest: &Guest, ask: &Ask, posted: Posted) -> 
     }
     // Kept before anything is decided: an answer never names a file we do not have.
     for file in files {
-        app.keep_upload(ask, &Actor::LinkHolder { ask: ask.id }, file).await.map_err(
-            |refused| {
-                let shown = notices::unavailable(&guest.frame);
-                guest_instead(refused.status(), &guest.frame, shown)
-            },
-        )?;
+        app.keep_upload(ask, &guest.holder, file).await.map_err(|refused| {
+            let shown = notices::unavailable(&guest.frame);
+            guest_instead(refused.status(), &guest.frame, shown)
+        })?;
     }
     let step = kept.step;
     match (action.as_str(), question.body()) {
