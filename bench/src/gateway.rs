@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use server::clock::SystemClock;
-use server::config::{Secret, Settings};
+use server::config::{Database, Secret, Settings};
+use server::home;
 use server::serve::Server;
 use server::telemetry;
 
@@ -20,6 +21,11 @@ pub(crate) const ASK: &str = r#"{"action":"APPROVE","role":"owner","priority":"n
 pub(crate) async fn serve(settings: Settings) -> anyhow::Result<()> {
     let config = settings.check()?;
     telemetry::start_logging(config.log_format, &config.log_level)?;
+    // A store that was filled by hand has no keys yet.
+    let embedded = matches!(config.database, Database::Sqlite(_));
+    if embedded && !config.data.join("server-keys.json").exists() {
+        home::new_keys(&config).await?;
+    }
     let server = Box::pin(Server::start(config, Arc::new(SystemClock))).await?;
     if let Some(address) = server.listening().first() {
         println!("{address}");

@@ -25,12 +25,12 @@ use crate::receiver::Receiver;
 use crate::report::Campaign;
 
 /// How long the servers may take to work again after a fault.
-const RECOVERY: Duration = Duration::from_secs(60);
+const RECOVERY: Duration = Duration::from_mins(1);
 /// So many acknowledgements after a fault show that they work again.
 const RECOVERED: usize = 15;
 /// How long deliveries are waited for in the end, and how far the clock is moved ahead meanwhile: over
 /// all but the last retries of a delivery.
-const DELIVERY: Duration = Duration::from_secs(60);
+const DELIVERY: Duration = Duration::from_mins(1);
 const STEP_AHEAD_MS: i64 = 40 * 60 * 1000;
 const STEPS_AHEAD: i64 = 6;
 /// The largest step of the clock.

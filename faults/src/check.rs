@@ -358,7 +358,9 @@ mod tests {
 
     fn checked(list: Vec<What>) -> Verdict {
         let history = History::default();
-        list.into_iter().for_each(|what| history.add(what));
+        for what in list {
+            history.add(what);
+        }
         check(&history.events())
     }
 

@@ -65,9 +65,8 @@ impl Caller {
 
     /// Reads bytes.
     pub async fn bytes(&mut self, path: &str, credential: &str) -> Result<Vec<u8>, Reply> {
-        let response = match self.request(Method::GET, path, credential).send().await {
-            Ok(response) => response,
-            Err(_) => return Err(Reply::Unknown),
+        let Ok(response) = self.request(Method::GET, path, credential).send().await else {
+            return Err(Reply::Unknown);
         };
         let status = response.status().as_u16();
         let Ok(bytes) = response.bytes().await else { return Err(Reply::Unknown) };

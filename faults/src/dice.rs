@@ -13,6 +13,7 @@ impl Dice {
     }
 
     /// A sequence of its own, for one of several workers.
+    #[must_use]
     pub fn split(&mut self) -> Self {
         Self(self.draw())
     }

@@ -201,12 +201,8 @@ pub enum Refusal {
 impl Refusal {
     /// A refused field, named with the place of the object it is in.
     pub(crate) fn below(self, place: &str) -> Self {
-        match self {
-            Self::Invalid { field, expected } => {
-                Self::InvalidAt { field: format!("{place}.{field}"), expected: expected.to_owned() }
-            }
-            other => other,
-        }
+        let Self::Invalid { field, expected } = self else { return self };
+        Self::InvalidAt { field: format!("{place}.{field}"), expected: expected.to_owned() }
     }
 
     /// Whether the person can do on the review page what was refused here.

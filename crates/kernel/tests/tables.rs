@@ -228,7 +228,7 @@ fn events_have_stable_names() {
         assert_eq!(body.pointer("/what/act").and_then(serde_json::Value::as_str), act);
         names.insert(name);
     }
-    assert_eq!(names.len(), 40 + 21 + 4 + 1, "{names:?}");
+    assert_eq!(names.len(), 42 + 21 + 4 + 1, "{names:?}");
 }
 
 /// What happens to tasks and artifacts is one event each in its bytes, told apart by what it does.

@@ -102,14 +102,16 @@ pub async fn check(
     let mut report = Report::default();
     if !against.quick {
         let Inspection { damages, notes } = store.inspect().await?;
-        damages.into_iter().for_each(|damage| report.found(Finding::Damaged(damage)));
+        for damage in damages {
+            report.found(Finding::Damaged(damage));
+        }
         report.notes = notes;
     }
     let damaged = !report.holds();
     let checked = async {
-        lost(store, &against.marked, &mut report).await?;
         chains::check(store, &mut report, progress).await?;
-        blocks::check(store, against, &mut report).await
+        blocks::check(store, against, &mut report).await?;
+        lost(store, &against.marked, &mut report).await
     };
     match checked.await {
         // What is damaged may keep the rest from being read: what was found is said all the same.

@@ -69,6 +69,7 @@ pub enum LogFormat {
 
 /// Settings that fit together, with every default filled in.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct Config {
     /// Where to listen.
     pub listen: Vec<SocketAddr>,

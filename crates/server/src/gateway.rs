@@ -359,7 +359,7 @@ impl Gateway {
     ) -> Result<(Vec<Ask>, Option<(Time, AskId)>), StoreError> {
         let limit = wanted.limit;
         // Asks that stay open when their deadline passes keep their place in the index.
-        wanted.after.get_or_insert((self.now(), AskId::new(Ulid::nil())));
+        wanted.after.get_or_insert_with(|| (self.now(), AskId::new(Ulid::nil())));
         let mut asks = Vec::new();
         for _ in 0..ROUNDS {
             let found = self.store.expiring(wanted.clone()).await?;

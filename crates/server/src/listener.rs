@@ -47,7 +47,7 @@ const FIRST_REQUEST: Duration = Duration::from_secs(10);
 /// seconds with nginx and with AWS), so that they never send a request on one we are closing.
 const IDLE: Duration = Duration::from_secs(75);
 /// How long a client may take no byte of a response.
-const STALLED: Duration = Duration::from_secs(60);
+const STALLED: Duration = Duration::from_mins(1);
 /// How often HTTP/2 connections are pinged, and how long the answer may take.
 const PING: Duration = Duration::from_secs(20);
 /// Requests at once on one HTTP/2 connection.
@@ -422,7 +422,7 @@ mod tests {
     use super::*;
     use crate::connections::Limits;
 
-    const HOUR: Duration = Duration::from_secs(3600);
+    const HOUR: Duration = Duration::from_hours(1);
 
     /// A connection to a server whose clock stands still unless everybody waits.
     fn connected(buffer: usize) -> (DuplexStream, JoinHandle<()>, Arc<Connections>) {

@@ -38,6 +38,8 @@ impl Quotas {
     /// These limits, and the defaults where they say nothing.
     pub fn new(limits: &Limits) -> Self {
         let limits = limits.clone().or(&Limits::defaults());
+        // Nothing is counted before there is a recorder.
+        crate::telemetry::metrics();
         for (name, limit) in limits.iter() {
             if let Some((per, metric)) = name.split_once('.') {
                 let (per, metric) = (per.to_owned(), metric.to_owned());

@@ -45,6 +45,9 @@ fn number(row: impl Hash) -> u64 {
     hasher.finish()
 }
 
+/// What differs, how each is named, and what is wrong with it.
+type Differing<'n> = (Vec<u128>, &'n dyn Fn(u128) -> String, &'static str);
+
 impl Sums {
     fn expect(&mut self, id: u128, row: impl Hash) {
         let sum = self.0.entry(id).or_default();
@@ -179,7 +182,7 @@ impl Derived {
         let words: Vec<u128> = (self.words.differing(unequal).into_iter())
             .filter(|id| !changed.contains(id))
             .collect();
-        let kinds: [(Vec<u128>, &dyn Fn(u128) -> String, &str); 6] = [
+        let kinds: [Differing<'_>; 6] = [
             (self.lists.differing(unequal), &ask, "its rows in the lists do not match its state"),
             (
                 self.folds.differing(half),

@@ -126,7 +126,7 @@ fn key() -> KeyId {
     "key_01KGRM8Q0G0000000000000009".parse().unwrap()
 }
 
-fn receipt(more: Value) -> Value {
+fn receipt(more: &Value) -> Value {
     let mut members = json!({ "assurance": "passkey" });
     members.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     claims(&refund(), members)
@@ -233,7 +233,9 @@ fn enrolment(evidence: &PasskeyEvidence, change: &dyn Fn(&mut Event, &mut Key)) 
     let record = Record::link(Digest::ZERO, event);
     let hashes = [Digest([1; 32]), Digest([2; 32]), record.hash, Digest([4; 32]), Digest([5; 32])];
     let mut tree = Tree::default();
-    hashes.iter().for_each(|hash| tree.push(*hash));
+    for hash in &hashes {
+        tree.push(*hash);
+    }
     let block = Block {
         issuer: ORIGIN.to_owned(),
         n: 3,
@@ -272,7 +274,7 @@ fn case(name: &str, receipt: &Value, evidence: &PasskeyEvidence, why: Option<&st
 }
 
 fn cases() -> Vec<Value> {
-    let plain = receipt(json!({}));
+    let plain = receipt(&json!({}));
     let mine = Authenticator::es256(1);
     let honest = || Assertion::of(&plain);
     let mut cases = Vec::new();
@@ -286,7 +288,7 @@ fn cases() -> Vec<Value> {
         other.signature = b64(&signature);
         cases.push(case(&format!("{name}-signature-changed"), &plain, &other, Some("signature")));
     }
-    let editable = receipt(json!({
+    let editable = receipt(&json!({
         "answer": { "verdict": "approved", "edits": { "amount": 9_007_199_254_740_993_u64 } },
         "comment": "half of it, é \u{1f642}",
     }));
@@ -296,7 +298,7 @@ fn cases() -> Vec<Value> {
         &Assertion::of(&editable).signed_by(&mine),
         None,
     ));
-    let redacted = receipt(json!({
+    let redacted = receipt(&json!({
         "answer": { "verdict": "provided", "values": { "size": 2.5 } }, "redacted": ["pin"],
     }));
     cases.push(case(
@@ -329,7 +331,7 @@ fn forged(plain: &Value, mine: &Authenticator) -> Vec<Value> {
     let honest = || Assertion::of(plain);
     let evidence = honest().signed_by(mine);
     let against =
-        |name: &str, more: Value, why: &str| case(name, &receipt(more), &evidence, Some(why));
+        |name: &str, more: Value, why: &str| case(name, &receipt(&more), &evidence, Some(why));
     let made = |name: &str, assertion: Assertion, why: &str| {
         case(name, plain, &assertion.signed_by(mine), Some(why))
     };
@@ -390,7 +392,7 @@ fn forged(plain: &Value, mine: &Authenticator) -> Vec<Value> {
         changed("another-origin-claimed", &|evidence| evidence.origin.push('/'), "origin"),
         made("in-a-frame-of-another", honest().client("crossOrigin", json!(true)), "origin"),
         made("authenticator-data-too-short", short, "authenticator-data"),
-        changed("another-rp-id-claimed", &|e| e.rp_id = "example".to_owned(), "rp-id"),
+        changed("another-rp-id-claimed", &|e| "example".clone_into(&mut e.rp_id), "rp-id"),
         made(
             "another-rp-id-signed",
             Assertion {
@@ -413,7 +415,7 @@ fn forged(plain: &Value, mine: &Authenticator) -> Vec<Value> {
         changed(
             "point-not-on-the-curve",
             &|evidence| {
-                evidence.public_key = b64(&CoseKey::Es256 { x: [1; 32], y: [1; 32] }.bytes())
+                evidence.public_key = b64(&CoseKey::Es256 { x: [1; 32], y: [1; 32] }.bytes());
             },
             "public-key",
         ),
@@ -492,7 +494,7 @@ fn enrolments(plain: &Value, mine: &Authenticator) -> Vec<Value> {
         harmed(
             "enrolment-changed",
             &|proof| {
-                proof.record.body = proof.record.body.as_ref().map(|b| b.replace("work", "home"))
+                proof.record.body = proof.record.body.as_ref().map(|b| b.replace("work", "home"));
             },
             "enrolment-hash",
         ),

@@ -589,9 +589,9 @@ pub(crate) mod tests {
         let key = first(&mut cast, "root", "a");
         let told = |cast: &Cast, from: usize| -> Vec<(SecurityEvent, Digest)> {
             let effects = cast.effects()[from..].iter();
-            let notices = effects.filter_map(|effect| match effect {
-                Effect::NotifySecurity { event, to, .. } => Some((*event, *to)),
-                _ => None,
+            let notices = effects.filter_map(|effect| {
+                let Effect::NotifySecurity { event, to, .. } = effect else { return None };
+                Some((*event, *to))
             });
             notices.collect()
         };

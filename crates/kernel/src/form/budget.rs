@@ -148,9 +148,11 @@ pub fn check_patterns<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Result
         }
         let reason =
             |reason: String| format!("a pattern that can be used, not `{shown}`: {reason}");
-        let pattern = Pattern::parse("", source).map_err(|error| match error {
-            FormError::Pattern { reason: why, .. } => reason(why),
-            other => reason(other.to_string()),
+        let pattern = Pattern::parse("", source).map_err(|error| {
+            let FormError::Pattern { reason: why, .. } = error else {
+                return reason(error.to_string());
+            };
+            reason(why)
         })?;
         compiled += pattern.compile().map_err(reason)?.bytes();
         if compiled > MAX_COMPILED_BYTES {
@@ -169,7 +171,8 @@ mod tests {
 
     use super::*;
 
-    fn form(fields: Vec<Value>) -> Form {
+    fn form(fields: impl IntoIterator<Item = Value>) -> Form {
+        let fields: Vec<Value> = fields.into_iter().collect();
         serde_json::from_value(json!({ "fields": fields })).unwrap()
     }
 
@@ -181,7 +184,7 @@ mod tests {
     /// 400 fields with `[^x]{700}` once compiled it 800 times, for 2.6 GB.
     #[test]
     fn the_same_pattern_is_compiled_and_counted_once() {
-        let same = form((0..400).map(|n| with_pattern(n, "[^x]{700}")).collect());
+        let same = form((0..400).map(|n| with_pattern(n, "[^x]{700}")));
         let prepared = same.prepare().unwrap();
         assert_eq!(prepared.compiled.len(), 1);
         assert!(prepared.bytes() < 1 << 20, "{}", prepared.bytes());
@@ -189,12 +192,12 @@ mod tests {
 
     #[test]
     fn the_sum_of_compiled_patterns_is_limited() {
-        let many = (0..400).map(|n| with_pattern(n, &format!("[^x]{{{}}}", 300 + n))).collect();
+        let many = (0..400).map(|n| with_pattern(n, &format!("[^x]{{{}}}", 300 + n)));
         let error = form(many).prepare().unwrap_err();
         assert!(matches!(error, FormError::PatternsTooLarge { .. }), "{error}");
         assert!(error.to_string().starts_with("field `k"), "{error}");
         assert!(error.to_string().contains("2097152 bytes"), "{error}");
-        let long = (0..40).map(|n| with_pattern(n, &format!("{n}{}", "ab".repeat(200)))).collect();
+        let long = (0..40).map(|n| with_pattern(n, &format!("{n}{}", "ab".repeat(200))));
         let error = form(long).prepare().unwrap_err();
         assert!(matches!(error, FormError::PatternsTooLong { .. }), "{error}");
     }
@@ -202,22 +205,22 @@ mod tests {
     #[test]
     fn fields_and_options_are_limited() {
         let plain = |n: usize| json!({ "key": format!("k{n}"), "label": "L", "type": "text" });
-        assert!(form((0..MAX_FIELDS).map(plain).collect()).prepare().is_ok());
-        let error = form((0..=MAX_FIELDS).map(plain).collect()).prepare().unwrap_err();
+        assert!(form((0..MAX_FIELDS).map(plain)).prepare().is_ok());
+        let error = form((0..=MAX_FIELDS).map(plain)).prepare().unwrap_err();
         assert_eq!(error.to_string(), "a form has at most 500 fields, this one has 501");
         let options = |count: usize| -> Vec<Value> {
             (0..count).map(|n| json!({ "value": n.to_string(), "label": "O" })).collect()
         };
         let select = |n: usize, count: usize| json!({ "key": format!("k{n}"), "label": "L", "type": "select", "options": options(count) });
-        assert!(form(vec![select(0, MAX_OPTIONS)]).prepare().is_ok());
-        let error = form(vec![select(0, MAX_OPTIONS + 1)]).prepare().unwrap_err();
+        assert!(form([select(0, MAX_OPTIONS)]).prepare().is_ok());
+        let error = form([select(0, MAX_OPTIONS + 1)]).prepare().unwrap_err();
         assert!(error.to_string().contains("at most 1000"), "{error}");
-        let error = form((0..11).map(|n| select(n, MAX_OPTIONS)).collect()).prepare().unwrap_err();
+        let error = form((0..11).map(|n| select(n, MAX_OPTIONS))).prepare().unwrap_err();
         assert!(error.to_string().contains("at most 10000"), "{error}");
         let allowed: Vec<usize> = (0..=MAX_ALLOWED).collect();
         let field = json!({ "key": "k", "label": "L", "type": "number",
             "validation": { "allowed_values": allowed } });
-        assert!(matches!(form(vec![field]).prepare(), Err(FormError::TooManyAllowed { .. })));
+        assert!(matches!(form([field]).prepare(), Err(FormError::TooManyAllowed { .. })));
     }
 
     #[test]

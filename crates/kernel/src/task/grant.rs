@@ -330,7 +330,9 @@ mod tests {
             assert!(matches!(refused, Err(Refusal::Invalid { field: f, .. }) if f == field));
             let create = TaskCommand::Create(Box::new(NewTask { grants: vec![bad], ..new_task() }));
             let refused = cast.want(cast.human("olga"), create);
-            assert!(matches!(refused, Err(Refusal::Invalid { field: f, .. }) if f == field));
+            let place = format!("spec.constraints.grants[0].{field}");
+            let named = matches!(&refused, Err(Refusal::InvalidAt { field: f, .. }) if *f == place);
+            assert!(named, "{refused:?}");
         }
         assert_eq!(cast.task(id).granted, []);
     }

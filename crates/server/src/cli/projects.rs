@@ -73,7 +73,7 @@ enum ProjectsCommand {
         /// Allow no addresses besides
         #[arg(long)]
         no_allowed_recipients: bool,
-        /// Quotas that differ from the server's: agent.open_asks=100,project.uploads=0; `usual` for none
+        /// Quotas that differ from the server's: `agent.open_asks=100,project.uploads=0`; `usual` for none
         #[arg(long, value_name = "NAME=N", value_parser = quotas)]
         quotas: Option<Limits>,
         /// How sure it must be who approves a request that is irreversible or critical, if more than the

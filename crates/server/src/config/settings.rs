@@ -92,7 +92,7 @@ settings! {
     /// Streams (server-sent events, WebSockets) one key may have open; 0 for no limit [default: 100]
     #[arg(long, env = "COUNTERSIGN_STREAM_LIMIT", value_name = "N")]
     stream_limit: u32,
-    /// Quotas that differ from the defaults: agent.open_asks=10000,project.notifications=500; 0 for no limit
+    /// Quotas that differ from the defaults, such as `agent.open_asks=10000,project.notifications=500`; 0 for no limit
     #[arg(long, env = "COUNTERSIGN_QUOTAS", value_name = "NAME=N")]
     quotas: String,
     /// Connections open at once; further ones are refused with 503 [default: as many as the limit of open files allows, at most 50000]

@@ -134,7 +134,9 @@ fn portable(key: &COSEKey) -> anyhow::Result<String> {
                 x: key.x.as_slice().try_into().context(unfit)?,
                 y: key.y.as_slice().try_into().context(unfit)?,
             },
-            _ => anyhow::bail!("passkeys use ES256, ES384, EdDSA or RS256 here"),
+            ECDSACurve::SECP521R1 => {
+                anyhow::bail!("passkeys use ES256, ES384, EdDSA or RS256 here")
+            }
         },
         COSEKeyType::EC_OKP(key) if key.curve == EDDSACurve::ED25519 => {
             CoseKey::EdDsa { x: key.x.as_slice().try_into().context(unfit)? }

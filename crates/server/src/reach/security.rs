@@ -59,19 +59,16 @@ impl App {
         let (title, words) = said(notice.event, host);
         let link = self.link(paths::PASSKEYS);
         let channel = medium(&means).filter(|medium| *medium != Medium::Email);
-        match channel.and_then(|medium| self.platforms.get(medium)) {
-            Some(channel) => {
-                let message = channel.render(&Card::plain(title, words.to_owned(), link));
-                let now = self.gateway.now();
-                let (to, key) = (address, id.as_str());
-                let parcel = Parcel { to, message: &message, key, thread: None, token: None, now };
-                self.parcel(channel, parcel).await.map_or_else(|came| came, |_| Came::Told)
-            }
-            None => {
-                let email =
-                    SecurityEmail { id, to: address, at: since, title: &title, words, link: &link };
-                self.post(&email.letter()).await
-            }
+        if let Some(channel) = channel.and_then(|medium| self.platforms.get(medium)) {
+            let message = channel.render(&Card::plain(title, words.to_owned(), link));
+            let now = self.gateway.now();
+            let (to, key) = (address, id.as_str());
+            let parcel = Parcel { to, message: &message, key, thread: None, token: None, now };
+            self.parcel(channel, parcel).await.map_or_else(|came| came, |_| Came::Told)
+        } else {
+            let email =
+                SecurityEmail { id, to: address, at: since, title: &title, words, link: &link };
+            self.post(&email.letter()).await
         }
     }
 }

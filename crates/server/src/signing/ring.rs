@@ -180,10 +180,11 @@ impl Ring {
 }
 
 impl StoredKey {
-    /// Its public half.
+    /// Its public half. When a revoked key was retired does not matter: nothing it signed counts but
+    /// blocks that later ones follow.
     fn published(&self) -> Jwk {
         let key = Jwk::named(&self.public);
-        match self.retired_at {
+        match self.retired_at.filter(|_| self.revoked.is_none()) {
             Some(at) => key.retired(at),
             None => key,
         }

@@ -18,6 +18,7 @@ const OWN: [&str; 2] = ["hitl", "a2h"];
 
 /// The whole question.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Paper {
     /// The question's beginning, for the title of the page.
     pub title: String,

@@ -17,18 +17,30 @@ fn told(said: &str, name: &str) -> Option<String> {
 fn signs_in(server: &Server, link: &str) -> bool {
     use std::io::{Read, Write};
     let (_, token) = link.split_once("token=").unwrap();
-    let body = format!("token={token}");
     let port: u16 = server.port().parse().unwrap();
-    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
-    write!(
-        stream,
-        "POST /sign-in HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
-         content-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    )
-    .unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
+    let exchange = |head: &str, body: &str| {
+        let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let length = body.len();
+        let more = "content-type: application/x-www-form-urlencoded\r\nconnection: close";
+        write!(
+            stream,
+            "{head}\r\nhost: localhost\r\n{more}\r\ncontent-length: {length}\r\n\r\n{body}"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let between = |text: &str, start: &str, end: char| {
+        let (_, rest) = text.split_once(start)?;
+        rest.split(end).next().map(str::to_owned)
+    };
+    let page = exchange(&format!("GET /sign-in?token={token} HTTP/1.1"), "");
+    let cookie = between(&page, "set-cookie: ", ';');
+    let csrf = between(&page, "name=\"csrf\" value=\"", '"');
+    let (Some(cookie), Some(csrf)) = (cookie, csrf) else { return false };
+    let head = format!("POST /sign-in HTTP/1.1\r\ncookie: {cookie}");
+    let answer = exchange(&head, &format!("csrf={csrf}&token={token}"));
     answer.starts_with("HTTP/1.1 303") && answer.contains("set-cookie: countersign=")
 }
 

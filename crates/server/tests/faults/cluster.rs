@@ -6,7 +6,7 @@ use super::place::{server, skipped};
 
 pub(crate) struct Cluster {
     // Before its folder: it is stopped first.
-    cluster: faults::postgres::Cluster,
+    server: faults::postgres::Cluster,
     _folder: TempDir,
     pub(crate) url: String,
 }
@@ -16,21 +16,21 @@ impl Cluster {
     pub(crate) fn start() -> Option<Self> {
         server()?;
         let folder = tempfile::tempdir().unwrap();
-        let Ok(cluster) = faults::postgres::Cluster::start(folder.path(), Vec::new()) else {
+        let Ok(started) = faults::postgres::Cluster::start(folder.path(), Vec::new()) else {
             skipped("PostgreSQL is not installed here");
             return None;
         };
-        let url = cluster.url.clone();
-        Some(Self { cluster, _folder: folder, url })
+        let url = started.url.clone();
+        Some(Self { server: started, _folder: folder, url })
     }
 
     /// `kill -9`, the whole of it at once.
     pub(crate) fn kill(&self) {
-        self.cluster.kill().unwrap();
+        self.server.kill().unwrap();
     }
 
     /// Starts it again, on what it had on disk.
     pub(crate) fn restart(&self) {
-        self.cluster.restart().unwrap();
+        self.server.restart().unwrap();
     }
 }

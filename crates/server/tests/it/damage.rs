@@ -4,6 +4,7 @@
 //! `DAMAGE_FLIPS` (per kind of page) say otherwise; a failure names its byte.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -83,7 +84,14 @@ async fn played(folder: &Path) -> Arc<Jwks> {
 /// Everything readers say. An error is an answer that differs.
 async fn answers(path: &Path) -> Result<String, StoreError> {
     let looking = Sqlite::open_read_only(path)?;
-    let mut said = format!("{:?}", looking.directory());
+    // Its maps have no order of their own.
+    let directory = looking.directory();
+    let mut known: Vec<String> = directory.humans().map(|one| format!("{one:?}")).collect();
+    known.extend(directory.agents().map(|one| format!("{one:?}")));
+    known.extend(directory.projects().map(|one| format!("{one:?}")));
+    known.extend(directory.keys().map(|one| format!("{one:?}")));
+    known.sort();
+    let mut said = known.concat();
     let store: Arc<dyn Store> = Arc::new(looking);
     let phases = Phase::ALL.to_vec();
     let agents: Vec<AgentId> = ["agent_dev", "agent_dev_2"].map(|id| id.parse().unwrap()).to_vec();
@@ -103,35 +111,36 @@ async fn answers(path: &Path) -> Result<String, StoreError> {
     let mut asks = store.ids(None, 10_000).await?;
     asks.sort();
     for id in asks {
-        said += &format!("{:?}", store.ask(id).await?);
-        said += &format!("{:?}", store.history(id, 0, 100).await?);
+        write!(said, "{:?}", store.ask(id).await?).unwrap();
+        write!(said, "{:?}", store.history(id, 0, 100).await?).unwrap();
     }
     for scope in scopes {
         for order in [Order::Urgency, Order::Age] {
             let one = list(vec![scope.clone()], order, Filter::default());
             let page = store.list(one.clone()).await?;
-            said += &format!("{:?} {:?}", page, store.count(one).await?);
+            write!(said, "{:?} {:?}", page, store.count(one).await?).unwrap();
             // Narrowed to what is similar to something in it, as the inbox does.
-            let similar = page.asks.iter().find(|ask| ask.is_open()).and_then(|ask| ask.fold());
+            let similar = page.asks.iter().find(|ask| ask.is_open()).and_then(kernel::Ask::fold);
             let filter = Filter { fold: similar, ..Filter::default() };
-            said += &format!("{:?}", store.list(list(vec![scope.clone()], order, filter)).await?);
+            write!(said, "{:?}", store.list(list(vec![scope.clone()], order, filter)).await?)
+                .unwrap();
         }
         let (until, after) = (Time::from_millis(i64::MAX), None);
         let soon = Expiring { scopes: vec![scope], until, after, limit: 1_000 };
-        said += &format!("{:?}", store.expiring(soon).await?);
+        write!(said, "{:?}", store.expiring(soon).await?).unwrap();
     }
-    said += &format!("{:?}", store.due(Time::from_millis(i64::MAX), 1_000).await?);
-    said += &format!("{:?}", store.next_due().await?);
-    said += &format!("{:?}", store.changes(0, 10_000).await?);
-    said += &format!("{:?}", store.stream(agents, 0, 10_000).await?);
-    said += &format!("{:?}", store.rows(0, 10_000).await?);
-    said += &format!("{:?}", store.blocks(0, 10_000).await?);
+    write!(said, "{:?}", store.due(Time::from_millis(i64::MAX), 1_000).await?).unwrap();
+    write!(said, "{:?}", store.next_due().await?).unwrap();
+    write!(said, "{:?}", store.changes(0, 10_000).await?).unwrap();
+    write!(said, "{:?}", store.stream(agents, 0, 10_000).await?).unwrap();
+    write!(said, "{:?}", store.rows(0, 10_000).await?).unwrap();
+    write!(said, "{:?}", store.blocks(0, 10_000).await?).unwrap();
     let Chains { chains, .. } = store.chains(None, 100_000).await?;
-    said += &format!("{chains:?}");
+    write!(said, "{chains:?}").unwrap();
     let projects = vec!["dev".parse().unwrap()];
     let tasks = TaskList { projects, limit: 1_000, ..TaskList::default() };
-    said += &format!("{:?}", store.tasks(tasks.clone()).await?);
-    said += &format!("{:?}", store.task_counts(tasks).await?);
+    write!(said, "{:?}", store.tasks(tasks.clone()).await?).unwrap();
+    write!(said, "{:?}", store.task_counts(tasks).await?).unwrap();
     Ok(said)
 }
 

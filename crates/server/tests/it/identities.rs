@@ -18,7 +18,8 @@ async fn a_new_project_with_its_agent_and_person() {
     let project = json!({
         "id": "shop", "default_on_silence": false, "floor": "session",
         "ladder": [{ "after": 60, "seat": "pool", "group": null }], "reminders": [900],
-        "envelopes": "lenient", "irreversible_assurance": null,
+        "envelopes": "lenient", "irreversible_assurance": null, "recipients": "any",
+        "allowed_recipients": [], "quotas": {},
     });
     let saved = admin.save("projects", project.clone()).await.saved();
     assert_eq!(saved.json, project);

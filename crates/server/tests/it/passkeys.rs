@@ -215,7 +215,7 @@ async fn signed_in_as(world: &World, who: &str) -> Browser {
     let made = world.human().post(&format!("/api/v1/people/{who}/link"), json!({})).await.is(201);
     let token = made["url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
     let visitor = world.anonymous();
-    let signed = visitor.post_form("/sign-in", &[("token", &token)]).await.is(303);
+    let signed = visitor.sign_in(&token).await.is(303);
     browser_of(&visitor, &signed)
 }
 

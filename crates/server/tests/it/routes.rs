@@ -303,6 +303,8 @@ pub(crate) const ROUTES: &[(&str, &str, Door)] = &[
     ("get", "/sign-in/oidc/back", Public),
     ("get", "/sign-out/oidc", Public),
     ("post", "/sign-out", Closed),
+    ("post", "/settings/people/{id}/passkey", Closed),
+    ("post", "/settings/people/{id}/access", Closed),
     ("get", "/settings/tokens", Closed),
     ("post", "/settings/tokens", Closed),
     ("get", "/settings/passkeys", Closed),

@@ -192,7 +192,7 @@ async fn only_a_step_that_could_be_read_counts() {
     assert!(texts(&other, "form.sure").join(" ").contains("Drop it"), "the step of this answer");
     let made_up = [("choose", "drop"), ("sure", "yes")];
     press(&browser, &path, "answer", &made_up).await.is(200);
-    assert_eq!(world.agent().get(&api).await.is(200)["state"], "pending");
+    assert_eq!(world.agent().get(&api).await.is(200)["result"], Value::Null);
     browser.client.post_form(&to, &with("keep")).await.is(303);
     assert_eq!(verdict(&world, &api).await, "chosen");
     world.end().await;
@@ -246,6 +246,7 @@ async fn what_was_sent_along_is_read_before_it_is_answered() {
     asked(&world.agent(), json!({ "question": question, "metadata": metadata })).await;
     let inbox = browser.client.get("/").await.is(200);
     assert_eq!(find(&inbox, ".row button[name=approve]"), 0);
+    let question = json!({ "prompt": "Restart?", "kind": "approve" });
     asked(&world.agent(), json!({ "question": question })).await;
     let inbox = browser.client.get("/").await.is(200);
     assert_eq!(find(&inbox, ".row button[name=approve]"), 1);

@@ -504,8 +504,14 @@ async fn a_held_approval_with_changes_marks_the_question_as_asked() {
     body["question"]["details"] = json!({ "amount": 120 });
     body["question"]["editable"] = json!(true);
     let path = asked(&agent, body).await;
-    let pairs = [("action", "approve_edited"), ("edits.0", "90"), ("sure", "yes")];
-    let sent = press(&browser, &path, &pairs).await.is(303);
+    let pairs = [("action", "approve_edited"), ("edits.0", "90")];
+    let step = press(&browser, &path, &pairs).await.is(200);
+    world.advance(1);
+    let held = crate::second_step::carried(&step);
+    let sure = held.iter().map(|(k, v)| (k.as_str(), v.as_str())).chain([("action", "approve")]);
+    let sure: Vec<_> = sure.collect();
+    let to = format!("{}/answer", page_of(&path));
+    let sent = browser.client.post_form(&to, &sure).await.is(303);
     let page = browser.client.get(sent.header("location")).await.is(200);
     assert!(found(&page, "title")[0].starts_with("Asked: Refund €120.00"), "{}", page.text);
     assert!(page.text.contains("The agent asked"));

@@ -44,8 +44,8 @@ impl State {
             }
             Counting::OnceUntil(until, who) => {
                 let known = member(name, who);
-                if !self.used.contains_key(&known) {
-                    self.used.insert(known, (1, *until));
+                if let std::collections::btree_map::Entry::Vacant(e) = self.used.entry(known) {
+                    e.insert((1, *until));
                     self.used.entry(name.clone()).or_insert((0, *until)).0 += by;
                 }
             }

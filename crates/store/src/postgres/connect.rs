@@ -147,10 +147,9 @@ impl Database {
     /// Takes back what was lent, unless it is of no use to the next one.
     pub(super) fn take_back(&self, client: Client, failure: Option<&Failure>) {
         match failure {
-            // Whoever got it would wait behind what still runs there.
-            Some(Failure::Slow) => drop(Client::take(client)),
-            // A fresh one is set up anew.
-            Some(Failure::NotDurable(_)) => drop(Client::take(client)),
+            // Whoever got a slow one would wait behind what still runs there; in place of one that is
+            // not durable, a fresh one is set up.
+            Some(Failure::Slow | Failure::NotDurable(_)) => drop(Client::take(client)),
             // What took this one away took others, too, and not all of them know yet.
             Some(failure) if failure.is_lost() => {
                 drop(Client::take(client));

@@ -225,7 +225,7 @@ fn words(conn: &Connection, numbers: &HashMap<i64, Ulid>, derived: &mut Derived)
     })?;
     rows(conn, "SELECT doc, term FROM temp.found_word", |row| {
         let n: i64 = row.get(0)?;
-        let id = numbers.get(&n).copied().unwrap_or(Ulid(u128::from(n.unsigned_abs())));
+        let id = numbers.get(&n).copied().unwrap_or_else(|| Ulid(u128::from(n.unsigned_abs())));
         derived.word(id, row.get_ref(1)?.as_str()?);
         Ok(())
     })

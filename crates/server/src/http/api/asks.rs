@@ -173,7 +173,7 @@ async fn show(
     let (wait, seen) = (conditions::wait(&headers), Seen::read(&headers)?);
     let mut first = None;
     let known = |ask: &Ask| match &seen {
-        Seen::Unsaid | Seen::Any => *first.get_or_insert(ask.version()) == ask.version(),
+        Seen::Unsaid | Seen::Any => *first.get_or_insert_with(|| ask.version()) == ask.version(),
         Seen::Versions(_) => seen.has(ask.version()),
     };
     let ask = app.held(&actor, &headers, id, wait, known).await?;

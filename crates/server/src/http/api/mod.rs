@@ -41,6 +41,7 @@ use dialects::nesting::{DEEPEST, too_deep};
 use dialects::unique;
 use kernel::{Actor, Refusal};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -148,13 +149,18 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         let detail = format!("the body is nested more than {DEEPEST} levels deep");
         return Err(Problem::new(400, "invalid-json").detail(detail));
     }
-    let body = unique::read(bytes).map_err(|error| {
+    let invalid = |error: &serde_json::Error| {
         let detail = format!("the body is not JSON: {error}");
         Problem::new(400, "invalid-json").detail(detail)
-    })?;
+    };
+    // Serde takes a list for an object; we do not.
+    let object = bytes.trim_ascii_start().starts_with(b"{");
     match serde_json::from_slice(bytes) {
-        // Serde takes a list for an object; we do not.
-        Ok(value) if body.is_object() => Ok(value),
-        read => Err(explain::<T>(&body, read.err().as_ref())),
+        // Types do not notice a member that is given twice inside free data.
+        Ok(value) if object => unique::read(bytes).map(|_| value).map_err(|error| invalid(&error)),
+        read => match serde_json::from_slice::<Value>(bytes) {
+            Ok(body) => Err(explain::<T>(&body, read.err().as_ref())),
+            Err(error) => Err(invalid(&error)),
+        },
     }
 }

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use dialects::native::{AgentBody, AgentPage, AgentView, ProjectBody, ProjectPage, ProjectView};
-use kernel::directory::{Hears, NewProject};
+use kernel::directory::{Hears, NewProject, Reachable};
 use kernel::{AgentId, Assurance, Command, ProjectId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -86,7 +86,21 @@ impl App {
 
     /// A project with the rules that new projects get.
     pub(in crate::http) fn new_project(&self, id: ProjectId) -> NewProject {
-        if self.config.dev { NewProject::plain(id) } else { NewProject::fresh(id) }
+        if self.config.dev {
+            NewProject { recipients: Some(Reachable::Any), ..NewProject::plain(id) }
+        } else {
+            NewProject::fresh(id)
+        }
+    }
+
+    /// What a body says of a project; a new one gets the rules of new projects for what it leaves out.
+    fn wanted_project(&self, body: ProjectBody, id: &ProjectId) -> NewProject {
+        let new = body.named(id.clone(), self.irreversible_assurance());
+        if self.gateway.directory().project(id).is_some() {
+            return new;
+        }
+        let recipients = new.recipients.or_else(|| self.new_project(id.clone()).recipients);
+        NewProject { recipients, ..new }
     }
 }
 
@@ -117,9 +131,8 @@ async fn add_project(
     let (_, actor) = app.administered(&headers).await?;
     let body: ProjectBody = app.json(body).await?;
     let id = given_id(body.id.clone())?;
-    app.gateway
-        .run(actor, Command::AddProject(body.named(id.clone(), app.irreversible_assurance())))
-        .await?;
+    let new = app.wanted_project(body, &id);
+    app.gateway.run(actor, Command::AddProject(new)).await?;
     saved(true, app.gateway.directory().project(&id).map(ProjectView::from), "project")
 }
 
@@ -148,9 +161,8 @@ async fn save_project(
     let body: ProjectBody = app.json(body).await?;
     let id = named(&id, body.id.as_ref())?;
     let new = before.project(&id).is_none();
-    app.gateway
-        .run(actor, Command::SaveProject(body.named(id.clone(), app.irreversible_assurance())))
-        .await?;
+    let wanted = app.wanted_project(body, &id);
+    app.gateway.run(actor, Command::SaveProject(wanted)).await?;
     saved(new, app.gateway.directory().project(&id).map(ProjectView::from), "project")
 }
 

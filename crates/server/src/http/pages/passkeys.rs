@@ -77,7 +77,7 @@ pub(super) async fn change_passkeys(State(app): State<Shared>, from: Request) ->
         let challenge = app.entrusted(&purpose, &holder, value("sealed"));
         let authority = match (submitted.value("sealed"), challenge) {
             (None, _) if app.is_fresh(&visitor) => Authority::SignIn(visitor.session),
-            (None, _) => return app.removal_page(&visitor, id, &purpose),
+            (None, _) => return Ok(app.removal_page(&visitor, id, &purpose)),
             (Some(_), challenge) => {
                 let asserted =
                     challenge.and_then(|c| app.asserted(human, &directory, c, value("response")));
@@ -358,13 +358,13 @@ impl App {
     }
 
     /// The page on which the removal of a passkey is confirmed, where the sign-in was too long ago.
-    fn removal_page(&self, visitor: &Visitor, id: KeyId, purpose: &str) -> Page {
+    fn removal_page(&self, visitor: &Visitor, id: KeyId, purpose: &str) -> Response {
         let directory = self.gateway.directory();
         let have: Vec<&str> = directory.passkeys_of(&visitor.human.id).filter_map(public).collect();
         let name = directory.key(id).map(|key| key.label.as_str()).unwrap_or_default();
         let question = self.assertion(visitor, purpose, &have);
         let shown = passkeys::removal(&visitor.frame, id, name, question.as_ref());
-        Ok(html(StatusCode::OK, shown))
+        html(StatusCode::OK, shown)
     }
 
     async fn passkeys_page(

@@ -69,6 +69,7 @@ pub(super) struct Watched {
     /// Whether the browser is told in any case: it was away, and may have missed something.
     returned: bool,
     /// Whose held answer the browser was last told of; nothing before it was told anything.
+    #[expect(clippy::option_option, reason = "not told yet, told that nobody does, told who does")]
     answering: Option<Option<HumanId>>,
     begun: bool,
     told: bool,

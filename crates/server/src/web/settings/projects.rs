@@ -295,7 +295,7 @@ pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> 
         _ => Reachable::Project,
     });
     let allowed_recipients = form.value("allowed_recipients").map(|_| allowed);
-    let quotas = form.value("quotas").and(quotas.ok());
+    let quotas = form.value("quotas").and_then(|_| quotas.ok());
     let mut ladder = Vec::new();
     for n in 0..MOST_STEPS {
         let after = form.value(&after_name(n)).unwrap_or_default().trim();

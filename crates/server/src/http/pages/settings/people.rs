@@ -113,7 +113,7 @@ pub(super) async fn confirm_passkey(
     let own = |key: &KeyId| directory.passkeys_of(&human.id).any(|one| one.id == *key);
     let key = key.filter(own).ok_or_else(|| nothing_here(&visitor))?;
     let done = app.attempt(&visitor, Command::ConfirmPasskey(key), view::LABELS).await?;
-    app.person_after(&visitor, human, done)
+    Ok(app.person_after(&visitor, human, done))
 }
 
 /// Ends everything that lets them in.
@@ -130,7 +130,7 @@ pub(super) async fn end_access(
     app.submitted(&visitor, &headers, body, &paths::person(&human.id)).await?;
     let command = Command::EndAccess(human.id.clone());
     let done = app.attempt(&visitor, command, view::LABELS).await?;
-    app.person_after(&visitor, human, done)
+    Ok(app.person_after(&visitor, human, done))
 }
 
 impl App {
@@ -140,11 +140,11 @@ impl App {
         visitor: &Visitor,
         human: &Human,
         done: Result<(), FormProblem>,
-    ) -> Page {
-        let Err(problems) = done else { return Ok(saved(&paths::person(&human.id))) };
+    ) -> Response {
+        let Err(problems) = done else { return saved(&paths::person(&human.id)) };
         let filled = Filled { form: None, problems: &problems };
         let shown = view::page(human, &self.gateway.directory(), self.gateway.now(), filled);
-        Ok(framed(visitor, &SettingsPage { problems: problems.clone(), ..shown }))
+        framed(visitor, &SettingsPage { problems: problems.clone(), ..shown })
     }
 }
 
