@@ -150,9 +150,11 @@ async function checkEnrolment(
   const what = isObject(event["what"]) ? event["what"] : other();
   const holder = isObject(what["holder"]) ? what["holder"] : other();
   const enrolment = isObject(holder["enrolment"]) ? holder["enrolment"] : other();
+  const subject = isObject(event["subject"]) ? event["subject"] : other();
   const named =
     record["subject"] === evidence["key"] &&
-    event["subject"] === evidence["key"] &&
+    subject["kind"] === "key" &&
+    subject["id"] === evidence["key"] &&
     record["seq"] === 1 &&
     event["seq"] === 1 &&
     what["event"] === "key_issued" &&

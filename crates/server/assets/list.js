@@ -96,7 +96,7 @@
     else pointer = { x: event.clientX, y: event.clientY };
   }, true);
   addEventListener("click", (event) => {
-    if (!guard || !event.detail || !event.target.closest?.("#rows .quick :is(button, a), #rows .tick")) return;
+    if (!guard || !event.detail || !event.target.closest?.("#rows .quick :is(button, a), #rows .tick, #rows h2 a")) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     const say = document.getElementById("say");

@@ -1,7 +1,7 @@
 """Passkey evidence: that a person's own passkey signed the answer of a receipt.
 
-It is checked without trusting the server that issued the receipt. The steps come in the order of every
-other verifier, so that `InvalidEvidence.code` is the same in all languages.
+It is checked without trusting the server that issued the receipt. The steps come in the order
+of every other verifier, so that `InvalidEvidence.code` is the same in all languages.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def verify_evidence(
 ) -> None:
     """Checks that a passkey signed the answer of a verified receipt, or raises `InvalidEvidence`.
 
-    `evidence` is what the server sends beside the receipt. `origin` is where answers were confirmed,
-    if that is not the issuer's own address. `enrolment` is the proof that the passkey was enrolled
-    before (`GET /api/v1/asks/{id}/receipt/enrolment`); it needs the issuer's keys in `jwks`. Needs the
-    extra `verify`.
+    `evidence` is what the server sends beside the receipt. `origin` is where answers were
+    confirmed, if that is not the issuer's own address. `enrolment` is the proof that the passkey
+    was enrolled before (`GET /api/v1/asks/{id}/receipt/enrolment`); it needs the issuer's keys in
+    `jwks`. Needs the extra `verify`.
     """
     statement = _statement(receipt, evidence)
     public_key, data, client_data, signature = (
@@ -184,7 +184,8 @@ def _enrolled(
         holder = what["holder"]
         enrolment = holder["enrolment"]
         named = (record["subject"], event["subject"], record["seq"], event["seq"], what["event"])
-        if named != (key, key, 1, 1, "key_issued") or holder["kind"] != "passkey":
+        subject = {"kind": "key", "id": key}
+        if named != (key, subject, 1, 1, "key_issued") or holder["kind"] != "passkey":
             raise other
     except (KeyError, TypeError, ValueError):
         raise other from None
@@ -211,9 +212,7 @@ def _enrolled(
         raise InvalidEvidence(said, code="enrolment-block")
 
 
-def _in_block(
-    proof: Mapping[str, Any], record: str, jwks: Mapping[str, Any] | str | bytes
-) -> bool:
+def _in_block(proof: Mapping[str, Any], record: str, jwks: Mapping[str, Any] | str | bytes) -> bool:
     """RFC 9162, section 2.1.3.2."""
     try:
         _, block = opened(proof["block"], BLOCK, trusted_keys(jwks))

@@ -114,6 +114,8 @@ def test_edit_then_approve(desk, at, script):
     press(page, "Go back, send nothing")
     assert page.get_by_label("Amount").input_value() == "99"
     page.locator("button[value=approve]").click()
+    # Only a step that could be read counts.
+    page.wait_for_timeout(1100)
     press(page, "Approve with changes")
     told(page, "Sent to agent_dev")
     answer = desk.state(ask, "dev-agent-key")["result"]["answer"]

@@ -146,16 +146,16 @@ fn an_altered_record_is_named() {
         alter(data.path(), sql, &id);
         let (code, said) = verify(data.path());
         assert_eq!(code, Some(1), "{sql}: {said}");
-        let first = said.lines().next().unwrap();
-        assert!(first.contains(&id), "{sql}: {said}");
-        assert!(first.contains(said_of_it), "{sql}: {said}");
+        // What does not match the states is said before what is wrong with the record.
+        let named = |line: &str| line.contains(&id) && line.contains(said_of_it);
+        assert!(said.lines().any(named), "{sql}: {said}");
         assert!(said.contains("The record does NOT hold"), "{sql}: {said}");
         let mut json = countersign();
         let ran = run(json.args(["audit", "verify", "--json", "--data"]).arg(data.path()));
         assert_eq!(ran.code, 1);
         let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!(report["valid"], false);
-        assert!(report["broken"][0].as_str().unwrap().contains(&id), "{report}");
+        assert!(report["broken"].to_string().contains(&id), "{report}");
     }
 }
 

@@ -22,7 +22,7 @@ use crate::hacp::{begun, done, inline, raised};
 use crate::world::World;
 
 /// How many bytes are flipped in pages of one kind.
-const FLIPS: usize = 24;
+const FLIPS: usize = 3;
 
 /// Tables that hold records, states, lists and deadlines; their indexes are known by their names.
 const TABLES: [&str; 10] = [

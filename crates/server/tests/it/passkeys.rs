@@ -380,13 +380,13 @@ async fn ending_all_access_ends_passkey_sign_in_too() {
     let secret = token["secret"].as_str().unwrap().to_owned();
     let link = world.human().post("/api/v1/people/ada/link", json!({})).await.is(201);
     let link = link["url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
-    world.bearer(&secret).get("/api/v1/inbox").await.is(200);
+    world.bearer(&secret).get("/api/v1/asks?view=inbox").await.is(200);
     world.bearer(&secret).delete("/api/v1/people/ada/access").await.problem(403, "not-allowed");
     world.human().delete("/api/v1/people/user_dev/access").await.problem(403, "not-allowed");
     world.human().delete("/api/v1/people/ada/access").await.is(204);
-    world.bearer(&secret).get("/api/v1/inbox").await.problem(401, "unauthorized");
+    world.bearer(&secret).get("/api/v1/asks?view=inbox").await.problem(401, "unauthorized");
     browser.client.get("/").await.is(401);
-    world.anonymous().post_form("/sign-in", &[("token", &link)]).await.is(401);
+    world.anonymous().sign_in(&link).await.is(401);
     let door = world.anonymous().get("/sign-in").await.is(200);
     let cookie = door.header("set-cookie").split(';').next().unwrap().to_owned();
     let fields = device.fill(&PasskeyForm::of(&door).unwrap(), &here);
