@@ -187,6 +187,21 @@ impl Dice {
     }
 }
 
+/// A place in a page. One in eight is anywhere. Of the others half are in its header and the places of its
+/// cells, and half in its cells: what lies between them is unused.
+fn place(page: &[u8], kind: &str, dice: &mut Dice) -> usize {
+    if kind == "overflow" || dice.roll(8) == 0 {
+        return dice.roll(page.len());
+    }
+    let number = |at: usize| usize::from(u16::from_be_bytes([page[at], page[at + 1]]));
+    let header = if kind == "leaf" { 8 } else { 12 };
+    if dice.roll(2) == 0 {
+        return dice.roll((header + 2 * number(3)).min(page.len()));
+    }
+    let cells = number(5).min(page.len() - 1);
+    cells + dice.roll(page.len() - cells)
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_damaged_byte_is_found_or_harmless() {
     let folder = tempfile::tempdir().unwrap();
@@ -208,9 +223,7 @@ async fn one_damaged_byte_is_found_or_harmless() {
     for ((name, kind), pages) in &kinds {
         for _ in 0..flips {
             let page = pages[dice.roll(pages.len())];
-            // Half of them where a page begins: its header and the places of its cells.
-            let reach = if dice.roll(2) == 0 { 64 } else { 4096 };
-            let at = page + dice.roll(reach);
+            let at = page + place(&bytes[page..page + 4096], kind, &mut dice);
             let mut spoilt = bytes.clone();
             spoilt[at] ^= u8::try_from(1 + dice.roll(255)).unwrap();
             let path = folder.path().join("spoilt.db");
@@ -227,6 +240,5 @@ async fn one_damaged_byte_is_found_or_harmless() {
         }
     }
     println!("{found} found, {harmless} harmless, in {} kinds of pages", kinds.len());
-    // Most pages are half empty: what is flipped there is harmless.
-    assert!(found * 3 > harmless, "{found} found, {harmless} harmless");
+    assert!(found > harmless, "{found} found, {harmless} harmless");
 }
