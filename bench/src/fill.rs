@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use anyhow::ensure;
 use dialects::hxp_execution::parse_create;
-use kernel::{Command, Effect, Time};
-use server::auth::Door;
-use server::bootstrap;
-use server::clock::SystemClock;
-use server::gateway::Gateway;
-use server::home::Home;
-use server::knocks::Knocks;
+use gateway::Gateway;
+use gateway::auth::Authenticator;
+use gateway::bootstrap;
+use gateway::clock::SystemClock;
+use gateway::installation::Installation;
+use gateway::login_rate_limit::LoginRateLimit;
+use kernel::{AskCommand, Effect, Time};
 use store::{Clock, Settlement};
 use tokio::task::JoinSet;
 
@@ -48,7 +48,7 @@ pub(crate) async fn run(folder: &Path, asks: usize, due: &str) -> anyhow::Result
         "none" => Arc::new(SystemClock),
         millis => Arc::new(Stopped(Time::from_millis(millis.parse::<i64>()? - TIMEOUT_MILLIS))),
     };
-    let home = Home::open(&settings(folder).check()?, clock, true).await?;
+    let home = Installation::open(&settings(folder).check()?.location, clock, true).await?;
     let gateway = Gateway::new(home.store, home.clock);
     bootstrap::dev(&gateway).await?;
     let left = Arc::new(AtomicUsize::new(asks));
@@ -84,14 +84,16 @@ pub(crate) async fn work_off(gateway: &Gateway) -> anyhow::Result<()> {
 async fn ask(gateway: Gateway, left: Arc<AtomicUsize>) -> anyhow::Result<()> {
     let new = parse_create(ASK.as_bytes())?;
     let directory = gateway.directory();
-    let Ok(actor) =
-        Door::new(0, None, Knocks::default()).agent_by(&directory, AGENT, gateway.now())
-    else {
+    let Ok(actor) = Authenticator::new(0, None, LoginRateLimit::default()).agent(
+        &directory,
+        AGENT,
+        gateway.now(),
+    ) else {
         anyhow::bail!("the agent of --dev is not there");
     };
     let take = |left: usize| left.checked_sub(1);
     while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok() {
-        gateway.run(actor.clone(), Command::Ask(Box::new(new.clone()))).await?;
+        gateway.run(actor.clone(), AskCommand::Create(Box::new(new.clone()))).await?;
     }
     Ok(())
 }

@@ -4,9 +4,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use server::clock::SystemClock;
+use gateway::clock::SystemClock;
+use gateway::installation;
 use server::config::{Database, Secret, Settings};
-use server::home;
 use server::serve::Server;
 use server::telemetry;
 
@@ -22,9 +22,9 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<()> {
     let config = settings.check()?;
     telemetry::start_logging(config.log_format, &config.log_level)?;
     // A store that was filled by hand has no keys yet.
-    let embedded = matches!(config.database, Database::Sqlite(_));
-    if embedded && !config.data.join("server-keys.json").exists() {
-        home::new_keys(&config).await?;
+    let embedded = matches!(config.location.database, Database::Sqlite(_));
+    if embedded && !config.location.data.join("server-keys.json").exists() {
+        installation::new_keys(&config.location).await?;
     }
     let server = Box::pin(Server::start(config, Arc::new(SystemClock))).await?;
     if let Some(address) = server.listening().first() {

@@ -13,21 +13,21 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use anyhow::{Context, ensure};
 use dialects::hxp_execution::parse_create;
+use gateway::Gateway;
+use gateway::auth::Authenticator;
+use gateway::bootstrap;
+use gateway::clock::SystemClock;
+use gateway::installation::Installation;
+use gateway::login_rate_limit::LoginRateLimit;
 use kernel::actor::{Assurance, Via};
 use kernel::ask::{DefaultAction, Dialect};
 use kernel::command::{NewAsk, Silence};
 use kernel::directory::{NewAgent, NewProject};
 use kernel::insight::{ACTIONS, Day, INTENTS, Measure, REFUSALS, SEVERITIES, Tally, Whose};
 use kernel::question::{Answer, Reply};
-use kernel::{Actor, AgentId, AskId, Command, ProjectId, Subject, Time};
+use kernel::{Actor, AgentId, AskCommand, AskId, DirectoryCommand, ProjectId, Subject, Time};
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
-use server::auth::Door;
-use server::bootstrap;
-use server::clock::SystemClock;
-use server::gateway::Gateway;
-use server::home::Home;
-use server::knocks::Knocks;
 use store::Clock;
 use store::memory::Memory;
 
@@ -63,17 +63,18 @@ pub(crate) fn fill(folder: &Path, messages: u64) -> anyhow::Result<u64> {
 
 /// What that process does.
 pub(crate) async fn run(folder: &Path, messages: u64) -> anyhow::Result<()> {
-    let home = Home::open(&settings(folder).check()?, Arc::new(SystemClock), true).await?;
+    let home = Installation::open(&settings(folder).check()?.location, Arc::new(SystemClock), true)
+        .await?;
     let gateway = Gateway::new(home.store, home.clock);
     bootstrap::dev(&gateway).await?;
     for n in 0..PROJECTS {
         let project = NewProject::plain(project(n)?);
-        gateway.run(Actor::System, Command::SaveProject(project)).await?;
+        gateway.run(Actor::System, DirectoryCommand::SaveProject(project)).await?;
     }
     for n in 0..AGENTS {
         let (id, project, owner) = (agent(n)?, project(n % PROJECTS)?, "user_dev".parse()?);
         let agent = NewAgent { id, project, owner, conversations: None };
-        gateway.run(Actor::System, Command::SaveAgent(agent)).await?;
+        gateway.run(Actor::System, DirectoryCommand::SaveAgent(agent)).await?;
     }
     let today = Day::of(gateway.now()).number();
     drop(gateway);
@@ -188,23 +189,25 @@ async fn stories() -> anyhow::Result<Vec<Story>> {
 
 /// One of them, by a number of which each part decides something.
 async fn play(gateway: &Gateway, clock: &Hands, chance: u64) -> anyhow::Result<AskId> {
-    let Ok(asks) =
-        Door::new(0, None, Knocks::default()).agent_by(&gateway.directory(), AGENT, gateway.now())
-    else {
+    let Ok(asks) = Authenticator::new(0, None, LoginRateLimit::default()).agent(
+        &gateway.directory(),
+        AGENT,
+        gateway.now(),
+    ) else {
         anyhow::bail!("the agent of --dev is not there");
     };
     let id = "user_dev".parse()?;
     let person = Actor::Human { id, via: Via::Web, assurance: Assurance::Session };
     let of = |shift: u32, many: u64| (chance >> shift) % many;
-    let asked = gateway.run(asks.clone(), Command::Ask(Box::new(new(chance)?))).await?;
+    let asked = gateway.run(asks.clone(), AskCommand::Create(Box::new(new(chance)?))).await?;
     let id = asked.ask.context("no ask")?.id;
     // From a second to some days, and about twice as long each time.
     clock.advance(2_i64.pow(u32::try_from(of(0, 19))?));
     let answers = of(5, 10) < 8;
     if answers && of(9, 8) > 0 {
-        gateway.run(person.clone(), Command::Open(id)).await?;
+        gateway.run(person.clone(), AskCommand::Open(id)).await?;
         if of(12, 3) == 0 && of(20, 4) > 0 {
-            gateway.run(person.clone(), Command::Pick(id, 0)).await?;
+            gateway.run(person.clone(), AskCommand::Pick(id, 0)).await?;
         }
     }
     clock.advance(2_i64.pow(u32::try_from(of(14, 15))?));
@@ -215,16 +218,16 @@ async fn play(gateway: &Gateway, clock: &Hands, chance: u64) -> anyhow::Result<A
     };
     let reply = Reply { answer, comment: Some("as discussed".to_owned()) };
     let end = match of(5, 10) {
-        8 => Command::Cancel(id, None),
+        8 => AskCommand::Cancel(id, None),
         9 => {
             clock.advance(60 * 86_400);
-            Command::Expire(id)
+            AskCommand::Expire(id)
         }
-        _ => Command::Answer(id, Box::new(reply)),
+        _ => AskCommand::Answer(id, Box::new(reply)),
     };
     let by = match end {
-        Command::Cancel(..) => asks,
-        Command::Expire(_) => Actor::System,
+        AskCommand::Cancel(..) => asks,
+        AskCommand::Expire(_) => Actor::System,
         _ => person,
     };
     gateway.run(by, end).await?;

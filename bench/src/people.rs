@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::ensure;
+use gateway::Gateway;
+use gateway::bootstrap;
+use gateway::clock::SystemClock;
+use gateway::installation::Installation;
 use kernel::directory::{About, NewHuman, Profile};
-use kernel::{Actor, Command, ProjectId};
-use server::bootstrap;
-use server::clock::SystemClock;
-use server::gateway::Gateway;
-use server::home::Home;
+use kernel::{Actor, DirectoryCommand, ProjectId};
 use tokio::task::JoinSet;
 
 use crate::gateway::settings;
@@ -42,7 +42,8 @@ pub(crate) fn fill(folder: &Path, people: usize) -> anyhow::Result<()> {
 
 /// What that process does.
 pub(crate) async fn run(folder: &Path, people: usize) -> anyhow::Result<()> {
-    let home = Home::open(&settings(folder).check()?, Arc::new(SystemClock), true).await?;
+    let home = Installation::open(&settings(folder).check()?.location, Arc::new(SystemClock), true)
+        .await?;
     let gateway = Gateway::new(home.store, home.clock);
     bootstrap::dev(&gateway).await?;
     let left = Arc::new(AtomicUsize::new(people));
@@ -52,7 +53,7 @@ pub(crate) async fn run(folder: &Path, people: usize) -> anyhow::Result<()> {
         adding.spawn(async move {
             let take = |left: usize| left.checked_sub(1);
             while let Ok(n) = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
-                gateway.run(Actor::System, Command::SaveHuman(person(n)?)).await?;
+                gateway.run(Actor::System, DirectoryCommand::SaveHuman(person(n)?)).await?;
             }
             anyhow::Ok(())
         });

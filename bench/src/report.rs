@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use gateway::clock::SystemClock;
 use serde::{Deserialize, Serialize};
-use server::clock::SystemClock;
 use store::Clock;
 
 /// What was reached, and what should be.

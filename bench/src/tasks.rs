@@ -6,18 +6,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, ensure};
+use gateway::Gateway;
+use gateway::auth::Authenticator;
+use gateway::bootstrap;
+use gateway::clock::SystemClock;
+use gateway::installation::Installation;
+use gateway::login_rate_limit::LoginRateLimit;
 use kernel::actor::{Assurance, Via};
 use kernel::ask::Priority;
 use kernel::question::{Answer, Reply};
 use kernel::task::{CheckpointKind, Given, Intent, NewCheckpoint, NewEntry, NewTask, TaskCommand};
-use kernel::{Actor, Command, TaskId};
+use kernel::{Actor, AskCommand, Command, TaskId};
 use serde_json::json;
-use server::auth::Door;
-use server::bootstrap;
-use server::clock::SystemClock;
-use server::gateway::Gateway;
-use server::home::Home;
-use server::knocks::Knocks;
 use store::Outcome;
 use tokio::task::JoinSet;
 
@@ -49,7 +49,8 @@ pub(crate) fn fill(folder: &Path, tasks: usize, events: usize) -> anyhow::Result
 
 /// What that process does.
 pub(crate) async fn run(folder: &Path, tasks: usize, events: usize) -> anyhow::Result<()> {
-    let home = Home::open(&settings(folder).check()?, Arc::new(SystemClock), true).await?;
+    let home = Installation::open(&settings(folder).check()?.location, Arc::new(SystemClock), true)
+        .await?;
     let gateway = Gateway::new(home.store, home.clock);
     bootstrap::dev(&gateway).await?;
     let cast = Cast::of(gateway.clone())?;
@@ -87,8 +88,9 @@ struct Cast {
 
 impl Cast {
     fn of(gateway: Gateway) -> anyhow::Result<Self> {
-        let (directory, door) = (gateway.directory(), Door::new(0, None, Knocks::default()));
-        let Ok(agent) = door.agent_by(&directory, AGENT, gateway.now()) else {
+        let (directory, door) =
+            (gateway.directory(), Authenticator::new(0, None, LoginRateLimit::default()));
+        let Ok(agent) = door.agent(&directory, AGENT, gateway.now()) else {
             anyhow::bail!("the agent of --dev is not there");
         };
         let id = "user_dev".parse()?;
@@ -152,7 +154,7 @@ impl Cast {
         let raised = self.run(&self.agent, TaskCommand::Raise(task, Box::new(new))).await?;
         let ask = raised.ask.context("no checkpoint")?.id;
         let yes = Reply { answer: Answer::Approved { edits: None }, comment: None };
-        let answer = Command::Answer(ask, Box::new(yes));
+        let answer = AskCommand::Answer(ask, Box::new(yes));
         Ok(self.gateway.run(self.person.clone(), answer).await?.place)
     }
 }

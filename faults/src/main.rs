@@ -6,12 +6,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::ensure;
+use anyhow::{anyhow, bail, ensure};
 use clap::{Parser, ValueEnum};
 use faults::campaign::{self, Backend, Fault, Plan};
 use faults::check::Invariant;
+use faults::postgres::DatabaseLost;
 use faults::report;
 use tokio::signal::unix::{SignalKind, signal};
+
+/// How often a proof is tried per backend, each time with the next seed.
+const PROOFS: u64 = 5;
 
 /// Runs clients and faults against the real binary and checks that nothing acknowledged is lost.
 #[derive(Parser)]
@@ -73,27 +77,7 @@ async fn main() -> anyhow::Result<ExitCode> {
     eprintln!("seed {seed}");
     let mut campaigns = Vec::new();
     for backend in arguments.backend.backends() {
-        let folder = tempfile::Builder::new().prefix("countersign-faults-").tempdir()?;
-        // PostgreSQL runs as somebody else and has to get to its own folder.
-        fs::set_permissions(folder.path(), Permissions::from_mode(0o711))?;
-        let plan = Plan {
-            binary: arguments.binary.canonicalize()?,
-            folder: folder.path().to_owned(),
-            backend,
-            time: Duration::from_secs(arguments.seconds),
-            seed,
-            faults: faults.clone(),
-            lying: arguments.prove,
-        };
-        // Whoever interrupts a run leaves no process behind.
-        let campaign = tokio::select! {
-            campaign = Box::pin(campaign::run(&plan)) => campaign,
-            () = interrupted() => Err(anyhow::anyhow!("interrupted")),
-        };
-        if arguments.keep {
-            eprintln!("kept: {}", folder.keep().display());
-        }
-        campaigns.push(campaign?);
+        campaigns.push(repeated(&arguments, backend, seed, &faults).await?);
     }
     println!("\n{}", report::table(&campaigns));
     println!("seed {seed}, {} s per backend", arguments.seconds);
@@ -115,6 +99,57 @@ async fn main() -> anyhow::Result<ExitCode> {
     }
     println!("{}", if passed { "every invariant held" } else { "INVARIANTS WERE VIOLATED" });
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// One campaign against one backend.
+///
+/// Syncs that lie can leave PostgreSQL without a checkpoint to start from. Then there is nothing that the
+/// checker could read, so the proof is repeated with another seed: the checker itself has to report the
+/// loss.
+async fn repeated(
+    arguments: &Arguments,
+    backend: Backend,
+    seed: u64,
+    faults: &[Fault],
+) -> anyhow::Result<report::Campaign> {
+    for seed in seed..seed + PROOFS {
+        match campaign(arguments, backend, seed, faults).await {
+            Err(error) if arguments.prove && error.is::<DatabaseLost>() => {
+                eprintln!("{backend:?}: the database does not start any more with seed {seed}");
+            }
+            other => return other,
+        }
+    }
+    bail!("{backend:?} did not start again in {PROOFS} proofs, so the checker had nothing to check")
+}
+
+async fn campaign(
+    arguments: &Arguments,
+    backend: Backend,
+    seed: u64,
+    faults: &[Fault],
+) -> anyhow::Result<report::Campaign> {
+    let folder = tempfile::Builder::new().prefix("countersign-faults-").tempdir()?;
+    // PostgreSQL runs as somebody else and has to get to its own folder.
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o711))?;
+    let plan = Plan {
+        binary: arguments.binary.canonicalize()?,
+        folder: folder.path().to_owned(),
+        backend,
+        time: Duration::from_secs(arguments.seconds),
+        seed,
+        faults: faults.to_vec(),
+        lying: arguments.prove,
+    };
+    // Whoever interrupts a run leaves no process behind.
+    let campaign = tokio::select! {
+        campaign = Box::pin(campaign::run(&plan)) => campaign,
+        () = interrupted() => Err(anyhow!("interrupted")),
+    };
+    if arguments.keep {
+        eprintln!("kept: {}", folder.keep().display());
+    }
+    campaign
 }
 
 /// Until somebody wants us to end.

@@ -13,6 +13,18 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../.ci/postgres");
 /// How long processes may take to die after `kill -9`.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// `PostgreSQL` did not start again on what it had on disk.
+#[derive(Debug)]
+pub struct DatabaseLost;
+
+impl std::fmt::Display for DatabaseLost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PostgreSQL did not start again")
+    }
+}
+
+impl std::error::Error for DatabaseLost {}
+
 /// A running server; it is stopped when dropped.
 pub struct Cluster {
     folder: PathBuf,
@@ -57,8 +69,7 @@ impl Cluster {
     /// Starts it again on what it has on disk.
     pub fn restart(&self) -> anyhow::Result<()> {
         let status = script("again", &self.folder, &self.environment).status()?;
-        ensure!(status.success(), "PostgreSQL did not start again");
-        Ok(())
+        if status.success() { Ok(()) } else { Err(DatabaseLost.into()) }
     }
 
     /// Whether its postmaster is alive: it ends by itself when its disk is full for too long.

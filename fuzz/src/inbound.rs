@@ -3,17 +3,19 @@
 
 use std::sync::{Arc, LazyLock};
 
-use channels::mail::inbound::{Inbound, Provider};
-use channels::mail::{Reader, Replies};
+use channels::email::provider_webhook::{EmailProvider, ProviderWebhook};
+use channels::email::{AddressOwner, EmailReader, ReplyAddress, ReplyAddresses};
 use channels::slack::{self, Slack};
 use channels::sms::Sms;
-use channels::telegram::{self, Hearing, Telegram};
-use channels::twilio::{API, Account, CONTENT, Sender};
-use channels::webhook::{self, Webhook};
-use channels::whatsapp::{self, Carried, Cloud, GRAPH};
-use channels::{Channel, Knock, Secret};
-use kernel::Time;
+use channels::telegram::{self, Telegram, UpdateSource};
+use channels::twilio::{API, CONTENT, Sender, TwilioAccount};
+use channels::webhook::{self, WebhookChannel};
+use channels::whatsapp::{self, GRAPH, MetaWhatsapp, TwilioWhatsapp};
+use channels::{Channel, Secret, WebhookCall};
+use kernel::directory::Means;
+use kernel::{AskId, Time};
 use reqwest::{Client, Url};
+use ulid::Ulid;
 
 use crate::twice;
 
@@ -28,9 +30,9 @@ type Shared = LazyLock<Vec<Box<dyn Channel>>>;
 /// Any program that speaks Standard Webhooks, and `WhatsApp` through Meta.
 pub(crate) fn webhooks(bytes: &[u8]) {
     static CHANNELS: Shared = LazyLock::new(|| {
-        let settings = webhook::Settings { url: url(HOOK), secret: Secret::new(SIGNING) };
+        let settings = webhook::WebhookSettings { url: url(HOOK), secret: Secret::new(SIGNING) };
         let clock = Arc::new(|| Time::from_millis(NOW));
-        let cloud = whatsapp::Settings {
+        let cloud = whatsapp::MetaSettings {
             graph: url(GRAPH),
             phone_number_id: "106540352242922".to_owned(),
             token: Secret::new("token"),
@@ -39,8 +41,8 @@ pub(crate) fn webhooks(bytes: &[u8]) {
             template: None,
         };
         vec![
-            boxed(Webhook::new(&settings, Client::new(), clock)),
-            boxed(Cloud::new(cloud, Client::new())),
+            boxed(WebhookChannel::new(&settings, Client::new(), clock)),
+            boxed(MetaWhatsapp::new(cloud, Client::new())),
         ]
     });
     all(&CHANNELS, &["", "messages"], bytes);
@@ -49,7 +51,7 @@ pub(crate) fn webhooks(bytes: &[u8]) {
 /// Slack's events, buttons and forms.
 pub(crate) fn slack(bytes: &[u8]) {
     static CHANNELS: Shared = LazyLock::new(|| {
-        let settings = slack::Settings {
+        let settings = slack::SlackSettings {
             bot_token: Secret::new("xoxb-1"),
             signing_secret: Some(Secret::new("signing secret")),
             app_token: None,
@@ -63,7 +65,7 @@ pub(crate) fn slack(bytes: &[u8]) {
 /// SMS and `WhatsApp` through Twilio.
 pub(crate) fn twilio(bytes: &[u8]) {
     static CHANNELS: Shared = LazyLock::new(|| {
-        let account = Account {
+        let account = TwilioAccount {
             api: url(API),
             content: url(CONTENT),
             sid: format!("AC{}", "0".repeat(32)),
@@ -74,7 +76,7 @@ pub(crate) fn twilio(bytes: &[u8]) {
         };
         vec![
             boxed(Sms::new(account.clone(), Client::new())),
-            boxed(Carried::new(account, None, Client::new())),
+            boxed(TwilioWhatsapp::new(account, None, Client::new())),
         ]
     });
     all(&CHANNELS, &["", "status"], bytes);
@@ -83,10 +85,10 @@ pub(crate) fn twilio(bytes: &[u8]) {
 /// Telegram's updates.
 pub(crate) fn telegram(bytes: &[u8]) {
     static CHANNELS: Shared = LazyLock::new(|| {
-        let settings = telegram::Settings {
+        let settings = telegram::TelegramSettings {
             api: url(telegram::API),
             token: Secret::new("123456:ABC-DEF"),
-            hearing: Hearing::Webhook { url: url(HOOK), secret: Secret::new("s3cret") },
+            hearing: UpdateSource::Webhook { url: url(HOOK), secret: Secret::new("s3cret") },
         };
         vec![boxed(Telegram::new(settings, Client::new()))]
     });
@@ -95,24 +97,35 @@ pub(crate) fn telegram(bytes: &[u8]) {
 
 /// Answers by email: as a message, and as providers post them.
 pub(crate) fn mail(bytes: &[u8]) {
-    static READER: LazyLock<Option<Reader>> = LazyLock::new(|| {
-        let replies = Replies::new("replies@example.com", [7; 32]).ok()?;
-        Some(Reader::new(replies, ["countersign@example.com".to_owned()]))
+    static READER: LazyLock<Option<EmailReader>> = LazyLock::new(|| {
+        let replies = ReplyAddresses::new("replies@example.com", [7; 32]).ok()?;
+        Some(EmailReader::new(replies, ["countersign@example.com".to_owned()]))
     });
     let Some(reader) = &*READER else { panic!("the reader cannot be made") };
     twice(|| reader.read(bytes, None));
+    // To an address that somebody was given, with a signature: the sender is read strictly.
+    let reply = ReplyAddress {
+        ask: AskId::new(Ulid(1)),
+        whom: AddressOwner::of(&Means::email("ada@example.org")),
+    };
+    let to = reader.replies().address(reply);
+    let signed = "From: ada@example.org\r\nDKIM-Signature: v=1\r\nTo: ";
+    let signed = [signed.as_bytes(), to.as_bytes(), b"\r\n", bytes].concat();
+    twice(|| reader.read(&signed, Some(&to)));
     let password = || Secret::new("password");
     let providers = [
-        Provider::Mailgun { signing_key: password() },
-        Provider::Postmark { user: "postmark".to_owned(), password: password() },
-        Provider::Signed { secret: Secret::new(SIGNING) },
+        EmailProvider::Mailgun { signing_key: password() },
+        EmailProvider::Postmark { user: "postmark".to_owned(), password: password() },
+        EmailProvider::Signed { secret: Secret::new(SIGNING) },
     ];
     for provider in providers {
-        let Ok(inbound) = Inbound::new(provider, reader.clone()) else { panic!("no provider") };
+        let Ok(inbound) = ProviderWebhook::new(provider, reader.clone()) else {
+            panic!("no provider")
+        };
         for headers in kinds() {
-            let knock = knock("", &headers, bytes);
-            twice(|| inbound.parse(&knock).map_err(|unread| format!("{unread:?}")));
-            assert!(inbound.verify(&knock).is_err(), "nobody signed this");
+            let call = call("", &headers, bytes);
+            twice(|| inbound.parse(&call).map_err(|unread| format!("{unread:?}")));
+            assert!(inbound.verify(&call).is_err(), "nobody signed this");
         }
     }
 }
@@ -121,9 +134,9 @@ fn all(channels: &[Box<dyn Channel>], names: &[&'static str], bytes: &[u8]) {
     for channel in channels {
         for name in names {
             for headers in kinds() {
-                let knock = knock(name, &headers, bytes);
-                twice(|| channel.parse(&knock).map_err(|unread| format!("{unread:?}")));
-                assert!(channel.verify(&knock).is_err(), "nobody signed this");
+                let call = call(name, &headers, bytes);
+                twice(|| channel.parse(&call).map_err(|unread| format!("{unread:?}")));
+                assert!(channel.verify(&call).is_err(), "nobody signed this");
             }
         }
     }
@@ -135,8 +148,8 @@ fn kinds() -> [Vec<(String, String)>; 3] {
         .map(|kind| vec![("content-type".to_owned(), kind.to_owned())])
 }
 
-fn knock<'a>(name: &'a str, headers: &'a [(String, String)], body: &'a [u8]) -> Knock<'a> {
-    Knock { url: HOOK, name, headers, body, now: Time::from_millis(NOW) }
+fn call<'a>(name: &'a str, headers: &'a [(String, String)], body: &'a [u8]) -> WebhookCall<'a> {
+    WebhookCall { url: HOOK, name, headers, body, now: Time::from_millis(NOW) }
 }
 
 fn boxed<C: Channel + 'static>(made: Result<C, String>) -> Box<dyn Channel> {

@@ -5,14 +5,14 @@ use std::io::Write as _;
 use std::sync::{Arc, LazyLock};
 
 use dialects::proof::{Jwks, RevocationClaims, verify};
+use gateway::Gateway;
+use gateway::audit::{Against, check, check_export};
+use gateway::bootstrap;
+use gateway::clock::SystemClock;
+use gateway::installation::Installation;
+use gateway::sealed_head::Heads;
 use serde_json::Value;
-use server::audit::{Against, check, check_export};
-use server::bootstrap;
-use server::clock::SystemClock;
 use server::config::Settings;
-use server::gateway::Gateway;
-use server::home::Home;
-use server::mark::Marked;
 use store::Store;
 use store::sqlite::Sqlite;
 use tokio::runtime::{Builder, Runtime};
@@ -83,7 +83,8 @@ static BACKUP: LazyLock<Vec<u8>> = LazyLock::new(|| {
             dev: Some(true),
             ..Settings::default()
         };
-        let home = Home::open(&settings.check()?, Arc::new(SystemClock), true).await?;
+        let home =
+            Installation::open(&settings.check()?.location, Arc::new(SystemClock), true).await?;
         let gateway = Gateway::new(home.store, home.clock);
         bootstrap::dev(&gateway).await?;
         let copy = folder.path().join("backup.db");
@@ -110,7 +111,7 @@ pub(crate) fn backups(bytes: &[u8]) {
     let against = Against {
         keys: Arc::new(VECTORS.0.clone()),
         known: None,
-        marked: Marked::default(),
+        marked: Heads::default(),
         quick: false,
     };
     let checked = RUNTIME.block_on(Box::pin(check(&store, &against, &mut |_| {})));

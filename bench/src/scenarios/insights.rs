@@ -71,7 +71,7 @@ async fn compared(
 fn since(days: i64) -> anyhow::Result<String> {
     use kernel::insight::Day;
     use store::Clock as _;
-    let today = Day::of(server::clock::SystemClock.now());
+    let today = Day::of(gateway::clock::SystemClock.now());
     Ok(format!("from={}", today.before(u16::try_from(days - 1)?)))
 }
 

@@ -50,6 +50,10 @@ export interface ReceiptClaims {
   readonly by: By;
   readonly via?: string;
   readonly assurance?: Assurance;
+  /** How the sender was verified, if the answer came by email and they were. */
+  readonly sender?:
+    | { readonly method: "dkim"; readonly domain: string }
+    | { readonly method: "arc"; readonly domain: string; readonly sealer: string };
   readonly asked_at: string;
   readonly taken_up_at: string;
   readonly ended_at: string;

@@ -9,7 +9,7 @@ use kernel::Time;
 use sha2::Sha256;
 use subtle::{Choice, ConstantTimeEq};
 
-use crate::{Forged, Knock, Secret};
+use crate::{ForgedCall, Secret, WebhookCall};
 
 /// How far a call's moment may be from ours, in seconds.
 const WINDOW: i64 = 5 * 60;
@@ -27,15 +27,15 @@ pub fn sign(secret: &[u8], id: &str, seconds: &str, body: &[u8]) -> String {
 
 /// What calls are signed with.
 #[derive(Clone)]
-pub(crate) struct Key(Vec<u8>);
+pub(crate) struct WebhookKey(Vec<u8>);
 
-impl fmt::Debug for Key {
+impl fmt::Debug for WebhookKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("(hidden)")
     }
 }
 
-impl Key {
+impl WebhookKey {
     /// Reads a secret: `whsec_` and 24 to 64 bytes in base64.
     pub(crate) fn read(secret: &Secret) -> Option<Self> {
         let bytes = BASE64_STANDARD.decode(secret.reveal().strip_prefix("whsec_")?).ok()?;
@@ -54,28 +54,29 @@ impl Key {
     }
 
     /// Whether a call is by whoever has the same secret, and made just now.
-    pub(crate) fn verify(&self, knock: &Knock<'_>) -> Result<(), Forged> {
-        let header = |name| knock.header(name).filter(|value| !value.is_empty());
+    pub(crate) fn verify(&self, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
+        let header = |name| call.header(name).filter(|value| !value.is_empty());
         let (Some(id), Some(seconds), Some(shown)) =
             (header("webhook-id"), header("webhook-timestamp"), header("webhook-signature"))
         else {
-            return Err(Forged(
+            return Err(ForgedCall(
                 "webhook-id, webhook-timestamp and webhook-signature are needed, once each",
             ));
         };
-        let at: i64 = seconds.parse().map_err(|_| Forged("webhook-timestamp is not in seconds"))?;
-        let now = knock.now.millis().div_euclid(1000);
+        let at: i64 =
+            seconds.parse().map_err(|_| ForgedCall("webhook-timestamp is not in seconds"))?;
+        let now = call.now.millis().div_euclid(1000);
         if now.saturating_sub(at).saturating_abs() > WINDOW {
-            return Err(Forged("webhook-timestamp is more than five minutes away"));
+            return Err(ForgedCall("webhook-timestamp is more than five minutes away"));
         }
-        let signed = sign(&self.0, id, seconds, knock.body);
+        let signed = sign(&self.0, id, seconds, call.body);
         let same = shown
             .split(' ')
             .fold(Choice::from(0), |same, one| same | one.as_bytes().ct_eq(signed.as_bytes()));
         if bool::from(same) {
             Ok(())
         } else {
-            Err(Forged("webhook-signature is not by our secret"))
+            Err(ForgedCall("webhook-signature is not by our secret"))
         }
     }
 }
@@ -87,7 +88,7 @@ mod tests {
     /// The vector of the Standard Webhooks libraries' own tests.
     #[test]
     fn signed_as_the_standard_has_it() {
-        let key = Key::read(&Secret::new("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")).unwrap();
+        let key = WebhookKey::read(&Secret::new("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")).unwrap();
         let at = Time::from_millis(1_614_265_330_999);
         let [_, seconds, signature] =
             key.headers("msg_p5jXN8AQM9LWM0D4loKWxJek", at, br#"{"test": 2432232314}"#);
@@ -100,7 +101,7 @@ mod tests {
         for secret in
             ["", "whsec_", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_c2hvcnQ=", "whsec_?"]
         {
-            assert!(Key::read(&Secret::new(secret)).is_none(), "{secret}");
+            assert!(WebhookKey::read(&Secret::new(secret)).is_none(), "{secret}");
         }
     }
 }

@@ -6,7 +6,7 @@ use reqwest::{Response, StatusCode};
 use serde_json::Value;
 use url::Url;
 
-use crate::Failed;
+use crate::DeliveryError;
 
 /// No answer is longer that we have to understand.
 const LONGEST_ANSWER: usize = 1 << 20;
@@ -24,7 +24,7 @@ pub(crate) struct Answer {
 pub(crate) async fn answer(
     platform: &str,
     sent: Result<Response, reqwest::Error>,
-) -> Result<Answer, Failed> {
+) -> Result<Answer, DeliveryError> {
     let mut response = sent.map_err(|error| unreached(platform, &error))?;
     let status = response.status();
     let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
@@ -32,7 +32,9 @@ pub(crate) async fn answer(
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| unreached(platform, &error))? {
         if bytes.len() + chunk.len() > LONGEST_ANSWER {
-            return Err(Failed::later(format!("{platform} answered more than can be meant")));
+            return Err(DeliveryError::later(format!(
+                "{platform} answered more than can be meant"
+            )));
         }
         bytes.extend_from_slice(&chunk);
     }
@@ -50,7 +52,7 @@ fn wait(after: &str, date: Option<&str>) -> Option<Duration> {
 }
 
 /// What is wrong when there was no answer. Says nothing of the address: there may be a token in it.
-fn unreached(platform: &str, error: &reqwest::Error) -> Failed {
+fn unreached(platform: &str, error: &reqwest::Error) -> DeliveryError {
     let what = if error.is_timeout() {
         "did not answer in time"
     } else if error.is_connect() {
@@ -58,18 +60,18 @@ fn unreached(platform: &str, error: &reqwest::Error) -> Failed {
     } else {
         "broke off the connection"
     };
-    Failed::later(format!("{platform} {what}"))
+    DeliveryError::later(format!("{platform} {what}"))
 }
 
 impl Answer {
     /// What is wrong if it is about load or the platform itself, whatever the platform calls it.
-    pub(crate) fn later(&self, platform: &str) -> Option<Failed> {
+    pub(crate) fn later(&self, platform: &str) -> Option<DeliveryError> {
         let what = match self.status.as_u16() {
             429 => "takes no more messages for now".to_owned(),
             408 | 425 | 500.. => format!("has a problem of its own ({})", self.status.as_u16()),
             _ => return None,
         };
-        Some(Failed::Later { why: format!("{platform} {what}"), after: self.after })
+        Some(DeliveryError::Later { why: format!("{platform} {what}"), after: self.after })
     }
 }
 

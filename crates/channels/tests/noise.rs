@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use channels::ntfy::{self, Login, Ntfy};
 use channels::sms::Sms;
-use channels::telegram::{self, Hearing, Telegram};
+use channels::telegram::{self, Telegram, UpdateSource};
 use channels::testing::twilio::{AUTH_TOKEN, NUMBER, SID};
 use channels::testing::{telegram as bots, webhook as programs, whatsapp as meta};
-use channels::twilio::{API, Account, CONTENT, Sender};
-use channels::webhook::{self, Webhook};
-use channels::whatsapp::{self, Carried, Cloud, GRAPH};
-use channels::{Channel, Knock, Secret};
+use channels::twilio::{API, CONTENT, Sender, TwilioAccount};
+use channels::webhook::{self, WebhookChannel};
+use channels::whatsapp::{self, GRAPH, MetaWhatsapp, TwilioWhatsapp};
+use channels::{Channel, Secret, WebhookCall};
 use kernel::Time;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ const HOOK: &str = "https://ask.example.com/channels/any/thing";
 
 fn all() -> Vec<Box<dyn Channel>> {
     let client = reqwest::Client::new();
-    let account = Account {
+    let account = TwilioAccount {
         api: API.parse().unwrap(),
         content: CONTENT.parse().unwrap(),
         sid: SID.into(),
@@ -29,12 +29,15 @@ fn all() -> Vec<Box<dyn Channel>> {
         sender: Sender::Number(NUMBER.into()),
         status: None,
     };
-    let bot = telegram::Settings {
+    let bot = telegram::TelegramSettings {
         api: telegram::API.parse().unwrap(),
         token: Secret::new(bots::TOKEN),
-        hearing: Hearing::Webhook { url: HOOK.parse().unwrap(), secret: Secret::new("s3cret") },
+        hearing: UpdateSource::Webhook {
+            url: HOOK.parse().unwrap(),
+            secret: Secret::new("s3cret"),
+        },
     };
-    let cloud = whatsapp::Settings {
+    let cloud = whatsapp::MetaSettings {
         graph: GRAPH.parse().unwrap(),
         phone_number_id: meta::PHONE_NUMBER_ID.into(),
         token: Secret::new(meta::TOKEN),
@@ -42,20 +45,22 @@ fn all() -> Vec<Box<dyn Channel>> {
         verify_token: Secret::new(meta::VERIFY_TOKEN),
         template: None,
     };
-    let notices = ntfy::Settings {
+    let notices = ntfy::NtfySettings {
         server: ntfy::SERVER.parse().unwrap(),
         login: Login::Nobody,
         updates: true,
     };
-    let program =
-        webhook::Settings { url: HOOK.parse().unwrap(), secret: Secret::new(programs::SECRET) };
+    let program = webhook::WebhookSettings {
+        url: HOOK.parse().unwrap(),
+        secret: Secret::new(programs::SECRET),
+    };
     vec![
         Box::new(Telegram::new(bot, client.clone()).unwrap()),
         Box::new(Sms::new(account.clone(), client.clone()).unwrap()),
-        Box::new(Carried::new(account, None, client.clone()).unwrap()),
-        Box::new(Cloud::new(cloud, client.clone()).unwrap()),
+        Box::new(TwilioWhatsapp::new(account, None, client.clone()).unwrap()),
+        Box::new(MetaWhatsapp::new(cloud, client.clone()).unwrap()),
         Box::new(Ntfy::new(notices, client.clone()).unwrap()),
-        Box::new(Webhook::new(&program, client, Arc::new(|| Time::LAST)).unwrap()),
+        Box::new(WebhookChannel::new(&program, client, Arc::new(|| Time::LAST)).unwrap()),
     ]
 }
 
@@ -84,10 +89,10 @@ fn nothing_falls_over() {
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) };
     proptest!(config, |(url in url, headers in vec(header, 0..6), body in body(), at in any::<i64>())| {
         let now = Time::from_millis(at);
-        let knock = Knock { url: &url, name: "x", headers: &headers, body: &body, now };
+        let call = WebhookCall { url: &url, name: "x", headers: &headers, body: &body, now };
         for channel in &channels {
-            let _ = channel.parse(&knock);
-            prop_assert!(channel.verify(&knock).is_err(), "{}", channel.medium());
+            let _ = channel.parse(&call);
+            prop_assert!(channel.verify(&call).is_err(), "{}", channel.name());
         }
     });
 }

@@ -5,12 +5,12 @@ mod random;
 
 use std::time::Duration;
 
-use channels::heard::{Heard, What};
-use channels::ntfy::{Login, Ntfy, SERVER, Settings};
+use channels::inbound::{InboundContent, InboundMessage};
+use channels::ntfy::{Login, Ntfy, NtfySettings, SERVER};
 use channels::testing::cards;
 use channels::testing::ntfy::{self as platform, CLOSED, TOKEN, USER, checked};
 use channels::testing::stand::{LITTLE, PLENTY, Trouble, client};
-use channels::{Channel, Failed, Knock, Medium, Parcel, Secret};
+use channels::{Channel, DeliveryError, OutboundMessage, Secret, WebhookCall};
 use kernel::Time;
 use kernel::directory::Means;
 use proptest::prelude::*;
@@ -19,28 +19,30 @@ use serde_json::Value;
 const NOW: Time = Time::LAST;
 
 fn ntfy(server: url::Url, login: Login) -> Ntfy {
-    Ntfy::new(Settings { server, login, updates: true }, client(PLENTY)).unwrap()
+    Ntfy::new(NtfySettings { server, login, updates: true }, client(PLENTY)).unwrap()
 }
 
 fn by_token() -> Login {
     Login::Token(Secret::new(TOKEN))
 }
 
-fn parcel<'a>(to: &'a str, message: &'a Value) -> Parcel<'a> {
-    Parcel { to, message, key: "ask_1.ada", thread: None, token: None, now: NOW }
+fn outbound<'a>(to: &'a str, message: &'a Value) -> OutboundMessage<'a> {
+    OutboundMessage { to, message, key: "ask_1.ada", thread: None, token: None, now: NOW }
 }
 
 #[tokio::test]
 async fn a_notice_is_shown_once_and_changed_when_it_is_over() {
     let there = platform::Ntfy::start().await.unwrap();
     let ntfy = ntfy(there.base(), by_token());
-    assert_eq!(ntfy.medium(), Medium::Ntfy);
+    assert_eq!(ntfy.name(), "ntfy");
     let message = ntfy.render(&cards::confirm());
-    let posted = ntfy.deliver(parcel("ada-x7", &message)).await.unwrap();
+    let posted = ntfy.deliver(outbound("ada-x7", &message)).await.unwrap();
     // A repetition takes its place, another notice does not.
-    ntfy.deliver(parcel("ada-x7", &message)).await.unwrap();
+    ntfy.deliver(outbound("ada-x7", &message)).await.unwrap();
     assert_eq!((there.published().len(), there.shown().len()), (2, 1));
-    ntfy.deliver(Parcel { key: "ask_2.ada", ..parcel("ada-x7", &message) }).await.unwrap();
+    ntfy.deliver(OutboundMessage { key: "ask_2.ada", ..outbound("ada-x7", &message) })
+        .await
+        .unwrap();
     assert_eq!(there.shown().len(), 2);
 
     ntfy.update(&posted, &ntfy.render(&cards::over()), None).await.unwrap();
@@ -48,16 +50,16 @@ async fn a_notice_is_shown_once_and_changed_when_it_is_over() {
     assert_eq!(there.shown().len(), 2);
     assert!(shown["message"].as_str().unwrap().contains("Approved by Ada Lovelace"), "{shown}");
     assert_eq!(shown["priority"], 2);
-    let lost = channels::Posted { place: Value::Null, ..posted };
-    assert!(matches!(ntfy.update(&lost, &message, None).await, Err(Failed::Never { .. })));
+    let lost = channels::PostedMessage { place: Value::Null, ..posted };
+    assert!(matches!(ntfy.update(&lost, &message, None).await, Err(DeliveryError::Never { .. })));
 }
 
 #[tokio::test]
 async fn an_older_server_is_told_nothing_more() {
     let there = platform::Ntfy::start().await.unwrap();
-    let settings = Settings { server: there.base(), login: by_token(), updates: false };
+    let settings = NtfySettings { server: there.base(), login: by_token(), updates: false };
     let ntfy = Ntfy::new(settings, reqwest::Client::new()).unwrap();
-    let posted = ntfy.deliver(parcel("ada-x7", &ntfy.render(&cards::approve()))).await.unwrap();
+    let posted = ntfy.deliver(outbound("ada-x7", &ntfy.render(&cards::approve()))).await.unwrap();
     ntfy.update(&posted, &ntfy.render(&cards::over()), None).await.unwrap();
     assert_eq!(there.published().len(), 1);
 }
@@ -68,17 +70,20 @@ async fn published_as_whoever_is_set_up() {
     let user = Login::User(USER.0.into(), Secret::new(USER.1));
     for login in [by_token(), user] {
         let ntfy = ntfy(there.base(), login);
-        ntfy.deliver(parcel("ada-x7", &ntfy.render(&cards::approve()))).await.unwrap();
+        ntfy.deliver(outbound("ada-x7", &ntfy.render(&cards::approve()))).await.unwrap();
         let found = ntfy.check().await.unwrap();
         assert_eq!(found, "ntfy is healthy, and notices are published as phil");
     }
     let anybody = ntfy(there.base(), Login::Nobody);
     let message = anybody.render(&cards::approve());
-    anybody.deliver(parcel("free-for-all", &message)).await.unwrap();
+    anybody.deliver(outbound("free-for-all", &message)).await.unwrap();
     assert!(anybody.check().await.unwrap().ends_with("as anybody"));
     // An agent's own token.
     let token = Secret::new(TOKEN);
-    anybody.deliver(Parcel { token: Some(&token), ..parcel("ada-x7", &message) }).await.unwrap();
+    anybody
+        .deliver(OutboundMessage { token: Some(&token), ..outbound("ada-x7", &message) })
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
@@ -86,21 +91,21 @@ async fn failures_say_what_to_do_and_when() {
     let there = platform::Ntfy::start().await.unwrap();
     let here = ntfy(there.base(), by_token());
     let message = here.render(&cards::approve());
-    let why = |sent: Result<channels::Posted, Failed>| match sent {
-        Err(Failed::Never { why }) => why,
+    let why = |sent: Result<channels::PostedMessage, DeliveryError>| match sent {
+        Err(DeliveryError::Never { why }) => why,
         other => panic!("{other:?}"),
     };
-    assert!(why(here.deliver(parcel(CLOSED, &message)).await).contains("write access"));
-    assert!(why(here.deliver(parcel("a b", &message)).await).contains("1 to 64"));
+    assert!(why(here.deliver(outbound(CLOSED, &message)).await).contains("write access"));
+    assert!(why(here.deliver(outbound("a b", &message)).await).contains("1 to 64"));
     let stranger = ntfy(there.base(), Login::Token(Secret::new("tk_old")));
-    assert!(why(stranger.deliver(parcel("ada-x7", &message)).await).contains("access token"));
-    assert!(matches!(stranger.check().await, Err(Failed::Never { .. })));
+    assert!(why(stranger.deliver(outbound("ada-x7", &message)).await).contains("access token"));
+    assert!(matches!(stranger.check().await, Err(DeliveryError::Never { .. })));
     let elsewhere = ntfy(there.base().join("elsewhere").unwrap(), by_token());
     assert!(
-        why(elsewhere.deliver(parcel("ada-x7", &message)).await)
+        why(elsewhere.deliver(outbound("ada-x7", &message)).await)
             .contains("no ntfy at this address")
     );
-    let settings = Settings { server: there.base(), login: by_token(), updates: true };
+    let settings = NtfySettings { server: there.base(), login: by_token(), updates: true };
     let hasty = Ntfy::new(settings, client(LITTLE)).unwrap();
     let later = [
         (Trouble::Busy(9), Some(9)),
@@ -111,8 +116,8 @@ async fn failures_say_what_to_do_and_when() {
     for (trouble, seconds) in later {
         there.trouble(trouble);
         let here = if trouble == Trouble::Hang { &hasty } else { &here };
-        let failed = here.deliver(parcel("ada-x7", &message)).await.unwrap_err();
-        let Failed::Later { after, .. } = failed else { panic!("{trouble:?}: {failed}") };
+        let failed = here.deliver(outbound("ada-x7", &message)).await.unwrap_err();
+        let DeliveryError::Later { after, .. } = failed else { panic!("{trouble:?}: {failed}") };
         assert_eq!(after, seconds.map(Duration::from_secs));
     }
     assert!(!format!("{here:?}").contains(TOKEN));
@@ -121,19 +126,24 @@ async fn failures_say_what_to_do_and_when() {
 #[tokio::test]
 async fn nothing_comes_back() {
     let ntfy = ntfy(SERVER.parse().unwrap(), Login::Nobody);
-    let knock =
-        Knock { url: "https://ask.example.com/x", name: "x", headers: &[], body: b"{}", now: NOW };
-    ntfy.verify(&knock).unwrap_err();
-    ntfy.parse(&knock).unwrap_err();
-    let heard = Heard {
+    let call = WebhookCall {
+        url: "https://ask.example.com/x",
+        name: "x",
+        headers: &[],
+        body: b"{}",
+        now: NOW,
+    };
+    ntfy.verify(&call).unwrap_err();
+    ntfy.parse(&call).unwrap_err();
+    let inbound = InboundMessage {
         id: "1".into(),
         from: Means::Ntfy("ada-x7".into()),
         name: None,
         place: Value::Null,
-        what: What::Stopped,
+        what: InboundContent::Stopped,
         at: None,
     };
-    assert!(matches!(ntfy.answer(&heard, "?").await, Err(Failed::Never { .. })));
+    assert!(matches!(ntfy.reply(&inbound, "?").await, Err(DeliveryError::Never { .. })));
 }
 
 #[test]
@@ -144,7 +154,7 @@ fn half_a_setting_is_refused() {
         Login::User("phil".into(), Secret::new("")),
     ];
     for login in wrong {
-        let settings = Settings { server: SERVER.parse().unwrap(), login, updates: true };
+        let settings = NtfySettings { server: SERVER.parse().unwrap(), login, updates: true };
         Ntfy::new(settings, reqwest::Client::new()).unwrap_err();
     }
 }

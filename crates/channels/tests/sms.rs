@@ -5,13 +5,13 @@ mod random;
 
 use std::time::Duration;
 
-use channels::heard::{About, Receipt, What};
+use channels::inbound::{DeliveryReport, InReplyTo, InboundContent};
 use channels::sms::Sms;
 use channels::testing::cards;
 use channels::testing::stand::{Inbound, LITTLE, PLENTY, Trouble, client};
 use channels::testing::twilio::{AUTH_TOKEN, KEY, NUMBER, SERVICE, Twilio};
-use channels::twilio::{API, Account, CONTENT, Sender};
-use channels::{Channel, Failed, Heard, Medium, Parcel, Secret};
+use channels::twilio::{API, CONTENT, Sender, TwilioAccount};
+use channels::{Channel, DeliveryError, InboundMessage, OutboundMessage, Secret};
 use kernel::Time;
 use kernel::directory::Means;
 use proptest::prelude::*;
@@ -27,36 +27,39 @@ async fn here() -> (Twilio, Sms) {
     (there, sms)
 }
 
-fn parcel<'a>(to: &'a str, message: &'a Value) -> Parcel<'a> {
-    Parcel { to, message, key: "k1", thread: None, token: None, now: NOW }
+fn outbound<'a>(to: &'a str, message: &'a Value) -> OutboundMessage<'a> {
+    OutboundMessage { to, message, key: "k1", thread: None, token: None, now: NOW }
 }
 
-fn heard(sms: &Sms, inbound: &Inbound) -> Vec<Heard> {
-    sms.verify(&inbound.knock("messages", NOW)).unwrap();
-    let parsed = sms.parse(&inbound.knock("messages", NOW)).unwrap();
+fn inbound(sms: &Sms, inbound: &Inbound) -> Vec<InboundMessage> {
+    sms.verify(&inbound.call("messages", NOW)).unwrap();
+    let parsed = sms.parse(&inbound.call("messages", NOW)).unwrap();
     let (kind, body) = parsed.answer.unwrap();
     assert_eq!(kind, "text/xml");
     assert!(body.ends_with("<Response/>"), "{body}");
-    parsed.heard
+    parsed.inbound
 }
 
 #[tokio::test]
 async fn a_question_is_asked_and_answered_with_its_code() {
     let (there, sms) = here().await;
-    assert_eq!(sms.medium(), Medium::Sms);
-    let posted = sms.deliver(parcel(ADA, &sms.render(&cards::approve()))).await.unwrap();
+    assert_eq!(sms.name(), "sms");
+    let posted = sms.deliver(outbound(ADA, &sms.render(&cards::approve()))).await.unwrap();
     let sent = there.sent().remove(0);
     let member = |name: &str| sent.iter().find(|(key, _)| key == name).unwrap().1.clone();
     assert_eq!((member("To"), member("From")), (ADA.to_owned(), NUMBER.to_owned()));
     assert_eq!(member("StatusCallback"), HOOK);
     assert!(member("Body").contains("A7 yes: Approve"), "{}", member("Body"));
 
-    let said = heard(&sms, &there.write(HOOK, "SM1", ADA, " A7 yes\n"));
+    let said = inbound(&sms, &there.write(HOOK, "SM1", ADA, " A7 yes\n"));
     let [wrote] = said.as_slice() else { panic!("{said:?}") };
     assert_eq!((wrote.id.as_str(), &wrote.from), ("SM1", &Means::Sms(ADA.into())));
-    assert_eq!(wrote.what, What::Wrote { text: " A7 yes\n".into(), about: About::Nothing });
-    sms.answer(wrote, "Approved. Thank you.").await.unwrap();
-    sms.answer(wrote, "").await.unwrap();
+    assert_eq!(
+        wrote.what,
+        InboundContent::Wrote { text: " A7 yes\n".into(), about: InReplyTo::Nothing }
+    );
+    sms.reply(wrote, "Approved. Thank you.").await.unwrap();
+    sms.reply(wrote, "").await.unwrap();
     assert_eq!(there.sent().len(), 2);
     // It cannot be changed on a phone.
     sms.update(&posted, &sms.render(&cards::over()), None).await.unwrap();
@@ -67,7 +70,7 @@ async fn a_question_is_asked_and_answered_with_its_code() {
 #[tokio::test]
 async fn a_key_and_a_service_do_as_well() {
     let there = Twilio::start().await.unwrap();
-    let account = Account {
+    let account = TwilioAccount {
         auth_token: Secret::new("another"),
         key: Some((KEY.0.into(), Secret::new(KEY.1))),
         sender: Sender::Service(SERVICE.into()),
@@ -75,7 +78,7 @@ async fn a_key_and_a_service_do_as_well() {
         ..there.account(None)
     };
     let sms = Sms::new(account, client(PLENTY)).unwrap();
-    sms.deliver(parcel(ADA, &sms.render(&cards::approve()))).await.unwrap();
+    sms.deliver(outbound(ADA, &sms.render(&cards::approve()))).await.unwrap();
     assert!(there.sent()[0].iter().all(|(name, _)| name != "From" && name != "StatusCallback"));
 }
 
@@ -83,21 +86,23 @@ async fn a_key_and_a_service_do_as_well() {
 async fn what_became_of_it_is_said_in_words() {
     let (there, sms) = here().await;
     let became = |status: &str, error: &str| {
-        let mut said = heard(&sms, &there.became(HOOK, "SM1", ADA, status, error));
-        said.pop().map(|heard| {
-            assert_eq!(heard.from, Means::Sms(ADA.into()));
-            assert_eq!(heard.id, format!("SM1.{status}"));
-            let What::Became { posted, state } = heard.what else { panic!("{:?}", heard.what) };
+        let mut said = inbound(&sms, &there.became(HOOK, "SM1", ADA, status, error));
+        said.pop().map(|inbound| {
+            assert_eq!(inbound.from, Means::Sms(ADA.into()));
+            assert_eq!(inbound.id, format!("SM1.{status}"));
+            let InboundContent::Became { posted, state } = inbound.what else {
+                panic!("{:?}", inbound.what)
+            };
             assert_eq!(posted, "SM1");
             state
         })
     };
-    let failed = |why: &str, forever| Some(Receipt::Failed { why: why.into(), forever });
+    let failed = |why: &str, forever| Some(DeliveryReport::Failed { why: why.into(), forever });
     for status in ["queued", "sending", "sent", "accepted", "canceled"] {
         assert_eq!(became(status, ""), None);
     }
-    assert_eq!(became("delivered", ""), Some(Receipt::Delivered));
-    assert_eq!(became("read", ""), Some(Receipt::Read));
+    assert_eq!(became("delivered", ""), Some(DeliveryReport::Delivered));
+    assert_eq!(became("read", ""), Some(DeliveryReport::Read));
     let landline = "that number is a landline, or its carrier takes no messages (30006)";
     assert_eq!(became("undelivered", "30006"), failed(landline, true));
     assert_eq!(
@@ -114,27 +119,27 @@ async fn stop_means_stop_and_yes_is_an_answer() {
     let said = |text: &str, kind: Option<&str>| {
         let mut form = vec![("MessageSid", "SM1"), ("From", ADA), ("Body", text)];
         form.extend(kind.map(|kind| ("OptOutType", kind)));
-        let said = heard(&sms, &there.inbound(HOOK, &form));
+        let said = inbound(&sms, &there.inbound(HOOK, &form));
         let ids: std::collections::BTreeSet<String> = said.iter().map(|h| h.id.clone()).collect();
         assert_eq!(ids.len(), said.len(), "each has an id of its own");
-        said.into_iter().map(|heard| heard.what).collect::<Vec<_>>()
+        said.into_iter().map(|inbound| inbound.what).collect::<Vec<_>>()
     };
-    let wrote = |text: &str| What::Wrote { text: text.into(), about: About::Nothing };
+    let wrote = |text: &str| InboundContent::Wrote { text: text.into(), about: InReplyTo::Nothing };
     for word in
         ["STOP", " stop ", "StopAll", "unsubscribe", "CANCEL", "end", "Quit", "optout", "revoke"]
     {
-        assert_eq!(said(word, None), [What::Stopped], "{word}");
+        assert_eq!(said(word, None), [InboundContent::Stopped], "{word}");
     }
     for word in ["start", "UNSTOP"] {
-        assert_eq!(said(word, None), [What::Resumed], "{word}");
+        assert_eq!(said(word, None), [InboundContent::Resumed], "{word}");
     }
     assert_eq!(said("yes", None), [wrote("yes")]);
     assert_eq!(said("please stop", None), [wrote("please stop")]);
     assert_eq!(said("A7 end", None), [wrote("A7 end")]);
     // As Twilio says, where it keeps a list of words itself.
-    assert_eq!(said("ARRET", Some("STOP")), [What::Stopped]);
-    assert_eq!(said("START", Some("START")), [What::Resumed]);
-    assert_eq!(said("Yes", Some("START")), [What::Resumed, wrote("Yes")]);
+    assert_eq!(said("ARRET", Some("STOP")), [InboundContent::Stopped]);
+    assert_eq!(said("START", Some("START")), [InboundContent::Resumed]);
+    assert_eq!(said("Yes", Some("START")), [InboundContent::Resumed, wrote("Yes")]);
     assert_eq!(said("INFO", Some("HELP")), []);
     assert_eq!(said(" ", None), []);
 }
@@ -143,7 +148,7 @@ async fn stop_means_stop_and_yes_is_an_answer() {
 async fn only_twilio_is_believed() {
     let (there, sms) = here().await;
     let inbound = there.write(HOOK, "SM1", ADA, "A7 yes");
-    let forged = |inbound: &Inbound| sms.verify(&inbound.knock("messages", NOW)).unwrap_err();
+    let forged = |inbound: &Inbound| sms.verify(&inbound.call("messages", NOW)).unwrap_err();
     let change = |from: &str, to: &str| {
         let body = String::from_utf8(inbound.body.clone()).unwrap().replace(from, to).into_bytes();
         Inbound { body, ..inbound.clone() }
@@ -154,12 +159,12 @@ async fn only_twilio_is_believed() {
     forged(&Inbound { headers: vec![], ..inbound.clone() });
     let twice = [inbound.headers.clone(), inbound.headers.clone()].concat();
     forged(&Inbound { headers: twice, ..inbound.clone() });
-    let other = Account { auth_token: Secret::new("another"), ..there.account(None) };
+    let other = TwilioAccount { auth_token: Secret::new("another"), ..there.account(None) };
     let other = Sms::new(other, client(PLENTY)).unwrap();
-    other.verify(&inbound.knock("messages", NOW)).unwrap_err();
+    other.verify(&inbound.call("messages", NOW)).unwrap_err();
     // Twilio leaves a port out at times; anything else of the address counts.
     let ported = Inbound { url: HOOK.replace(".com/", ".com:8443/"), ..inbound.clone() };
-    sms.verify(&ported.knock("messages", NOW)).unwrap();
+    sms.verify(&ported.call("messages", NOW)).unwrap();
 }
 
 #[tokio::test]
@@ -167,7 +172,7 @@ async fn what_cannot_be_read_says_what_was_expected() {
     let (_there, sms) = here().await;
     let parse = |body: &[u8]| {
         let body = Inbound { method: "POST", url: HOOK.into(), headers: vec![], body: body.into() };
-        sms.parse(&body.knock("messages", NOW)).map(|parsed| parsed.heard)
+        sms.parse(&body.call("messages", NOW)).map(|parsed| parsed.inbound)
     };
     let cases: [(&[u8], &str); 7] = [
         (b"", "MessageSid"),
@@ -202,15 +207,15 @@ async fn failures_say_what_to_do_and_when() {
     ];
     for (code, words) in never {
         there.refuse(ADA, code);
-        let failed = sms.deliver(parcel(ADA, &message)).await.unwrap_err();
-        let Failed::Never { why } = failed else { panic!("{failed}") };
+        let failed = sms.deliver(outbound(ADA, &message)).await.unwrap_err();
+        let DeliveryError::Never { why } = failed else { panic!("{failed}") };
         assert!(why.contains(words), "{code}: {why}");
     }
     there.refuse(ADA, 21_611);
-    assert!(matches!(sms.deliver(parcel(ADA, &message)).await, Err(Failed::Later { .. })));
+    assert!(matches!(sms.deliver(outbound(ADA, &message)).await, Err(DeliveryError::Later { .. })));
     for to in ["ada", "", "0170 1234567", "whatsapp:+491701234567"] {
         assert!(
-            matches!(sms.deliver(parcel(to, &message)).await, Err(Failed::Never { .. })),
+            matches!(sms.deliver(outbound(to, &message)).await, Err(DeliveryError::Never { .. })),
             "{to}"
         );
     }
@@ -224,19 +229,19 @@ async fn failures_say_what_to_do_and_when() {
     for (trouble, seconds) in later {
         there.trouble(trouble);
         let sms = if trouble == Trouble::Hang { &hasty } else { &sms };
-        let failed = sms.deliver(parcel("+4930123456", &message)).await.unwrap_err();
-        let Failed::Later { after, .. } = failed else { panic!("{trouble:?}: {failed}") };
+        let failed = sms.deliver(outbound("+4930123456", &message)).await.unwrap_err();
+        let DeliveryError::Later { after, .. } = failed else { panic!("{trouble:?}: {failed}") };
         assert_eq!(after, seconds.map(Duration::from_secs));
     }
-    let stranger = Account { auth_token: Secret::new("wrong"), ..there.account(None) };
+    let stranger = TwilioAccount { auth_token: Secret::new("wrong"), ..there.account(None) };
     let stranger = Sms::new(stranger, client(PLENTY)).unwrap();
-    let Err(Failed::Never { why }) = stranger.check().await else { panic!("it was let in") };
+    let Err(DeliveryError::Never { why }) = stranger.check().await else { panic!("it was let in") };
     assert!(why.contains("auth token"), "{why}");
     assert!(!format!("{sms:?}").contains(AUTH_TOKEN));
 }
 
-fn account() -> Account {
-    Account {
+fn account() -> TwilioAccount {
+    TwilioAccount {
         api: API.parse().unwrap(),
         content: CONTENT.parse().unwrap(),
         sid: channels::testing::twilio::SID.into(),
@@ -250,12 +255,12 @@ fn account() -> Account {
 #[test]
 fn half_a_setting_is_refused() {
     let wrong = [
-        Account { sid: "AC1".into(), ..account() },
-        Account { auth_token: Secret::new(""), ..account() },
-        Account { key: Some(("AC".into(), Secret::new("x"))), ..account() },
-        Account { key: Some((KEY.0.into(), Secret::new(""))), ..account() },
-        Account { sender: Sender::Number("5005550006".into()), ..account() },
-        Account { sender: Sender::Service("MG1".into()), ..account() },
+        TwilioAccount { sid: "AC1".into(), ..account() },
+        TwilioAccount { auth_token: Secret::new(""), ..account() },
+        TwilioAccount { key: Some(("AC".into(), Secret::new("x"))), ..account() },
+        TwilioAccount { key: Some((KEY.0.into(), Secret::new(""))), ..account() },
+        TwilioAccount { sender: Sender::Number("5005550006".into()), ..account() },
+        TwilioAccount { sender: Sender::Service("MG1".into()), ..account() },
     ];
     for account in wrong {
         Sms::new(account, reqwest::Client::new()).unwrap_err();

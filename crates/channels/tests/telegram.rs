@@ -7,12 +7,14 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use channels::heard::{About, What};
-use channels::telegram::{API, Hearing, Settings, Telegram};
+use channels::inbound::{InReplyTo, InboundContent};
+use channels::telegram::{API, Telegram, TelegramSettings, UpdateSource};
 use channels::testing::cards;
 use channels::testing::stand::{Call, Inbound, LITTLE, PLENTY, Trouble, client};
 use channels::testing::telegram::{self as platform, TOKEN, checked};
-use channels::{Channel, Ear, Failed, Heard, Medium, Parcel, Posted, Secret};
+use channels::{
+    Channel, DeliveryError, InboundHandler, InboundMessage, OutboundMessage, PostedMessage, Secret,
+};
 use kernel::Time;
 use kernel::directory::Means;
 use proptest::prelude::*;
@@ -22,47 +24,48 @@ use url::Url;
 const NOW: Time = Time::LAST;
 const HOOK: &str = "https://ask.example.com/channels/telegram/updates";
 
-fn bot(api: Url, token: &str, hearing: Hearing) -> Telegram {
-    Telegram::new(Settings { api, token: Secret::new(token), hearing }, client(PLENTY)).unwrap()
+fn bot(api: Url, token: &str, hearing: UpdateSource) -> Telegram {
+    Telegram::new(TelegramSettings { api, token: Secret::new(token), hearing }, client(PLENTY))
+        .unwrap()
 }
 
 fn polling(there: &platform::Telegram) -> Telegram {
-    bot(there.base(), TOKEN, Hearing::Poll)
+    bot(there.base(), TOKEN, UpdateSource::Poll)
 }
 
 fn hooked(api: Url) -> Telegram {
     let url = Url::parse(HOOK).unwrap();
-    bot(api, TOKEN, Hearing::Webhook { url, secret: Secret::new("s3cret-_") })
+    bot(api, TOKEN, UpdateSource::Webhook { url, secret: Secret::new("s3cret-_") })
 }
 
-fn parcel<'a>(to: &'a str, message: &'a Value) -> Parcel<'a> {
-    Parcel { to, message, key: "k1", thread: None, token: None, now: NOW }
+fn outbound<'a>(to: &'a str, message: &'a Value) -> OutboundMessage<'a> {
+    OutboundMessage { to, message, key: "k1", thread: None, token: None, now: NOW }
 }
 
-fn why(failed: Failed) -> String {
+fn why(failed: DeliveryError) -> String {
     match failed {
-        Failed::Never { why } => why,
-        Failed::Later { .. } => panic!("it would be tried again: {failed}"),
+        DeliveryError::Never { why } => why,
+        DeliveryError::Gone { .. } | DeliveryError::Later { .. } => panic!("unexpected: {failed}"),
     }
 }
 
 /// Keeps what it hears, and refuses as often as told.
 #[derive(Default)]
-struct Ears {
-    heard: Mutex<Vec<Heard>>,
+struct KeepingHandler {
+    inbound: Mutex<Vec<InboundMessage>>,
     refusals: Mutex<u32>,
     enough: tokio::sync::Notify,
 }
 
 #[async_trait]
-impl Ear for Ears {
-    async fn hear(&self, heard: Heard) -> Result<Option<Value>, Failed> {
+impl InboundHandler for KeepingHandler {
+    async fn handle(&self, inbound: InboundMessage) -> Result<Option<Value>, DeliveryError> {
         let mut refusals = self.refusals.lock().unwrap();
         if *refusals > 0 {
             *refusals -= 1;
-            return Err(Failed::later("the store is away"));
+            return Err(DeliveryError::later("the store is away"));
         }
-        self.heard.lock().unwrap().push(heard);
+        self.inbound.lock().unwrap().push(inbound);
         self.enough.notify_one();
         Ok(None)
     }
@@ -73,11 +76,11 @@ async fn a_question_is_asked_and_shown_as_over() {
     let there = platform::Telegram::start().await.unwrap();
     there.chat(7);
     let bot = polling(&there);
-    assert_eq!(bot.medium(), Medium::Telegram);
-    let posted = bot.deliver(parcel("7", &bot.render(&cards::approve()))).await.unwrap();
+    assert_eq!(bot.name(), "telegram");
+    let posted = bot.deliver(outbound("7", &bot.render(&cards::approve()))).await.unwrap();
     assert_eq!(
         posted,
-        Posted { id: "7:1".into(), thread: None, place: json!({ "chat": 7, "message": 1 }) }
+        PostedMessage { id: "7:1".into(), thread: None, place: json!({ "chat": 7, "message": 1 }) }
     );
     let shown = there.message(7, 1).unwrap();
     assert_eq!(shown["reply_markup"]["inline_keyboard"][0][0]["callback_data"], "t-yes");
@@ -90,7 +93,7 @@ async fn a_question_is_asked_and_shown_as_over() {
     // The same once more is fine, and so is a message below it.
     bot.update(&posted, &over, None).await.unwrap();
     let message = bot.render(&cards::converse());
-    let below = Parcel { thread: Some("7:1"), ..parcel("7", &message) };
+    let below = OutboundMessage { thread: Some("7:1"), ..outbound("7", &message) };
     let below = bot.deliver(below).await.unwrap();
     assert_eq!(there.message(7, 2).unwrap()["reply_parameters"]["message_id"], 1);
     assert_eq!(below.id, "7:2");
@@ -106,8 +109,8 @@ async fn a_group_that_moved_is_followed() {
     there.moved(-5, -1005);
     let bot = polling(&there);
     let message = bot.render(&cards::approve());
-    let parcel = Parcel { thread: Some("-5:3"), ..parcel("-5", &message) };
-    assert_eq!(bot.deliver(parcel).await.unwrap().id, "-1005:1");
+    let outbound = OutboundMessage { thread: Some("-5:3"), ..outbound("-5", &message) };
+    assert_eq!(bot.deliver(outbound).await.unwrap().id, "-1005:1");
     assert!(there.message(-1005, 1).unwrap().get("reply_parameters").is_none());
 }
 
@@ -129,17 +132,17 @@ async fn what_will_never_arrive_says_what_to_do() {
         ("ada", "is a number"),
     ];
     for (to, words) in cases {
-        let why = why(bot.deliver(parcel(to, &message)).await.unwrap_err());
+        let why = why(bot.deliver(outbound(to, &message)).await.unwrap_err());
         assert!(why.contains(words), "{to}: {why}");
     }
-    let stranger = self::bot(there.base(), "1:other", Hearing::Poll);
-    let failed = stranger.deliver(parcel("1", &message)).await.unwrap_err();
+    let stranger = self::bot(there.base(), "1:other", UpdateSource::Poll);
+    let failed = stranger.deliver(outbound("1", &message)).await.unwrap_err();
     assert!(why(failed).contains("@BotFather"));
     // An agent's own bot.
     there.chat(7);
     let token = Secret::new(TOKEN);
-    let parcel = Parcel { token: Some(&token), ..parcel("7", &message) };
-    stranger.deliver(parcel).await.unwrap();
+    let outbound = OutboundMessage { token: Some(&token), ..outbound("7", &message) };
+    stranger.deliver(outbound).await.unwrap();
 }
 
 #[tokio::test]
@@ -149,7 +152,7 @@ async fn what_may_arrive_later_is_tried_again() {
     let bot = polling(&there);
     let message = bot.render(&cards::approve());
     let (api, token) = (there.base(), Secret::new(TOKEN));
-    let settings = Settings { api, token, hearing: Hearing::Poll };
+    let settings = TelegramSettings { api, token, hearing: UpdateSource::Poll };
     let hasty = Telegram::new(settings, client(LITTLE)).unwrap();
     let cases = [
         (Trouble::Busy(17), Some(17), "takes no more messages"),
@@ -160,15 +163,15 @@ async fn what_may_arrive_later_is_tried_again() {
     for (trouble, seconds, words) in cases {
         there.trouble(trouble);
         let bot = if trouble == Trouble::Hang { &hasty } else { &bot };
-        let failed = bot.deliver(parcel("7", &message)).await.unwrap_err();
-        let Failed::Later { why, after } = failed else { panic!("{trouble:?}: {failed}") };
+        let failed = bot.deliver(outbound("7", &message)).await.unwrap_err();
+        let DeliveryError::Later { why, after } = failed else { panic!("{trouble:?}: {failed}") };
         assert_eq!(after, seconds.map(Duration::from_secs));
         assert!(why.contains(words), "{why}");
         assert!(!why.contains("ABC-DEF"), "a token is in its address: {why}");
     }
-    let nobody = self::bot("http://127.0.0.1:9/".parse().unwrap(), TOKEN, Hearing::Poll);
-    let failed = nobody.deliver(parcel("7", &message)).await.unwrap_err();
-    assert_eq!(failed, Failed::later("Telegram cannot be reached"));
+    let nobody = self::bot("http://127.0.0.1:9/".parse().unwrap(), TOKEN, UpdateSource::Poll);
+    let failed = nobody.deliver(outbound("7", &message)).await.unwrap_err();
+    assert_eq!(failed, DeliveryError::later("Telegram cannot be reached"));
     assert!(!format!("{bot:?}").contains("ABC-DEF"));
 }
 
@@ -176,25 +179,25 @@ async fn what_may_arrive_later_is_tried_again() {
 async fn those_who_press_are_always_answered() {
     let there = platform::Telegram::start().await.unwrap();
     let bot = hooked(there.base());
-    let heard =
-        |inbound: &Inbound| bot.parse(&inbound.knock("updates", NOW)).unwrap().heard.remove(0);
-    let press = heard(&there.press(7, -5, 3, "t-yes"));
+    let inbound =
+        |inbound: &Inbound| bot.parse(&inbound.call("updates", NOW)).unwrap().inbound.remove(0);
+    let press = inbound(&there.press(7, -5, 3, "t-yes"));
     let token = "t-yes".to_owned();
     // Who pressed counts, not the group.
     assert_eq!(press.from, Means::Telegram("7".into()));
-    assert_eq!(press.what, What::Pressed { token, posted: Some("-5:3".into()) });
-    bot.answer(&press, "").await.unwrap();
+    assert_eq!(press.what, InboundContent::Pressed { token, posted: Some("-5:3".into()) });
+    bot.reply(&press, "").await.unwrap();
     assert_eq!(there.answered(), [json!({ "callback_query_id": "q73" })]);
-    let late = why(bot.answer(&press, "again").await.unwrap_err());
+    let late = why(bot.reply(&press, "again").await.unwrap_err());
     assert!(late.contains("too long ago"), "{late}");
 
-    bot.answer(&heard(&there.press(8, -5, 3, "t-yes")), &"é".repeat(300)).await.unwrap();
+    bot.reply(&inbound(&there.press(8, -5, 3, "t-yes")), &"é".repeat(300)).await.unwrap();
     let shown = there.answered()[1]["text"].as_str().unwrap().to_owned();
     assert_eq!(shown, format!("{}…", "é".repeat(199)));
 
     // Whoever wrote is answered below it.
     there.chat(7);
-    bot.answer(&heard(&there.write(7, "A7 yes", None)), "Thanks.").await.unwrap();
+    bot.reply(&inbound(&there.write(7, "A7 yes", None)), "Thanks.").await.unwrap();
     assert_eq!(there.message(7, 1).unwrap()["reply_parameters"]["message_id"], 900);
 }
 
@@ -203,12 +206,12 @@ async fn only_what_was_taken_is_taken_from_telegram() {
     let there = platform::Telegram::start().await.unwrap();
     there.chat(7);
     let bot = polling(&there);
-    let ears = Ears::default();
-    *ears.refusals.lock().unwrap() = 1;
+    let handlers = KeepingHandler::default();
+    *handlers.refusals.lock().unwrap() = 1;
     there.write(7, "/start CODE", None);
     there.write(7, "it is fine", Some(4));
-    let failed = bot.listen(&ears).await.unwrap_err();
-    assert_eq!(failed, Failed::later("the store is away"));
+    let failed = bot.listen(&handlers).await.unwrap_err();
+    assert_eq!(failed, DeliveryError::later("the store is away"));
     assert_eq!(there.waiting(), 2);
 
     // It comes again; what cannot be understood holds nothing up.
@@ -216,31 +219,31 @@ async fn only_what_was_taken_is_taken_from_telegram() {
     there.update(json!({ "poll": {} }));
     there.press(7, 7, 1, "t-no");
     let three = async {
-        while ears.heard.lock().unwrap().len() < 3 {
-            ears.enough.notified().await;
+        while handlers.inbound.lock().unwrap().len() < 3 {
+            handlers.enough.notified().await;
         }
         while there.waiting() > 0 {
             tokio::task::yield_now().await;
         }
     };
     tokio::select! {
-        ended = bot.listen(&ears) => panic!("{ended:?}"),
+        ended = bot.listen(&handlers) => panic!("{ended:?}"),
         () = three => {}
     }
-    let heard = ears.heard.lock().unwrap();
-    let said: Vec<&What> = heard.iter().map(|heard| &heard.what).collect();
-    let wrote = |text: &str, about| What::Wrote { text: text.into(), about };
-    let pressed = What::Pressed { token: "t-no".into(), posted: Some("7:1".into()) };
+    let inbound = handlers.inbound.lock().unwrap();
+    let said: Vec<&InboundContent> = inbound.iter().map(|inbound| &inbound.what).collect();
+    let wrote = |text: &str, about| InboundContent::Wrote { text: text.into(), about };
+    let pressed = InboundContent::Pressed { token: "t-no".into(), posted: Some("7:1".into()) };
     assert_eq!(
         said,
         [
-            &wrote("/start CODE", About::Nothing),
-            &wrote("it is fine", About::Posted("7:4".into())),
+            &wrote("/start CODE", InReplyTo::Nothing),
+            &wrote("it is fine", InReplyTo::Posted("7:4".into())),
             &pressed,
         ]
     );
-    assert_eq!(heard[0].name.as_deref(), Some("Ada Lovelace"));
-    assert_eq!(heard[0].at, Some(Time::from_millis(1_772_000_000_000)));
+    assert_eq!(inbound[0].name.as_deref(), Some("Ada Lovelace"));
+    assert_eq!(inbound[0].at, Some(Time::from_millis(1_772_000_000_000)));
     // Nothing that waits is thrown away, and once nothing is to be told, no number is named.
     let asked: Vec<Value> = there.calls().iter().map(Call::json).collect();
     assert_eq!(asked[0], json!({ "drop_pending_updates": false }));
@@ -252,8 +255,8 @@ async fn only_what_was_taken_is_taken_from_telegram() {
 async fn two_who_ask_are_told_so() {
     let there = platform::Telegram::start().await.unwrap();
     there.contest(true);
-    let failed = polling(&there).listen(&Ears::default()).await.unwrap_err();
-    let Failed::Later { why, .. } = failed else { panic!("{failed}") };
+    let failed = polling(&there).listen(&KeepingHandler::default()).await.unwrap_err();
+    let DeliveryError::Later { why, .. } = failed else { panic!("{failed}") };
     assert!(why.contains("one server alone"), "{why}");
 }
 
@@ -261,7 +264,7 @@ async fn two_who_ask_are_told_so() {
 async fn a_webhook_is_set_and_known_by_its_secret() {
     let there = platform::Telegram::start().await.unwrap();
     let bot = hooked(there.base());
-    let ears = Ears::default();
+    let handlers = KeepingHandler::default();
     let set = async {
         while there.calls().is_empty() {
             tokio::task::yield_now().await;
@@ -269,24 +272,24 @@ async fn a_webhook_is_set_and_known_by_its_secret() {
         bot.check().await.unwrap()
     };
     let found = tokio::select! {
-        ended = bot.listen(&ears) => panic!("{ended:?}"),
+        ended = bot.listen(&handlers) => panic!("{ended:?}"),
         found = set => found,
     };
     assert_eq!(found, format!("the bot is @countersign_bot, and Telegram calls {HOOK}"));
     let inbound = there.write(7, "hello", None);
     assert_eq!(inbound.url, HOOK);
-    bot.verify(&inbound.knock("updates", NOW)).unwrap();
+    bot.verify(&inbound.call("updates", NOW)).unwrap();
 
     let header = |value: &str| ("x-telegram-bot-api-secret-token".to_owned(), value.to_owned());
     for headers in [vec![], vec![header("")], vec![header("s3cret-")], vec![header("s3cret-_"); 2]]
     {
         let forged = Inbound { headers, ..inbound.clone() };
-        bot.verify(&forged.knock("updates", NOW)).unwrap_err();
+        bot.verify(&forged.call("updates", NOW)).unwrap_err();
     }
-    polling(&there).verify(&inbound.knock("updates", NOW)).unwrap_err();
+    polling(&there).verify(&inbound.call("updates", NOW)).unwrap_err();
     // Whoever polls takes the webhook away.
     there.contest(true);
-    polling(&there).listen(&ears).await.unwrap_err();
+    polling(&there).listen(&handlers).await.unwrap_err();
     assert_eq!(polling(&there).check().await.unwrap(), "the bot is @countersign_bot");
 }
 
@@ -296,17 +299,17 @@ fn what_telegram_says_is_read() {
     let read = |body: &[u8]| {
         let body =
             Inbound { method: "POST", url: String::new(), headers: vec![], body: body.into() };
-        bot.parse(&body.knock("updates", NOW)).map(|parsed| parsed.heard)
+        bot.parse(&body.call("updates", NOW)).map(|parsed| parsed.inbound)
     };
     let member = |kind: &str, status: &str| {
         let update = json!({ "update_id": 1, "my_chat_member": {
             "chat": { "id": 7, "type": kind }, "from": { "id": 7 }, "date": 1,
             "old_chat_member": { "status": "member" }, "new_chat_member": { "status": status },
         }});
-        read(update.to_string().as_bytes()).unwrap().pop().map(|heard| heard.what)
+        read(update.to_string().as_bytes()).unwrap().pop().map(|inbound| inbound.what)
     };
-    assert_eq!(member("private", "kicked"), Some(What::Stopped));
-    assert_eq!(member("private", "member"), Some(What::Resumed));
+    assert_eq!(member("private", "kicked"), Some(InboundContent::Stopped));
+    assert_eq!(member("private", "member"), Some(InboundContent::Resumed));
     assert_eq!(member("private", "restricted"), None);
     assert_eq!(member("group", "kicked"), None);
     // Of no concern, or from nobody.
@@ -327,12 +330,12 @@ fn what_telegram_says_is_read() {
         let body = format!(
             r#"{{"update_id":1,"message":{{"message_id":1,"from":{{"id":1}},"chat":{{"id":-1,"type":"group"}},"date":1,{more}}}}}"#
         );
-        read(body.as_bytes()).unwrap().pop().map(|heard| heard.what)
+        read(body.as_bytes()).unwrap().pop().map(|inbound| inbound.what)
     };
-    let wrote = |text: &str, about| Some(What::Wrote { text: text.into(), about });
-    assert_eq!(group(r#""text":"/start@bot CODE""#), wrote("/start@bot CODE", About::Nothing));
+    let wrote = |text: &str, about| Some(InboundContent::Wrote { text: text.into(), about });
+    assert_eq!(group(r#""text":"/start@bot CODE""#), wrote("/start@bot CODE", InReplyTo::Nothing));
     let reply = r#""text":"x","reply_to_message":{"message_id":2,"chat":{"id":-1,"type":"group"},"from":{"id":9,"is_bot":true}}"#;
-    assert_eq!(group(reply), wrote("x", About::Posted("-1:2".into())));
+    assert_eq!(group(reply), wrote("x", InReplyTo::Posted("-1:2".into())));
     for body in
         ["", "null", "[]", "{}", r#"{"update_id":"1"}"#, r#"{"update_id":1,"message":{}}"#, "\u{0}"]
     {
@@ -346,8 +349,10 @@ fn half_a_setting_is_refused() {
     for (token, secret) in
         [("", "x"), ("abc", "x"), ("1:", "x"), ("1:a/b", "x"), (TOKEN, ""), (TOKEN, "a b")]
     {
-        let hearing = Hearing::Webhook { url: HOOK.parse().unwrap(), secret: Secret::new(secret) };
-        let settings = Settings { api: API.parse().unwrap(), token: Secret::new(token), hearing };
+        let hearing =
+            UpdateSource::Webhook { url: HOOK.parse().unwrap(), secret: Secret::new(secret) };
+        let settings =
+            TelegramSettings { api: API.parse().unwrap(), token: Secret::new(token), hearing };
         Telegram::new(settings, reqwest::Client::new()).unwrap_err();
     }
 }

@@ -6,12 +6,12 @@ mod random;
 use std::sync::Arc;
 use std::time::Duration;
 
-use channels::heard::{About, Heard, Receipt, What};
+use channels::inbound::{DeliveryReport, InReplyTo, InboundContent, InboundMessage};
 use channels::testing::cards;
 use channels::testing::stand::{Call, Inbound, LITTLE, PLENTY, Trouble, client};
 use channels::testing::webhook::{Program, SECRET};
-use channels::webhook::{Settings, Webhook};
-use channels::{Channel, Failed, Medium, Parcel, Secret};
+use channels::webhook::{WebhookChannel, WebhookSettings};
+use channels::{Channel, DeliveryError, OutboundMessage, Secret};
 use kernel::Time;
 use kernel::directory::Means;
 use proptest::prelude::*;
@@ -23,18 +23,18 @@ fn now() -> Time {
     Time::from_millis(1_772_000_000_000)
 }
 
-fn webhook(settings: &Settings) -> Webhook {
-    Webhook::new(settings, client(PLENTY), Arc::new(now)).unwrap()
+fn webhook(settings: &WebhookSettings) -> WebhookChannel {
+    WebhookChannel::new(settings, client(PLENTY), Arc::new(now)).unwrap()
 }
 
-async fn here() -> (Program, Webhook) {
+async fn here() -> (Program, WebhookChannel) {
     let there = Program::start().await.unwrap();
     let webhook = webhook(&there.settings());
     (there, webhook)
 }
 
-fn parcel<'a>(to: &'a str, message: &'a Value) -> Parcel<'a> {
-    Parcel { to, message, key: "msg_1", thread: None, token: None, now: now() }
+fn outbound<'a>(to: &'a str, message: &'a Value) -> OutboundMessage<'a> {
+    OutboundMessage { to, message, key: "msg_1", thread: None, token: None, now: now() }
 }
 
 /// What the standard's own library says of a signature, whatever the time.
@@ -50,13 +50,13 @@ fn signed(call: &Call) -> String {
 #[tokio::test]
 async fn a_program_is_told_and_told_again_when_it_is_over() {
     let (there, webhook) = here().await;
-    assert_eq!(webhook.medium(), Medium::Webhook);
+    assert_eq!(webhook.name(), "webhook");
     let message = webhook.render(&cards::approve());
     // Without an id of its own the message is known by ours.
-    let posted = webhook.deliver(parcel("ada", &message)).await.unwrap();
+    let posted = webhook.deliver(outbound("ada", &message)).await.unwrap();
     assert_eq!(posted.id, "msg_1");
     there.answers(200, json!({ "id": "card-7" }));
-    let posted = webhook.deliver(parcel("ada", &message)).await.unwrap();
+    let posted = webhook.deliver(outbound("ada", &message)).await.unwrap();
     assert_eq!(posted.id, "card-7");
     let over = webhook.render(&cards::over());
     webhook.update(&posted, &over, None).await.unwrap();
@@ -76,63 +76,67 @@ async fn a_program_is_told_and_told_again_when_it_is_over() {
     // What it calls a message must be something that can be kept.
     for id in [json!(""), json!(7), json!("x".repeat(201))] {
         there.answers(200, json!({ "id": id }));
-        assert_eq!(webhook.deliver(parcel("ada", &message)).await.unwrap().id, "msg_1");
+        assert_eq!(webhook.deliver(outbound("ada", &message)).await.unwrap().id, "msg_1");
     }
 }
 
-fn read(there: &Program, webhook: &Webhook, body: &Value) -> Result<Heard, String> {
+fn read(there: &Program, webhook: &WebhookChannel, body: &Value) -> Result<InboundMessage, String> {
     let inbound = there.call(HOOK, "evt_9", now(), body);
-    webhook.verify(&inbound.knock("events", now())).unwrap();
-    let parsed = webhook.parse(&inbound.knock("events", now()));
-    parsed.map(|mut parsed| parsed.heard.remove(0)).map_err(|unread| unread.0)
+    webhook.verify(&inbound.call("events", now())).unwrap();
+    let parsed = webhook.parse(&inbound.call("events", now()));
+    parsed.map(|mut parsed| parsed.inbound.remove(0)).map_err(|unread| unread.0)
 }
 
 #[tokio::test]
 async fn what_the_program_says_is_heard() {
     let (there, webhook) = here().await;
-    let heard = |body: Value| read(&there, &webhook, &body).unwrap();
-    let press = heard(json!({ "from": "ada", "name": "Ada", "pressed": "t-yes", "about": "card-7",
+    let inbound = |body: Value| read(&there, &webhook, &body).unwrap();
+    let press =
+        inbound(json!({ "from": "ada", "name": "Ada", "pressed": "t-yes", "about": "card-7",
         "at": "2026-03-01T09:00:00Z" }));
     assert_eq!((press.id.as_str(), &press.from), ("evt_9", &Means::Webhook("ada".into())));
-    assert_eq!(press.what, What::Pressed { token: "t-yes".into(), posted: Some("card-7".into()) });
+    assert_eq!(
+        press.what,
+        InboundContent::Pressed { token: "t-yes".into(), posted: Some("card-7".into()) }
+    );
     assert_eq!(press.at, Some("2026-03-01T09:00:00Z".parse().unwrap()));
-    assert_eq!(heard(json!({ "id": "e1", "from": "ada", "pressed": "t" })).id, "e1");
-    let said = |body: Value| heard(body).what;
+    assert_eq!(inbound(json!({ "id": "e1", "from": "ada", "pressed": "t" })).id, "e1");
+    let said = |body: Value| inbound(body).what;
     let text = "fine".to_owned();
     assert_eq!(
         said(json!({ "from": "ada", "wrote": "fine" })),
-        What::Wrote { text: text.clone(), about: About::Nothing }
+        InboundContent::Wrote { text: text.clone(), about: InReplyTo::Nothing }
     );
     assert_eq!(
         said(json!({ "from": "ada", "wrote": "fine", "about": "c" })),
-        What::Wrote { text, about: About::Posted("c".into()) }
+        InboundContent::Wrote { text, about: InReplyTo::Posted("c".into()) }
     );
     let values = json!({ "iban": "DE1" }).as_object().unwrap().clone();
     assert_eq!(
         said(
             json!({ "from": "ada", "submitted": { "token": "t-form", "values": { "iban": "DE1" } } })
         ),
-        What::Submitted { token: "t-form".into(), values }
+        InboundContent::Submitted { token: "t-form".into(), values }
     );
-    assert_eq!(said(json!({ "from": "ada", "wants": "nothing" })), What::Stopped);
-    assert_eq!(said(json!({ "from": "ada", "wants": "notices" })), What::Resumed);
+    assert_eq!(said(json!({ "from": "ada", "wants": "nothing" })), InboundContent::Stopped);
+    assert_eq!(said(json!({ "from": "ada", "wants": "notices" })), InboundContent::Resumed);
     let became = |state: Value| {
         let mut body = json!({ "from": "ada", "about": "c" });
         body.as_object_mut().unwrap().extend(state.as_object().unwrap().clone());
         match said(body) {
-            What::Became { posted, state } if posted == "c" => state,
+            InboundContent::Became { posted, state } if posted == "c" => state,
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(became(json!({ "became": "delivered" })), Receipt::Delivered);
-    assert_eq!(became(json!({ "became": "read" })), Receipt::Read);
+    assert_eq!(became(json!({ "became": "delivered" })), DeliveryReport::Delivered);
+    assert_eq!(became(json!({ "became": "read" })), DeliveryReport::Read);
     assert_eq!(
         became(json!({ "became": "failed", "why": "gone", "forever": true })),
-        Receipt::Failed { why: "gone".into(), forever: true }
+        DeliveryReport::Failed { why: "gone".into(), forever: true }
     );
 
-    webhook.answer(&press, "").await.unwrap();
-    webhook.answer(&press, "Thank you.").await.unwrap();
+    webhook.reply(&press, "").await.unwrap();
+    webhook.reply(&press, "Thank you.").await.unwrap();
     let answered = there.told().remove(0);
     assert_eq!((&answered["type"], &answered["about"]), (&json!("said"), &json!("evt_9")));
     assert_eq!(answered["words"], "Thank you.");
@@ -161,7 +165,7 @@ async fn what_cannot_be_read_says_what_was_expected() {
     for body in [&b""[..], b"\xff", b"{", b"[[[[", b"\0"] {
         let inbound =
             Inbound { method: "POST", url: HOOK.into(), headers: vec![], body: body.into() };
-        webhook.parse(&inbound.knock("events", now())).unwrap_err();
+        webhook.parse(&inbound.call("events", now())).unwrap_err();
     }
 }
 
@@ -169,7 +173,7 @@ async fn what_cannot_be_read_says_what_was_expected() {
 async fn only_who_knows_the_secret_is_believed_and_only_now() {
     let (there, webhook) = here().await;
     let inbound = there.call(HOOK, "evt_9", now(), &json!({ "from": "ada", "pressed": "t-yes" }));
-    let verify = |inbound: &Inbound, at: Time| webhook.verify(&inbound.knock("events", at));
+    let verify = |inbound: &Inbound, at: Time| webhook.verify(&inbound.call("events", at));
     let before = |seconds: i64| Time::from_millis(now().millis() - seconds * 1000);
     verify(&inbound, now().plus_seconds(300)).unwrap();
     verify(&inbound, before(300)).unwrap();
@@ -210,11 +214,11 @@ async fn failures_say_what_to_do_and_when() {
         [(401, "same secret"), (404, "no program"), (410, "no program"), (422, "(422)")]
     {
         there.answers(status, Value::Null);
-        let failed = webhook.deliver(parcel("ada", &message)).await.unwrap_err();
-        let Failed::Never { why } = failed else { panic!("{failed}") };
+        let failed = webhook.deliver(outbound("ada", &message)).await.unwrap_err();
+        let DeliveryError::Never { why } = failed else { panic!("{failed}") };
         assert!(why.contains(words), "{status}: {why}");
     }
-    let hasty = Webhook::new(&there.settings(), client(LITTLE), Arc::new(now)).unwrap();
+    let hasty = WebhookChannel::new(&there.settings(), client(LITTLE), Arc::new(now)).unwrap();
     let later = [
         (Trouble::Busy(9), Some(9)),
         (Trouble::Broken(502), None),
@@ -224,11 +228,14 @@ async fn failures_say_what_to_do_and_when() {
     for (trouble, seconds) in later {
         there.trouble(trouble);
         let webhook = if trouble == Trouble::Hang { &hasty } else { &webhook };
-        let failed = webhook.deliver(parcel("ada", &message)).await.unwrap_err();
-        let Failed::Later { after, .. } = failed else { panic!("{trouble:?}: {failed}") };
+        let failed = webhook.deliver(outbound("ada", &message)).await.unwrap_err();
+        let DeliveryError::Later { after, .. } = failed else { panic!("{trouble:?}: {failed}") };
         assert_eq!(after, seconds.map(Duration::from_secs));
     }
-    assert!(matches!(webhook.deliver(parcel("a b", &message)).await, Err(Failed::Never { .. })));
+    assert!(matches!(
+        webhook.deliver(outbound("a b", &message)).await,
+        Err(DeliveryError::Never { .. })
+    ));
     let shown = format!("{webhook:?} {:?}", there.settings());
     assert!(!shown.contains("MfKQ9r8"), "{shown}");
 }
@@ -237,8 +244,8 @@ async fn failures_say_what_to_do_and_when() {
 fn half_a_setting_is_refused() {
     for (url, secret) in [("ftp://x/", SECRET), ("https://x/", "whsec_"), ("https://x/", "secret")]
     {
-        let settings = Settings { url: url.parse().unwrap(), secret: Secret::new(secret) };
-        Webhook::new(&settings, reqwest::Client::new(), Arc::new(now)).unwrap_err();
+        let settings = WebhookSettings { url: url.parse().unwrap(), secret: Secret::new(secret) };
+        WebhookChannel::new(&settings, reqwest::Client::new(), Arc::new(now)).unwrap_err();
     }
 }
 
@@ -250,7 +257,7 @@ fn every_card_is_taken() {
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) };
     proptest!(config, |(card in random::card())| {
         let message = webhook.render(&card);
-        let sent = runtime.block_on(webhook.deliver(parcel("ada", &message)));
+        let sent = runtime.block_on(webhook.deliver(outbound("ada", &message)));
         prop_assert!(sent.is_ok(), "{sent:?} {message}");
         let told = there.told().pop().unwrap();
         prop_assert_eq!(&told["card"]["words"], &json!(card.words));

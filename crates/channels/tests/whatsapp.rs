@@ -5,14 +5,14 @@ mod random;
 
 use std::time::Duration;
 
-use channels::heard::{About, Receipt, What};
+use channels::inbound::{DeliveryReport, InReplyTo, InboundContent};
 use channels::testing::cards;
 use channels::testing::stand::{Inbound, LITTLE, PLENTY, Trouble, client};
 use channels::testing::whatsapp::{
     APP_SECRET, PHONE_NUMBER_ID, TOKEN, VERIFY_TOKEN, Whatsapp, checked, signed,
 };
-use channels::whatsapp::{Cloud, Settings, Slot, Template};
-use channels::{Channel, Failed, Heard, Medium, Parcel, Secret};
+use channels::whatsapp::{MetaSettings, MetaWhatsapp, Template, TemplateSlot};
+use channels::{Channel, DeliveryError, InboundMessage, OutboundMessage, Secret};
 use kernel::Time;
 use kernel::directory::Means;
 use proptest::prelude::*;
@@ -27,24 +27,31 @@ fn now() -> Time {
 }
 
 fn template() -> Template {
-    let slots = vec![Slot::Title, Slot::Question, Slot::Until, Slot::Answer, Slot::Link];
+    let slots = vec![
+        TemplateSlot::Title,
+        TemplateSlot::Question,
+        TemplateSlot::Until,
+        TemplateSlot::Answer,
+        TemplateSlot::Link,
+    ];
     Template { name: "countersign_waits".into(), language: "en".into(), slots }
 }
 
-async fn here(template: Option<Template>) -> (Whatsapp, Cloud) {
+async fn here(template: Option<Template>) -> (Whatsapp, MetaWhatsapp) {
     let there = Whatsapp::start().await.unwrap();
     there.template("countersign_waits", "en", 5);
-    let cloud = Cloud::new(Settings { template, ..there.settings() }, client(PLENTY)).unwrap();
+    let cloud =
+        MetaWhatsapp::new(MetaSettings { template, ..there.settings() }, client(PLENTY)).unwrap();
     (there, cloud)
 }
 
-fn parcel<'a>(to: &'a str, message: &'a Value) -> Parcel<'a> {
-    Parcel { to, message, key: "k1", thread: None, token: None, now: now() }
+fn outbound<'a>(to: &'a str, message: &'a Value) -> OutboundMessage<'a> {
+    OutboundMessage { to, message, key: "k1", thread: None, token: None, now: now() }
 }
 
-fn heard(cloud: &Cloud, inbound: &Inbound) -> Vec<Heard> {
-    cloud.verify(&inbound.knock("messages", now())).unwrap();
-    cloud.parse(&inbound.knock("messages", now())).unwrap().heard
+fn inbound(cloud: &MetaWhatsapp, inbound: &Inbound) -> Vec<InboundMessage> {
+    cloud.verify(&inbound.call("messages", now())).unwrap();
+    cloud.parse(&inbound.call("messages", now())).unwrap().inbound
 }
 
 fn text(body: &str) -> Value {
@@ -54,37 +61,39 @@ fn text(body: &str) -> Value {
 #[tokio::test]
 async fn a_question_is_asked_and_answered_by_a_press() {
     let (there, cloud) = here(None).await;
-    assert_eq!(cloud.medium(), Medium::Whatsapp);
+    assert_eq!(cloud.name(), "whatsapp");
     let message = cloud.render(&cards::approve());
-    let posted =
-        cloud.deliver(Parcel { thread: Some("wamid.X"), ..parcel(ADA, &message) }).await.unwrap();
+    let posted = cloud
+        .deliver(OutboundMessage { thread: Some("wamid.X"), ..outbound(ADA, &message) })
+        .await
+        .unwrap();
     assert_eq!(posted.id, "wamid.OUT1");
     let sent = there.sent().remove(0);
     assert_eq!(sent["to"], "491701234567");
     assert_eq!(sent["context"]["message_id"], "wamid.X");
     let reply = &sent["interactive"]["action"]["buttons"][0]["reply"];
     assert_eq!(*reply, json!({ "id": "t-yes", "title": "Approve" }));
-    cloud.deliver(parcel(ADA, &cloud.render(&cards::choose()))).await.unwrap();
+    cloud.deliver(outbound(ADA, &cloud.render(&cards::choose()))).await.unwrap();
     assert_eq!(there.sent()[1]["interactive"]["action"]["sections"][0]["rows"][2]["id"], "t-3");
-    cloud.deliver(parcel(ADA, &cloud.render(&cards::converse()))).await.unwrap();
+    cloud.deliver(outbound(ADA, &cloud.render(&cards::converse()))).await.unwrap();
     assert_eq!(there.sent()[2]["type"], "text");
 
     let press = |kind: &str| {
         let reply = json!({ "type": kind, kind: { "id": "t-yes", "title": "Approve" } });
         let what = json!({ "type": "interactive", "interactive": reply, "context": { "id": "wamid.OUT1" } });
-        heard(&cloud, &there.message(HOOK, "491701234567", WROTE, &what)).remove(0)
+        inbound(&cloud, &there.message(HOOK, "491701234567", WROTE, &what)).remove(0)
     };
     for kind in ["button_reply", "list_reply"] {
-        let heard = press(kind);
-        assert_eq!((heard.id.as_str(), heard.name.as_deref()), ("wamid.IN", Some("Ada")));
-        assert_eq!(heard.from, Means::Whatsapp(ADA.into()));
-        assert_eq!(heard.at, Some(Time::from_millis(WROTE * 1000)));
+        let inbound = press(kind);
+        assert_eq!((inbound.id.as_str(), inbound.name.as_deref()), ("wamid.IN", Some("Ada")));
+        assert_eq!(inbound.from, Means::Whatsapp(ADA.into()));
+        assert_eq!(inbound.at, Some(Time::from_millis(WROTE * 1000)));
         let posted = Some("wamid.OUT1".into());
-        assert_eq!(heard.what, What::Pressed { token: "t-yes".into(), posted });
+        assert_eq!(inbound.what, InboundContent::Pressed { token: "t-yes".into(), posted });
     }
     let press = press("button_reply");
-    cloud.answer(&press, "").await.unwrap();
-    cloud.answer(&press, "Approved. Thank you.").await.unwrap();
+    cloud.reply(&press, "").await.unwrap();
+    cloud.reply(&press, "Approved. Thank you.").await.unwrap();
     assert_eq!(there.sent().len(), 4);
     assert_eq!(there.sent()[3]["context"]["message_id"], "wamid.IN");
     // Nothing that was sent can be changed.
@@ -96,18 +105,18 @@ async fn a_question_is_asked_and_answered_by_a_press() {
 async fn words_say_what_they_are_about() {
     let (there, cloud) = here(None).await;
     let said = |what: &Value| {
-        heard(&cloud, &there.message(HOOK, "491701234567", WROTE, what)).pop().map(|h| h.what)
+        inbound(&cloud, &there.message(HOOK, "491701234567", WROTE, what)).pop().map(|h| h.what)
     };
-    let wrote = |text: &str, about| Some(What::Wrote { text: text.into(), about });
+    let wrote = |text: &str, about| Some(InboundContent::Wrote { text: text.into(), about });
     let mut reply = text("It is fine");
     reply["context"] = json!({ "from": "1555", "id": "wamid.OUT1" });
-    assert_eq!(said(&text("A7 yes")), wrote("A7 yes", About::Nothing));
-    assert_eq!(said(&reply), wrote("It is fine", About::Posted("wamid.OUT1".into())));
-    assert_eq!(said(&text("Stop")), Some(What::Stopped));
-    assert_eq!(said(&text("start")), Some(What::Resumed));
-    assert_eq!(said(&text("yes")), wrote("yes", About::Nothing));
+    assert_eq!(said(&text("A7 yes")), wrote("A7 yes", InReplyTo::Nothing));
+    assert_eq!(said(&reply), wrote("It is fine", InReplyTo::Posted("wamid.OUT1".into())));
+    assert_eq!(said(&text("Stop")), Some(InboundContent::Stopped));
+    assert_eq!(said(&text("start")), Some(InboundContent::Resumed));
+    assert_eq!(said(&text("yes")), wrote("yes", InReplyTo::Nothing));
     let button = json!({ "type": "button", "button": { "payload": "t-1", "text": "Yes" } });
-    assert_eq!(said(&button), Some(What::Pressed { token: "t-1".into(), posted: None }));
+    assert_eq!(said(&button), Some(InboundContent::Pressed { token: "t-1".into(), posted: None }));
     // Pictures and the like say nothing that could be an answer.
     assert_eq!(said(&json!({ "type": "image", "image": { "id": "1" } })), None);
     assert_eq!(said(&json!({ "type": "reaction", "reaction": { "emoji": "👍" } })), None);
@@ -120,18 +129,19 @@ async fn after_a_day_only_the_template_is_sent() {
     let kinds =
         || there.sent().iter().map(|m| m["type"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
     // Nobody knows whether they wrote, and the template always arrives.
-    cloud.deliver(parcel(ADA, &message)).await.unwrap();
+    cloud.deliver(outbound(ADA, &message)).await.unwrap();
     assert_eq!(kinds(), ["template"]);
     insta::assert_json_snapshot!("template", there.sent()[0]);
-    heard(&cloud, &there.message(HOOK, "491701234567", WROTE, &text("hello")));
-    cloud.deliver(parcel(ADA, &message)).await.unwrap();
+    inbound(&cloud, &there.message(HOOK, "491701234567", WROTE, &text("hello")));
+    cloud.deliver(outbound(ADA, &message)).await.unwrap();
     assert_eq!(kinds(), ["template", "interactive"]);
-    let tomorrow = Parcel { now: now().plus_seconds(24 * 60 * 60), ..parcel(ADA, &message) };
+    let tomorrow =
+        OutboundMessage { now: now().plus_seconds(24 * 60 * 60), ..outbound(ADA, &message) };
     cloud.deliver(tomorrow).await.unwrap();
     assert_eq!(kinds(), ["template", "interactive", "template"]);
     // We thought it was open, and Meta says it is not.
     there.refuse("491701234567", 131_047);
-    cloud.deliver(parcel(ADA, &message)).await.unwrap();
+    cloud.deliver(outbound(ADA, &message)).await.unwrap();
     assert_eq!(kinds().last().unwrap(), "template");
 }
 
@@ -139,8 +149,8 @@ async fn after_a_day_only_the_template_is_sent() {
 async fn without_a_template_nobody_is_reached_after_a_day() {
     let (there, cloud) = here(None).await;
     there.refuse("491701234567", 131_047);
-    let failed = cloud.deliver(parcel(ADA, &cloud.render(&cards::approve()))).await.unwrap_err();
-    let Failed::Never { why } = failed else { panic!("{failed}") };
+    let failed = cloud.deliver(outbound(ADA, &cloud.render(&cards::approve()))).await.unwrap_err();
+    let DeliveryError::Never { why } = failed else { panic!("{failed}") };
     assert!(why.contains("24 hours") && why.contains("template"), "{why}");
     assert!(cloud.check().await.unwrap().contains("Without a template"));
     let (_there, cloud) = here(Some(template())).await;
@@ -151,31 +161,34 @@ async fn without_a_template_nobody_is_reached_after_a_day() {
 async fn what_became_of_it_is_said_in_words() {
     let (there, cloud) = here(None).await;
     let became = |status: &str, errors: &Value| {
-        let inbound = there.became(HOOK, "wamid.OUT1", "491701234567", status, errors);
-        heard(&cloud, &inbound).pop().map(|heard| {
-            assert_eq!(heard.id, format!("wamid.OUT1.{status}"));
-            let What::Became { posted, state } = heard.what else { panic!("{:?}", heard.what) };
+        let call = there.became(HOOK, "wamid.OUT1", "491701234567", status, errors);
+        inbound(&cloud, &call).pop().map(|inbound| {
+            assert_eq!(inbound.id, format!("wamid.OUT1.{status}"));
+            let InboundContent::Became { posted, state } = inbound.what else {
+                panic!("{:?}", inbound.what)
+            };
             assert_eq!(posted, "wamid.OUT1");
             state
         })
     };
     let none = json!([]);
     assert_eq!(became("sent", &none), None);
-    assert_eq!(became("delivered", &none), Some(Receipt::Delivered));
-    assert_eq!(became("read", &none), Some(Receipt::Read));
+    assert_eq!(became("delivered", &none), Some(DeliveryReport::Delivered));
+    assert_eq!(became("read", &none), Some(DeliveryReport::Read));
     let failed = |code: u64| match became("failed", &json!([{ "code": code, "title": "?" }])) {
-        Some(Receipt::Failed { why, forever }) => (why, forever),
+        Some(DeliveryReport::Failed { why, forever }) => (why, forever),
         other => panic!("{other:?}"),
     };
     assert!(failed(131_047).0.contains("template"));
     assert!(failed(131_026).1, "nobody is there");
     assert_eq!(failed(1_234_567), ("Meta says error 1234567: ?".to_owned(), false));
-    let unsaid = Some(Receipt::Failed { why: "Meta does not say why".into(), forever: false });
+    let unsaid =
+        Some(DeliveryReport::Failed { why: "Meta does not say why".into(), forever: false });
     assert_eq!(became("failed", &none), unsaid);
     // It does not mean that they wrote.
     let (there, cloud) = here(Some(template())).await;
-    heard(&cloud, &there.became(HOOK, "wamid.OUT1", "491701234567", "read", &none));
-    cloud.deliver(parcel(ADA, &cloud.render(&cards::approve()))).await.unwrap();
+    inbound(&cloud, &there.became(HOOK, "wamid.OUT1", "491701234567", "read", &none));
+    cloud.deliver(outbound(ADA, &cloud.render(&cards::approve()))).await.unwrap();
     assert_eq!(there.sent()[0]["type"], "template");
 }
 
@@ -183,7 +196,7 @@ async fn what_became_of_it_is_said_in_words() {
 async fn only_meta_is_believed() {
     let (there, cloud) = here(None).await;
     let inbound = there.message(HOOK, "491701234567", WROTE, &text("A7 yes"));
-    let forged = |inbound: &Inbound| cloud.verify(&inbound.knock("messages", now())).unwrap_err();
+    let forged = |inbound: &Inbound| cloud.verify(&inbound.call("messages", now())).unwrap_err();
     let mut body = inbound.body.clone();
     body.push(b' ');
     forged(&Inbound { body, ..inbound.clone() });
@@ -199,10 +212,10 @@ async fn only_meta_is_believed() {
 
     // Meta's first call wants its challenge back, if it knows what we chose.
     let greeting = there.greet(HOOK, VERIFY_TOKEN);
-    cloud.verify(&greeting.knock("messages", now())).unwrap();
-    let parsed = cloud.parse(&greeting.knock("messages", now())).unwrap();
+    cloud.verify(&greeting.call("messages", now())).unwrap();
+    let parsed = cloud.parse(&greeting.call("messages", now())).unwrap();
     assert_eq!(parsed.answer, Some(("text/plain", "1158201444".to_owned())));
-    assert_eq!(parsed.heard, []);
+    assert_eq!(parsed.inbound, []);
     forged(&there.greet(HOOK, "guessed"));
     let twice = format!("{}&hub.verify_token={VERIFY_TOKEN}", greeting.url);
     forged(&Inbound { url: twice, ..greeting.clone() });
@@ -217,7 +230,7 @@ async fn what_meta_says_is_read() {
     let (there, cloud) = here(None).await;
     let parse = |body: &[u8]| {
         let inbound = signed(HOOK, body.into());
-        cloud.parse(&inbound.knock("messages", now())).map(|parsed| parsed.heard)
+        cloud.parse(&inbound.call("messages", now())).map(|parsed| parsed.inbound)
     };
     for body in [
         r#"{"object":"page","entry":[]}"#,
@@ -240,14 +253,14 @@ async fn what_meta_says_is_read() {
     assert!(parse(&[0xff]).is_err());
     // Another number of the same app, and somebody who is none.
     let news = json!({ "messages": [{ "from": "491701234567", "id": "1", "timestamp": "1", "text": { "body": "x" } }] });
-    assert_eq!(heard(&cloud, &there.inbound(HOOK, "1", &news)), []);
-    assert_eq!(heard(&cloud, &there.message(HOOK, "nobody", WROTE, &text("x"))), []);
+    assert_eq!(inbound(&cloud, &there.inbound(HOOK, "1", &news)), []);
+    assert_eq!(inbound(&cloud, &there.message(HOOK, "nobody", WROTE, &text("x"))), []);
     let hidden = json!({
         "contacts": [{ "profile": {}, "user_id": "DE.1" }],
         "messages": [{ "from_user_id": "DE.1", "id": "1", "timestamp": "1", "text": { "body": "x" } }],
         "statuses": [{ "id": "1", "status": "read", "timestamp": "1" }],
     });
-    assert_eq!(heard(&cloud, &there.inbound(HOOK, PHONE_NUMBER_ID, &hidden)), []);
+    assert_eq!(inbound(&cloud, &there.inbound(HOOK, PHONE_NUMBER_ID, &hidden)), []);
 }
 
 #[tokio::test]
@@ -264,16 +277,16 @@ async fn failures_say_what_to_do_and_when() {
     ];
     for (code, words) in never {
         there.refuse("491701234567", code);
-        let failed = cloud.deliver(parcel(ADA, &message)).await.unwrap_err();
-        let Failed::Never { why } = failed else { panic!("{failed}") };
+        let failed = cloud.deliver(outbound(ADA, &message)).await.unwrap_err();
+        let DeliveryError::Never { why } = failed else { panic!("{failed}") };
         assert!(why.contains(words), "{code}: {why}");
     }
     for code in [4, 130_429, 131_016, 131_056] {
         there.refuse("491701234567", code);
-        let sent = cloud.deliver(parcel(ADA, &message)).await;
-        assert!(matches!(sent, Err(Failed::Later { .. })), "{code}: {sent:?}");
+        let sent = cloud.deliver(outbound(ADA, &message)).await;
+        assert!(matches!(sent, Err(DeliveryError::Later { .. })), "{code}: {sent:?}");
     }
-    let hasty = Cloud::new(there.settings(), client(LITTLE)).unwrap();
+    let hasty = MetaWhatsapp::new(there.settings(), client(LITTLE)).unwrap();
     let later = [
         (Trouble::Busy(9), Some(9)),
         (Trouble::Broken(503), None),
@@ -283,26 +296,26 @@ async fn failures_say_what_to_do_and_when() {
     for (trouble, seconds) in later {
         there.trouble(trouble);
         let cloud = if trouble == Trouble::Hang { &hasty } else { &cloud };
-        let failed = cloud.deliver(parcel("+4930123456", &message)).await.unwrap_err();
-        let Failed::Later { after, .. } = failed else { panic!("{trouble:?}: {failed}") };
+        let failed = cloud.deliver(outbound("+4930123456", &message)).await.unwrap_err();
+        let DeliveryError::Later { after, .. } = failed else { panic!("{trouble:?}: {failed}") };
         assert_eq!(after, seconds.map(Duration::from_secs));
     }
     for to in ["ada", "", "491701234567"] {
         assert!(
-            matches!(cloud.deliver(parcel(to, &message)).await, Err(Failed::Never { .. })),
+            matches!(cloud.deliver(outbound(to, &message)).await, Err(DeliveryError::Never { .. })),
             "{to}"
         );
     }
-    let refused = |settings: Settings| async {
-        let cloud = Cloud::new(settings, client(PLENTY)).unwrap();
+    let refused = |settings: MetaSettings| async {
+        let cloud = MetaWhatsapp::new(settings, client(PLENTY)).unwrap();
         match cloud.check().await {
-            Err(Failed::Never { why }) => why,
+            Err(DeliveryError::Never { why }) => why,
             other => panic!("{other:?}"),
         }
     };
-    let why = refused(Settings { token: Secret::new("old"), ..there.settings() }).await;
+    let why = refused(MetaSettings { token: Secret::new("old"), ..there.settings() }).await;
     assert!(why.contains("access token"), "{why}");
-    let why = refused(Settings { phone_number_id: "1".into(), ..there.settings() }).await;
+    let why = refused(MetaSettings { phone_number_id: "1".into(), ..there.settings() }).await;
     assert!(why.contains("phone number id"), "{why}");
     let shown = format!("{cloud:?}");
     assert!(
@@ -316,14 +329,14 @@ async fn half_a_setting_is_refused() {
     let (there, _) = here(None).await;
     let nameless = Template { name: String::new(), ..template() };
     let wrong = [
-        Settings { phone_number_id: "+15550783881".into(), ..there.settings() },
-        Settings { token: Secret::new(""), ..there.settings() },
-        Settings { app_secret: Secret::new(""), ..there.settings() },
-        Settings { verify_token: Secret::new(""), ..there.settings() },
-        Settings { template: Some(nameless), ..there.settings() },
+        MetaSettings { phone_number_id: "+15550783881".into(), ..there.settings() },
+        MetaSettings { token: Secret::new(""), ..there.settings() },
+        MetaSettings { app_secret: Secret::new(""), ..there.settings() },
+        MetaSettings { verify_token: Secret::new(""), ..there.settings() },
+        MetaSettings { template: Some(nameless), ..there.settings() },
     ];
     for settings in wrong {
-        Cloud::new(settings, client(PLENTY)).unwrap_err();
+        MetaWhatsapp::new(settings, client(PLENTY)).unwrap_err();
     }
     assert_eq!(there.settings().phone_number_id, PHONE_NUMBER_ID);
 }
@@ -338,9 +351,9 @@ fn every_card_is_taken() {
         let message = cloud.render(&card);
         let sent = runtime.block_on(async {
             // The window of the one is open, of the other not.
-            heard(&cloud, &there.message(HOOK, "491701234567", WROTE, &text("hello")));
-            cloud.deliver(parcel(ADA, &message)).await?;
-            cloud.deliver(parcel("+4930123456", &message)).await
+            inbound(&cloud, &there.message(HOOK, "491701234567", WROTE, &text("hello")));
+            cloud.deliver(outbound(ADA, &message)).await?;
+            cloud.deliver(outbound("+4930123456", &message)).await
         });
         prop_assert!(sent.is_ok(), "{sent:?} {message}");
     });

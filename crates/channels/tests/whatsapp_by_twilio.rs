@@ -3,12 +3,12 @@
 
 mod random;
 
-use channels::heard::{About, Receipt, What};
+use channels::inbound::{DeliveryReport, InReplyTo, InboundContent};
 use channels::testing::cards;
 use channels::testing::stand::{Inbound, PLENTY, client};
 use channels::testing::twilio::{NUMBER, Twilio};
-use channels::whatsapp::{Carried, Slot, Template};
-use channels::{Channel, Failed, Heard, Medium, Parcel};
+use channels::whatsapp::{Template, TemplateSlot, TwilioWhatsapp};
+use channels::{Channel, DeliveryError, InboundMessage, OutboundMessage};
 use kernel::Time;
 use kernel::directory::Means;
 use proptest::prelude::*;
@@ -24,24 +24,25 @@ fn now() -> Time {
 }
 
 fn template() -> Template {
-    let slots = vec![Slot::Title, Slot::Question, Slot::Answer, Slot::Link];
+    let slots =
+        vec![TemplateSlot::Title, TemplateSlot::Question, TemplateSlot::Answer, TemplateSlot::Link];
     Template { name: SID.into(), language: String::new(), slots }
 }
 
-async fn here(template: Option<Template>) -> (Twilio, Carried) {
+async fn here(template: Option<Template>) -> (Twilio, TwilioWhatsapp) {
     let there = Twilio::start().await.unwrap();
     there.template(SID, 4);
-    let carried = Carried::new(there.account(Some(HOOK)), template, client(PLENTY)).unwrap();
+    let carried = TwilioWhatsapp::new(there.account(Some(HOOK)), template, client(PLENTY)).unwrap();
     (there, carried)
 }
 
-fn parcel<'a>(to: &'a str, message: &'a Value) -> Parcel<'a> {
-    Parcel { to, message, key: "k1", thread: None, token: None, now: now() }
+fn outbound<'a>(to: &'a str, message: &'a Value) -> OutboundMessage<'a> {
+    OutboundMessage { to, message, key: "k1", thread: None, token: None, now: now() }
 }
 
-fn heard(carried: &Carried, inbound: &Inbound) -> Vec<Heard> {
-    carried.verify(&inbound.knock("messages", now())).unwrap();
-    carried.parse(&inbound.knock("messages", now())).unwrap().heard
+fn inbound(carried: &TwilioWhatsapp, inbound: &Inbound) -> Vec<InboundMessage> {
+    carried.verify(&inbound.call("messages", now())).unwrap();
+    carried.parse(&inbound.call("messages", now())).unwrap().inbound
 }
 
 fn member(sent: &[(String, String)], name: &str) -> String {
@@ -51,8 +52,8 @@ fn member(sent: &[(String, String)], name: &str) -> String {
 #[tokio::test]
 async fn a_question_is_laid_out_pressed_and_cleared_away() {
     let (there, carried) = here(None).await;
-    assert_eq!(carried.medium(), Medium::Whatsapp);
-    let posted = carried.deliver(parcel(ADA, &carried.render(&cards::approve()))).await.unwrap();
+    assert_eq!(carried.name(), "whatsapp");
+    let posted = carried.deliver(outbound(ADA, &carried.render(&cards::approve()))).await.unwrap();
     let sent = there.sent().remove(0);
     assert_eq!(
         (member(&sent, "To"), member(&sent, "From")),
@@ -73,15 +74,15 @@ async fn a_question_is_laid_out_pressed_and_cleared_away() {
         ("ProfileName", "Ada"),
         ("WaId", "491701234567"),
     ];
-    let said = heard(&carried, &there.inbound(HOOK, &form));
+    let said = inbound(&carried, &there.inbound(HOOK, &form));
     let [press] = said.as_slice() else { panic!("{said:?}") };
     assert_eq!((&press.from, press.name.as_deref()), (&Means::Whatsapp(ADA.into()), Some("Ada")));
     assert_eq!(
         press.what,
-        What::Pressed { token: "t-yes".into(), posted: Some(posted.id.clone()) }
+        InboundContent::Pressed { token: "t-yes".into(), posted: Some(posted.id.clone()) }
     );
-    carried.answer(press, "").await.unwrap();
-    carried.answer(press, "Thank you.").await.unwrap();
+    carried.reply(press, "").await.unwrap();
+    carried.reply(press, "Thank you.").await.unwrap();
     assert_eq!(member(&there.sent()[1], "Body"), "Thank you.");
 
     // Over: what was laid out goes, once or again.
@@ -89,10 +90,10 @@ async fn a_question_is_laid_out_pressed_and_cleared_away() {
     carried.update(&posted, &over, None).await.unwrap();
     carried.update(&posted, &over, None).await.unwrap();
     assert_eq!(there.laid_out(), Vec::<Value>::new());
-    let list = carried.deliver(parcel(ADA, &carried.render(&cards::choose()))).await.unwrap();
+    let list = carried.deliver(outbound(ADA, &carried.render(&cards::choose()))).await.unwrap();
     insta::assert_json_snapshot!("list", there.laid_out());
     carried.update(&list, &over, None).await.unwrap();
-    let plain = carried.deliver(parcel(ADA, &carried.render(&cards::converse()))).await.unwrap();
+    let plain = carried.deliver(outbound(ADA, &carried.render(&cards::converse()))).await.unwrap();
     assert_eq!(plain.place, Value::Null);
     carried.update(&plain, &over, None).await.unwrap();
 }
@@ -103,26 +104,31 @@ async fn words_say_what_they_are_about() {
     let said = |body: &str, more: &[(&str, &str)]| {
         let mut form = vec![("MessageSid", "SM9"), ("From", FROM), ("Body", body)];
         form.extend(more);
-        heard(&carried, &there.inbound(HOOK, &form)).into_iter().map(|h| h.what).collect::<Vec<_>>()
+        inbound(&carried, &there.inbound(HOOK, &form))
+            .into_iter()
+            .map(|h| h.what)
+            .collect::<Vec<_>>()
     };
-    let wrote = |text: &str, about| What::Wrote { text: text.into(), about };
+    let wrote = |text: &str, about| InboundContent::Wrote { text: text.into(), about };
     let above = [("OriginalRepliedMessageSid", "SM1")];
-    assert_eq!(said("A7 yes", &[]), [wrote("A7 yes", About::Nothing)]);
-    assert_eq!(said("fine", &above), [wrote("fine", About::Posted("SM1".into()))]);
-    assert_eq!(said("STOP", &above), [What::Stopped]);
+    assert_eq!(said("A7 yes", &[]), [wrote("A7 yes", InReplyTo::Nothing)]);
+    assert_eq!(said("fine", &above), [wrote("fine", InReplyTo::Posted("SM1".into()))]);
+    assert_eq!(said("STOP", &above), [InboundContent::Stopped]);
     assert_eq!(
         said("yes", &[("OptOutType", "START")]),
-        [What::Resumed, wrote("yes", About::Nothing)]
+        [InboundContent::Resumed, wrote("yes", InReplyTo::Nothing)]
     );
     assert_eq!(said("", &[("NumMedia", "1")]), []);
     let row = [("ListId", "t-3"), ("ListTitle", "3")];
-    assert_eq!(said("3", &row), [What::Pressed { token: "t-3".into(), posted: None }]);
+    assert_eq!(said("3", &row), [InboundContent::Pressed { token: "t-3".into(), posted: None }]);
     // A text message to the same number is not WhatsApp.
-    assert_eq!(heard(&carried, &there.write(HOOK, "SM9", ADA, "hello")), []);
+    assert_eq!(inbound(&carried, &there.write(HOOK, "SM9", ADA, "hello")), []);
     let became =
-        heard(&carried, &there.became(HOOK, "SM1", FROM, "undelivered", "63016")).remove(0);
+        inbound(&carried, &there.became(HOOK, "SM1", FROM, "undelivered", "63016")).remove(0);
     assert_eq!(became.from, Means::Whatsapp(ADA.into()));
-    let What::Became { state: Receipt::Failed { why, forever: false }, .. } = became.what else {
+    let InboundContent::Became { state: DeliveryReport::Failed { why, forever: false }, .. } =
+        became.what
+    else {
         panic!("{became:?}")
     };
     assert!(why.contains("24 hours") && why.contains("template"), "{why}");
@@ -132,13 +138,14 @@ async fn words_say_what_they_are_about() {
 async fn after_a_day_only_the_template_is_sent() {
     let (there, carried) = here(Some(template())).await;
     let message = carried.render(&cards::approve());
-    carried.deliver(parcel(ADA, &message)).await.unwrap();
+    carried.deliver(outbound(ADA, &message)).await.unwrap();
     assert_eq!(member(&there.sent()[0], "ContentSid"), SID);
     insta::assert_snapshot!("variables", member(&there.sent()[0], "ContentVariables"));
-    heard(&carried, &there.write(HOOK, "SM9", FROM, "hello"));
-    carried.deliver(parcel(ADA, &message)).await.unwrap();
+    inbound(&carried, &there.write(HOOK, "SM9", FROM, "hello"));
+    carried.deliver(outbound(ADA, &message)).await.unwrap();
     assert_ne!(member(&there.sent()[1], "ContentSid"), SID);
-    let tomorrow = Parcel { now: now().plus_seconds(24 * 60 * 60), ..parcel(ADA, &message) };
+    let tomorrow =
+        OutboundMessage { now: now().plus_seconds(24 * 60 * 60), ..outbound(ADA, &message) };
     carried.deliver(tomorrow).await.unwrap();
     assert_eq!(member(&there.sent()[2], "ContentSid"), SID);
 }
@@ -148,12 +155,14 @@ async fn after_a_day_only_the_template_is_sent() {
 async fn nothing_an_agent_writes_is_a_place_to_be_filled() {
     let (there, carried) = here(None).await;
     for words in ["{{1}}".to_owned(), "{{{{1}}}}".to_owned(), "{".repeat(700)] {
-        let mut card = channels::Card { words, ..cards::approve() };
-        let channels::card::Stage::Open(ways) = &mut card.stage else { panic!("it is open") };
+        let mut card = views::message_card::MessageCard { words, ..cards::approve() };
+        let views::message_card::CardStage::Open(ways) = &mut card.stage else {
+            panic!("it is open")
+        };
         ways.buttons[0].label = "{{{2}}} and more of it".into();
         let message = carried.render(&card);
         assert!(!message["body"].as_str().unwrap().contains("{{"), "{message}");
-        carried.deliver(parcel(ADA, &message)).await.unwrap();
+        carried.deliver(outbound(ADA, &message)).await.unwrap();
     }
     // The last one has no room for anything to press.
     assert_eq!(there.laid_out().len(), 2);
@@ -167,13 +176,13 @@ async fn what_is_refused_is_not_left_lying() {
         [(63_016, "template"), (63_003, "nobody can be reached"), (21_656, "variables")]
     {
         there.refuse(FROM, code);
-        let failed = carried.deliver(parcel(ADA, &message)).await.unwrap_err();
-        let Failed::Never { why } = failed else { panic!("{failed}") };
+        let failed = carried.deliver(outbound(ADA, &message)).await.unwrap_err();
+        let DeliveryError::Never { why } = failed else { panic!("{failed}") };
         assert!(why.contains(words), "{why}");
         assert_eq!(there.laid_out(), Vec::<Value>::new());
     }
     assert!(
-        Carried::new(
+        TwilioWhatsapp::new(
             there.account(None),
             Some(Template { name: "x".into(), ..template() }),
             reqwest::Client::new()
@@ -192,9 +201,9 @@ fn every_card_is_taken() {
     proptest!(config, |(card in random::card())| {
         let message = carried.render(&card);
         let sent = runtime.block_on(async {
-            heard(&carried, &there.write(HOOK, "SM9", FROM, "hello"));
-            carried.deliver(parcel(ADA, &message)).await?;
-            carried.deliver(parcel("+4930123456", &message)).await
+            inbound(&carried, &there.write(HOOK, "SM9", FROM, "hello"));
+            carried.deliver(outbound(ADA, &message)).await?;
+            carried.deliver(outbound("+4930123456", &message)).await
         });
         prop_assert!(sent.is_ok(), "{sent:?} {message}");
     });

@@ -191,6 +191,26 @@ pub enum Via {
     Script,
 }
 
+/// How the server verified that an email came from the address it names as its sender.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case", tag = "method")]
+pub enum SenderVerification {
+    /// A DKIM signature that covers the whole email, of the sender's own domain.
+    Dkim {
+        /// The domain that signed.
+        domain: String,
+    },
+    /// A chain of ARC seals, all of forwarders the operator trusts, which says that the email had such a
+    /// signature before it was changed on its way.
+    Arc {
+        /// The domain that signed, as the chain says.
+        domain: String,
+        /// The forwarder that sealed last.
+        sealer: String,
+    },
+}
+
 /// How sure we are that the named person answered; ordered, so that policy can demand a minimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -202,9 +222,11 @@ pub enum Assurance {
     /// was used, or it chose an address that no person verified.
     #[serde(alias = "agent_attested")]
     AgentAttested,
-    /// A review link that the server sent to a verified address of a person, and to nobody else.
+    /// A review link or a reply address that the server sent to a verified address of a person, and to
+    /// nobody else.
     Link,
-    /// An identity checked by the channel (Slack, mail).
+    /// An identity checked by the channel: an account on a chat platform, or an email whose sender was
+    /// [verified](SenderVerification).
     Channel,
     /// A signed-in session or a personal token.
     Session,

@@ -412,7 +412,7 @@ mod tests {
         let mut lane = |url: &str| {
             let id = cast.ask(NewAsk { callback: Some(url.to_owned()), ..new_ask() });
             let olga = cast.human("olga");
-            cast.run(olga, crate::Command::Answer(id, yes()));
+            cast.run(olga, crate::AskCommand::Answer(id, yes()));
             let last = cast.effects().last().unwrap();
             assert!(matches!(last, Effect::CallBack { .. }));
             last.lane().into_owned()

@@ -170,6 +170,12 @@ pub enum Happened {
     /// A person was erased. The id stays and can never be used again; a store drops the contents of
     /// all earlier records of the person.
     HumanErased,
+    /// This person had the private half of a retired signing key destroyed: every receipt it signed
+    /// has its signature stored by now.
+    SigningKeyDestroyed {
+        /// The name of the key.
+        kid: String,
+    },
     /// A credential was issued.
     KeyIssued(Box<Key>),
     /// A credential was revoked or used up.
@@ -254,8 +260,8 @@ impl Event {
             return event.has_words();
         }
         if let Happened::Answered { vote, .. } | Happened::AnswerHeld { vote, .. } = &self.what {
-            let evidence = vote.passkey.as_ref().is_some_and(|found| found.value().is_some());
-            return evidence || vote.reply.value().is_some_and(|reply| reply.comment.is_some());
+            return vote.has_evidence()
+                || vote.reply.value().is_some_and(|reply| reply.comment.is_some());
         }
         if let Happened::Commented { text }
         | Happened::Cancelled { reason: Some(text), .. }
@@ -397,6 +403,7 @@ impl Happened {
             Self::HumanSaved(_) => "human_saved",
             Self::HumanErased => "human_erased",
             Self::KeyErased => "key_erased",
+            Self::SigningKeyDestroyed { .. } => "signing_key_destroyed",
             Self::KeyIssued(_) => "key_issued",
             Self::KeyRevoked => "key_revoked",
             Self::KeyRevokedWithTokens => "key_revoked_with_tokens",
@@ -469,6 +476,9 @@ impl Happened {
                 if let Some(evidence) = &mut said.passkey {
                     visit(&mut **evidence);
                 }
+                if let Some(sender) = &mut said.sender {
+                    visit(&mut **sender);
+                }
             }
             Self::Cancelled { reason: Some(text), .. }
             | Self::Commented { text }
@@ -499,6 +509,7 @@ impl Happened {
             | Self::Erased
             | Self::HumanErased
             | Self::KeyErased
+            | Self::SigningKeyDestroyed { .. }
             | Self::ProjectSaved(_)
             | Self::AgentSaved(_)
             | Self::KeyIssued(_)

@@ -150,6 +150,9 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
         (Some(Entity::Human(kept)), Happened::HumanErased) => {
             Entity::Human(Box::new(Kept { head, entity: kept.entity.erased() }))
         }
+        (Some(Entity::Human(kept)), Happened::SigningKeyDestroyed { .. }) => {
+            Entity::Human(Box::new(Kept { head, ..*kept }))
+        }
         (None, Happened::KeyIssued(key)) => Entity::Key(Kept { head, entity: *key }),
         (Some(Entity::Key(kept)), Happened::KeyRevoked) => {
             Entity::Key(Kept { head, entity: Key { revoked_at: Some(at), ..kept.entity } })
@@ -359,6 +362,7 @@ fn evolve_open(
         | Happened::WordsErased(_)
         | Happened::HumanErased
         | Happened::KeyErased
+        | Happened::SigningKeyDestroyed { .. }
         | Happened::ProjectSaved(_)
         | Happened::AgentSaved(_)
         | Happened::HumanSaved(_)

@@ -13,6 +13,9 @@ use crate::directory::Project;
 use crate::ids::{AgentId, HumanId, ProjectId};
 use crate::time::Time;
 
+/// How many devices of one person get notifications.
+pub const MOST_DEVICES: usize = 10;
+
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Metric {
@@ -62,7 +65,8 @@ impl Metric {
         }
     }
 
-    fn described(self) -> &'static str {
+    /// What is counted, in words.
+    pub fn described(self) -> &'static str {
         match self {
             Self::OpenAsks => "open requests",
             Self::StoredBytes => "stored bytes",

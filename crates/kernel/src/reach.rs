@@ -148,7 +148,7 @@ pub fn has_reacted(ask: &Ask, id: &HumanId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::Command;
+    use crate::command::{AskCommand, Command};
     use crate::directory::QuietHours;
     use crate::testing::{Cast, human, new_ask};
 
@@ -300,9 +300,9 @@ mod tests {
             let mut cast = Cast::new();
             let id = cast.ask(new_ask());
             let act = match what {
-                "a look" => Some(Command::Open(id)),
-                "a word" => Some(Command::Comment(id, "hm".to_owned())),
-                "a claim" => Some(Command::Claim(id)),
+                "a look" => Some(Command::Ask(AskCommand::Open(id))),
+                "a word" => Some(Command::Ask(AskCommand::Comment(id, "hm".to_owned()))),
+                "a claim" => Some(Command::Ask(AskCommand::Claim(id))),
                 _ => None,
             };
             if let Some(command) = act {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::actor::{Assurance, Attested, By, Via};
+use crate::actor::{Assurance, Attested, By, SenderVerification, Via};
 use crate::ask::{Ask, AskState, DefaultAction, Ending, Priority, Resolution, Shown};
 use crate::audit::{Digest, Erasable, Head};
 use crate::ids::{AgentId, AskId, ProjectId};
@@ -52,6 +52,8 @@ pub enum Outcome {
         assurance: Assurance,
         /// Who it was, as the agent says that passed the answer on.
         attested: Option<Attested>,
+        /// How the sender of the email was verified that it came with.
+        sender: Option<Box<SenderVerification>>,
     },
     /// Time ran out and the agent carries on by its default action.
     Expired {
@@ -81,6 +83,12 @@ impl Receipt {
                     via: resolution.via,
                     assurance: resolution.assurance,
                     attested: resolution.attested.as_deref().and_then(Erasable::value).cloned(),
+                    sender: resolution
+                        .sender
+                        .as_deref()
+                        .and_then(Erasable::value)
+                        .cloned()
+                        .map(Box::new),
                 },
                 resolution.at,
             ),
@@ -104,6 +112,19 @@ impl Receipt {
             proofs: ask.resolution().map(proofs).unwrap_or_default(),
         })
     }
+}
+
+/// Whether the receipt of an ask that was over before says the same afterwards. It does not once
+/// something of it was erased; stored signatures of what it said before have to go then, because with
+/// the public key they would confirm a guess of the erased text.
+pub fn is_unchanged(before: &Ask, after: &Ask) -> bool {
+    let said = |ask: &Ask| {
+        let answer = ask.resolution();
+        let redacted = answer.is_some_and(|answer| ask.is_redacted(answer));
+        let evidence_erased = answer.is_some_and(Resolution::evidence_erased);
+        (Receipt::of(ask), ask.question.value().is_some(), redacted, evidence_erased)
+    };
+    said(before) == said(after)
 }
 
 fn proofs(resolution: &Resolution) -> Vec<Proof> {
@@ -182,7 +203,7 @@ impl Exhibit {
 mod tests {
     use super::*;
     use crate::actor::Actor;
-    use crate::command::{Command, NewAsk};
+    use crate::command::{AskCommand, DirectoryCommand, NewAsk};
     use crate::question::Body;
     use crate::testing::{Cast, human, new_ask, yes};
 
@@ -191,18 +212,49 @@ mod tests {
     fn the_place_does_not_move() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        cast.run(cast.human("olga"), Command::Assign(id, human("mark"), Some("yours".to_owned())));
-        cast.run(cast.human("mark"), Command::Answer(id, yes()));
+        cast.run(
+            cast.human("olga"),
+            AskCommand::Assign(id, human("mark"), Some("yours".to_owned())),
+        );
+        cast.run(cast.human("mark"), AskCommand::Answer(id, yes()));
         let receipt = Receipt::of(cast.seen(id)).unwrap();
         let decided = cast.records().last().unwrap().clone();
         assert_eq!((receipt.place.seq, receipt.place.hash), (decided.seq, decided.hash));
-        cast.run(cast.human("mark"), Command::Comment(id, "there".to_owned()));
+        cast.run(cast.human("mark"), AskCommand::Comment(id, "there".to_owned()));
         cast.run(
             cast.agent("bot"),
-            Command::Ask(Box::new(NewAsk { follows: Some(id), ..new_ask() })),
+            AskCommand::Create(Box::new(NewAsk { follows: Some(id), ..new_ask() })),
         );
-        cast.run(Actor::System, Command::Erase(id));
+        cast.run(Actor::System, AskCommand::Erase(id));
         assert_eq!(Receipt::of(cast.seen(id)).unwrap().place, receipt.place);
+    }
+
+    /// Whatever is added, a receipt says the same until something of it is erased.
+    #[test]
+    fn only_erasure_changes_what_a_receipt_says() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        let said = Box::new(Reply { comment: Some("fine".to_owned()), ..*yes() });
+        cast.run(cast.human("olga"), AskCommand::Assign(id, human("mark"), None));
+        cast.run(cast.human("mark"), AskCommand::Answer(id, said));
+        let ended = cast.seen(id).clone();
+        cast.run(cast.human("olga"), AskCommand::Comment(id, "there".to_owned()));
+        assert!(is_unchanged(&ended, cast.seen(id)));
+        cast.give_agent("bot", "nina");
+        for (name, unchanged) in [("olga", true), ("mark", false)] {
+            cast.run(Actor::System, DirectoryCommand::EraseHuman(human(name)));
+            cast.run(Actor::System, AskCommand::EraseWords(id, human(name)));
+            assert_eq!(is_unchanged(&ended, cast.seen(id)), unchanged, "{name}");
+        }
+        let redacted = cast.seen(id).clone();
+        cast.run(Actor::System, AskCommand::Erase(id));
+        assert!(!is_unchanged(&redacted, cast.seen(id)));
+
+        let withdrawn = cast.ask(new_ask());
+        cast.run(cast.agent("bot"), AskCommand::Cancel(withdrawn, None));
+        let before = cast.seen(withdrawn).clone();
+        cast.run(Actor::System, AskCommand::Erase(withdrawn));
+        assert!(!is_unchanged(&before, cast.seen(withdrawn)));
     }
 
     #[test]
@@ -220,8 +272,8 @@ mod tests {
         assert_ne!(exhibits[0].question, exhibits[2].question, "hidden or not");
         assert_eq!(exhibits[2].prompt, "Pay\u{200b} 10?");
         let id = cast.ask(asked("Pay?"));
-        cast.run(cast.agent("bot"), Command::Cancel(id, None));
-        cast.run(Actor::System, Command::Erase(id));
+        cast.run(cast.agent("bot"), AskCommand::Cancel(id, None));
+        cast.run(Actor::System, AskCommand::Erase(id));
         assert_eq!(Exhibit::of(cast.seen(id)), None);
     }
 }

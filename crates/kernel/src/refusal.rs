@@ -65,7 +65,9 @@ pub enum Refusal {
     #[error(transparent)]
     Answer(#[from] AnswerError),
     /// The actor did not prove well enough who they are.
-    #[error("this request needs an answer with more assurance than {have:?}")]
+    #[error(
+        "this request needs an answer with the assurance {need}, and this one came with {have}"
+    )]
     AssuranceTooLow {
         /// What they had.
         have: Assurance,

@@ -98,7 +98,7 @@ fn is(project: &ProjectId, name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::actor::Actor;
-    use crate::command::Command;
+    use crate::command::DirectoryCommand;
     use crate::directory::{About, Absence, NewHuman, NewProfile, NewRule, Profile};
     use crate::ids::HumanId;
     use crate::testing::{Cast, human};
@@ -189,7 +189,7 @@ mod tests {
         let absence = Absence { delegate: delegate.map(human), ..Absence::default() };
         let about = Some(About { absence: Some(absence), ..About::default() });
         let new = NewProfile { human: human(name), name: None, about };
-        cast.run(Actor::System, Command::SaveProfile(new));
+        cast.run(Actor::System, DirectoryCommand::SaveProfile(new));
     }
 
     /// Who is away, and whom they leave it to.
@@ -229,7 +229,7 @@ mod tests {
             let mut cast = Cast::new();
             let name = |n: usize| format!("p{n}");
             for n in (0..=length).rev() {
-                cast.run(Actor::System, Command::SaveHuman(member(&name(n))));
+                cast.run(Actor::System, DirectoryCommand::SaveHuman(member(&name(n))));
                 if n < length {
                     away(&mut cast, &name(n), Some(&name(n + 1)));
                 }
@@ -259,7 +259,7 @@ mod tests {
         away(&mut cast, "olga", Some("mark"));
         assert_eq!(routed(&cast, &Route::Owner, &[], None), person("mark"));
         let gone = NewHuman { active: false, ..member("mark") };
-        cast.run(Actor::System, Command::SaveHuman(gone));
+        cast.run(Actor::System, DirectoryCommand::SaveHuman(gone));
         assert_eq!(routed(&cast, &Route::Owner, &[], None), person("olga"));
     }
 
@@ -286,7 +286,7 @@ mod tests {
         let absence = Absence { from: at(60), until: at(120), delegate };
         let about = Some(About { absence: Some(absence), ..About::default() });
         let new = NewProfile { human: human("olga"), name: None, about };
-        cast.run(cast.human("olga"), Command::SaveProfile(new));
+        cast.run(cast.human("olga"), DirectoryCommand::SaveProfile(new));
         for (seconds, asked) in [(59, "olga"), (1, "mark"), (59, "mark"), (1, "olga")] {
             cast.advance(seconds);
             assert_eq!(routed(&cast, &Route::Owner, &[], None), person(asked));

@@ -7,14 +7,14 @@ use std::collections::BTreeSet;
 use serde_json::{Map, json};
 use ulid::Ulid;
 
-use crate::actor::{Actor, Assurance, By, Reach, Via};
+use crate::actor::{Actor, Assurance, By, Reach, SenderVerification, Via};
 use crate::ask::answer::PasskeyAnswer;
 use crate::ask::claims::Finding;
 use crate::ask::{
     Ask, AskState, Dialect, Ending, Labels, NewClaims, Priority, Resolution, Route, Shown,
 };
 use crate::audit::{Digest, Erasable, Record, Salts};
-use crate::command::{Command, Envelope, NewAsk, Silence};
+use crate::command::{AskCommand, Command, DirectoryCommand, Envelope, NewAsk, Silence};
 use crate::decide::decide;
 use crate::directory::{
     Agent, Authority, Directory, NewAgent, NewHuman, NewPasskey, NewProject, NewRule, NewSession,
@@ -44,6 +44,8 @@ pub struct Cast {
     loaded: Loaded,
     records: Vec<Record>,
     effects: Vec<Effect>,
+    /// How the sender of the email was verified that commands come with.
+    pub sender: Option<SenderVerification>,
 }
 
 pub fn human(name: &str) -> HumanId {
@@ -72,6 +74,7 @@ pub fn sent_back(ask: &Ask, comment: &str) -> Ask {
         verification: None,
         passkey: None,
         shown: None,
+        sender: None,
     }));
     ask.state = AskState::Over { place: ask.head, ending };
     ask
@@ -103,6 +106,7 @@ pub fn new_ask() -> NewAsk {
         verification: None,
         assurance: None,
         place: None,
+        copies: Vec::new(),
         claims: None,
     }
 }
@@ -119,15 +123,15 @@ pub fn claims() -> Box<NewClaims> {
 }
 
 /// What makes the cast, in an order in which it can be made.
-pub fn everyone() -> Vec<Command> {
+pub fn everyone() -> Vec<DirectoryCommand> {
     // As projects are that are older than the setting.
     let recipients = Some(crate::directory::Reachable::Any);
     let project = |id: &str| {
         let plain = NewProject::plain(id.parse().unwrap());
-        Command::SaveProject(NewProject { recipients, ..plain })
+        DirectoryCommand::SaveProject(NewProject { recipients, ..plain })
     };
     let person = |id: &str, project: &str, groups: &[&str], skills: &[&str]| {
-        Command::SaveHuman(NewHuman {
+        DirectoryCommand::SaveHuman(NewHuman {
             id: human(id),
             profile: Profile { name: id.to_owned(), email: None, ..Profile::default() },
             admin: false,
@@ -139,7 +143,12 @@ pub fn everyone() -> Vec<Command> {
     };
     let agent = |id: &str, project: &str, owner: &str| {
         let (id, project) = (id.parse().unwrap(), project.parse().unwrap());
-        Command::SaveAgent(NewAgent { id, project, owner: human(owner), conversations: None })
+        DirectoryCommand::SaveAgent(NewAgent {
+            id,
+            project,
+            owner: human(owner),
+            conversations: None,
+        })
     };
     vec![
         project("acme"),
@@ -168,6 +177,7 @@ impl Cast {
             loaded: Loaded::default(),
             records: Vec::new(),
             effects: Vec::new(),
+            sender: None,
         };
         for command in everyone() {
             cast.run(Actor::System, command);
@@ -237,7 +247,7 @@ impl Cast {
     }
 
     pub fn ask_as(&mut self, agent: &str, new: NewAsk) -> AskId {
-        self.run(self.agent(agent), Command::Ask(Box::new(new)));
+        self.run(self.agent(agent), AskCommand::Create(Box::new(new)));
         AskId::new(Ulid::from(self.drawn))
     }
 
@@ -246,8 +256,8 @@ impl Cast {
         let kept = self.directory.agent(&agent.parse().unwrap()).unwrap().clone();
         let Agent { id, project, owner, .. } = kept;
         let new = NewAgent { id: id.clone(), project, owner, conversations: Some(true) };
-        self.run(Actor::System, Command::SaveAgent(new));
-        self.run(self.human(who), Command::Write(id, text.to_owned().into()));
+        self.run(Actor::System, DirectoryCommand::SaveAgent(new));
+        self.run(self.human(who), AskCommand::Write(id, text.to_owned().into()));
         self.newest()
     }
 
@@ -258,7 +268,7 @@ impl Cast {
 
     /// Lets `bot` reply to a conversation.
     pub fn reply(&mut self, conversation: AskId, new: NewAsk) -> AskId {
-        self.run(self.agent("bot"), Command::Reply(conversation, Box::new(new)));
+        self.run(self.agent("bot"), AskCommand::Reply(conversation, Box::new(new)));
         AskId::new(Ulid::from(self.drawn))
     }
 
@@ -267,7 +277,7 @@ impl Cast {
         let kept = self.directory.agent(&agent.parse().unwrap()).unwrap().clone();
         let (id, project, owner) = (kept.id, kept.project, human(owner));
         let new = NewAgent { id, project, owner, conversations: None };
-        self.run(Actor::System, Command::SaveAgent(new));
+        self.run(Actor::System, DirectoryCommand::SaveAgent(new));
     }
 
     /// Enrols a passkey for somebody, which counts at once.
@@ -279,7 +289,7 @@ impl Cast {
             label: String::new(),
             expires_at: self.now.plus_seconds(3600),
         };
-        self.run(Actor::System, Command::SignIn(Proof::Oidc(human(name), None), new));
+        self.run(Actor::System, DirectoryCommand::SignIn(Proof::Oidc(human(name), None), new));
         let session = self.directory.key_by_hash(&session).unwrap().id;
         let new = NewPasskey {
             hash: Self::hash(secret),
@@ -290,9 +300,9 @@ impl Cast {
             wait: 3600,
         };
         let authority = Box::new(Authority::SignIn(session));
-        self.run(self.human(name), Command::EnrolPasskey(Box::new(new), authority));
+        self.run(self.human(name), DirectoryCommand::EnrolPasskey(Box::new(new), authority));
         let id = self.directory.key_by_hash(&Self::hash(secret)).unwrap().id;
-        self.run(Actor::System, Command::ConfirmPasskey(id));
+        self.run(Actor::System, DirectoryCommand::ConfirmPasskey(id));
         id
     }
 
@@ -325,19 +335,19 @@ impl Cast {
             statement,
         };
         let given = Box::new(PasskeyAnswer { used, evidence });
-        Command::AnswerWithPasskey(id, Box::new(reply.clone()), given)
+        Command::Ask(AskCommand::AnswerWithPasskey(id, Box::new(reply.clone()), given))
     }
 
     pub fn rule(&mut self, owner: &str, rule: NewRule) {
         let id = RuleId::new(Ulid::from(self.drawn + 1));
-        self.run(self.human(owner), Command::AddRules(vec![(id, rule)]));
+        self.run(self.human(owner), DirectoryCommand::AddRules(vec![(id, rule)]));
     }
 
-    pub fn run(&mut self, actor: Actor, command: Command) {
+    pub fn run(&mut self, actor: Actor, command: impl Into<Command>) {
         self.attempt(actor, command).unwrap();
     }
 
-    pub fn attempt(&mut self, actor: Actor, command: Command) -> Result<(), Refusal> {
+    pub fn attempt(&mut self, actor: Actor, command: impl Into<Command>) -> Result<(), Refusal> {
         self.attempt_at(None, actor, command)
     }
 
@@ -346,14 +356,22 @@ impl Cast {
         &mut self,
         expected: Option<u64>,
         actor: Actor,
-        command: Command,
+        command: impl Into<Command>,
     ) -> Result<(), Refusal> {
         self.drawn += 1;
         let mut seed = [0; 32];
         seed[..16].copy_from_slice(&self.drawn.to_be_bytes());
         let fresh = Ulid::from(self.drawn);
         let shown = Shown::Nothing;
-        let envelope = Envelope { actor, fresh, salts: Salts::new(seed), expected, shown, command };
+        let envelope = Envelope {
+            actor,
+            fresh,
+            salts: Salts::new(seed),
+            expected,
+            shown,
+            sender: self.sender.clone(),
+            command: command.into(),
+        };
         let decision = loop {
             let world = World { now: self.now, directory: &self.directory, loaded: &self.loaded };
             match decide(&world, &envelope)? {

@@ -179,6 +179,7 @@ impl Topic {
             | Happened::WordsErased(_)
             | Happened::HumanErased
             | Happened::KeyErased
+            | Happened::SigningKeyDestroyed { .. }
             | Happened::ProjectSaved(_)
             | Happened::AgentSaved(_)
             | Happened::HumanSaved(_)

@@ -16,7 +16,7 @@ use kernel::task::{
     NewEntry, NewGrant, ProposedAction, Severity, Spec, TaskCommand, Until, Verdict,
 };
 use kernel::testing::{Cast, human, new_ask, new_task, raising, resolution, verdict, version};
-use kernel::{AskId, Command};
+use kernel::{AskCommand, AskId, Command, DirectoryCommand};
 use serde_json::{Map, Value, json};
 
 /// Every place where words can stand, each with words of its own. `secret` ones must never be in a
@@ -155,7 +155,7 @@ fn erased_asks_hold_no_words() {
     let over: Vec<AskId> = cast.asks().filter(|ask| !ask.is_open()).map(|ask| ask.id).collect();
     assert!(over.len() > 6);
     for id in over {
-        cast.run(Actor::System, Command::Erase(id));
+        cast.run(Actor::System, AskCommand::Erase(id));
         let state = serde_json::to_string(cast.seen(id)).unwrap();
         for word in &words.secret {
             assert!(!state.contains(word.as_str()), "{word} is still in {id}");
@@ -198,7 +198,7 @@ fn story(words: &mut Words) -> Cast {
         groups: [].into(),
         skills: [].into(),
     };
-    cast.run(Actor::System, Command::SaveHuman(new));
+    cast.run(Actor::System, DirectoryCommand::SaveHuman(new));
 
     let details = words.object("details");
     let (edits, others) =
@@ -247,10 +247,10 @@ fn story(words: &mut Words) -> Cast {
     let (timeout, on_expiry) = (Some(60), Silence::Answer(default));
     let silent = cast.ask(NewAsk { question, timeout, on_expiry, ..new_ask() });
     cast.advance(60);
-    cast.run(Actor::System, Command::Expire(silent));
+    cast.run(Actor::System, AskCommand::Expire(silent));
 
     let moot = cast.ask(new_ask());
-    cast.run(cast.agent("bot"), Command::Cancel(moot, Some(words.secret("reason"))));
+    cast.run(cast.agent("bot"), AskCommand::Cancel(moot, Some(words.secret("reason"))));
     cast
 }
 
@@ -267,10 +267,10 @@ fn answered(cast: &mut Cast, words: &mut Words, place: &str, body: Body, answer:
         route: Route::Owner,
         ..new_ask()
     });
-    cast.run(cast.human("olga"), Command::Open(id));
-    cast.run(cast.human("olga"), Command::Progress(id, None));
+    cast.run(cast.human("olga"), AskCommand::Open(id));
+    cast.run(cast.human("olga"), AskCommand::Progress(id, None));
     let comment = Some(words.secret(&format!("{place}-comment")));
-    cast.run(cast.human("olga"), Command::Answer(id, Box::new(Reply { answer, comment })));
+    cast.run(cast.human("olga"), AskCommand::Answer(id, Box::new(Reply { answer, comment })));
 }
 
 fn form(words: &mut Words) -> (kernel::form::Form, Value) {
@@ -386,7 +386,7 @@ fn erased_tasks_hold_no_words() {
     }
     let over: Vec<AskId> = cast.asks().filter(|ask| !ask.is_open()).map(|ask| ask.id).collect();
     for id in over {
-        cast.run(Actor::System, Command::Erase(id));
+        cast.run(Actor::System, AskCommand::Erase(id));
         let state = serde_json::to_string(cast.seen(id)).unwrap();
         for word in &words.secret {
             assert!(!state.contains(word.as_str()), "{word} is still in {id}");

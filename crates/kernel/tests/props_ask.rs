@@ -17,7 +17,10 @@ use kernel::audit::Record;
 use kernel::directory::Human;
 use kernel::insight::{COUNTED, Measure, Tally, counts_for};
 use kernel::receipt::Receipt;
-use kernel::{AskId, Effect, Entity, Event, Happened, Subject, Verdict, decide, evolve, settle};
+use kernel::{
+    AskCommand, AskId, Command, Effect, Entity, Event, Happened, Subject, Verdict, decide, evolve,
+    settle,
+};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -419,7 +422,7 @@ fn is_end(event: &Event) -> bool {
 }
 
 fn is_commit(step: &Step<'_>) -> bool {
-    matches!(step.envelope.command, kernel::Command::CommitHeld(_))
+    matches!(step.envelope.command, Command::Ask(AskCommand::CommitHeld(_)))
 }
 
 /// Who may do what to an ask, as a table of its own.

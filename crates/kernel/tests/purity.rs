@@ -1,9 +1,12 @@
-//! The manifests keep the kernel and the dialects pure, and dependencies point one way. Nobody has
-//! to remember it: a crate that could read a clock or open a socket does not get in unseen.
+//! The manifests keep the kernel, the dialects and the views pure, and dependencies point one way, between
+//! crates and between the modules of a crate. Nobody has to remember it: a crate that could read a clock or
+//! open a socket does not get in unseen, and neither does a cycle.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -11,7 +14,7 @@ use serde_json::Value;
 const OURS: &str = "countersign-";
 
 /// What the pure crates may name. A new name here is a decision: see the ADR on dependencies.
-const PURE: [(&str, &[&str]); 2] = [
+const PURE: [(&str, &[&str]); 3] = [
     (
         "kernel",
         &[
@@ -54,6 +57,20 @@ const PURE: [(&str, &[&str]); 2] = [
             "utoipa",
         ],
     ),
+    (
+        "views",
+        &[
+            "askama",
+            "hex",
+            "jiff",
+            "pulldown-cmark",
+            "serde",
+            "serde_json",
+            "sha2",
+            "similar",
+            "url",
+        ],
+    ),
 ];
 
 /// What no pure crate may name, whatever the list above says.
@@ -85,14 +102,24 @@ const IMPURE: [&str; 24] = [
 ];
 
 /// Which of our crates may name which.
-const DIRECTION: [(&str, &[&str]); 6] = [
+const DIRECTION: [(&str, &[&str]); 8] = [
     ("kernel", &[]),
     ("dialects", &["kernel"]),
-    ("channels", &["kernel"]),
+    ("views", &["kernel", "dialects"]),
+    ("channels", &["kernel", "dialects", "views"]),
     ("store", &["kernel"]),
     ("client", &["kernel", "dialects"]),
-    ("server", &["kernel", "dialects", "channels", "store", "client"]),
+    ("gateway", &["kernel", "dialects", "views", "channels", "store"]),
+    ("server", &["kernel", "dialects", "views", "channels", "store", "gateway", "client"]),
 ];
+
+/// The crates whose top-level modules form no cycle. The kernel is one domain whose aggregates share a
+/// vocabulary, so it is not one of them.
+const ACYCLIC: [&str; 4] = ["channels", "gateway", "store", "views"];
+
+/// What no use case may name: these serve HTTP, render HTML or read settings.
+const NOT_FOR_USE_CASES: [&str; 7] =
+    ["askama", "axum", "axum-server", "clap", "hyper-util", "tower", "tower-http"];
 
 /// May use anything: nothing depends on them.
 const LEAVES: [&str; 2] = ["bench", "fuzz"];
@@ -162,7 +189,150 @@ fn dependencies_point_one_way() {
 }
 
 #[test]
-fn the_six_crates_are_there() {
+fn use_cases_serve_no_http_render_no_html_and_read_no_settings() {
+    for found in &workspace()["gateway"] {
+        let found = found.name.as_str();
+        assert!(!NOT_FOR_USE_CASES.contains(&found), "gateway cannot use {found}");
+    }
+}
+
+#[test]
+fn top_level_modules_form_no_cycle() {
+    for name in ACYCLIC {
+        let imports = module_imports(name);
+        assert!(imports.len() > 5, "{name} has few modules; does this test still look at it?");
+        if let Some(cycle) = cycle(&imports) {
+            panic!("modules of {name} depend on each other: {}", cycle.join(" → "));
+        }
+    }
+}
+
+#[test]
+fn a_cycle_is_found_and_a_tree_is_none() {
+    let graph = |edges: &[(&str, &str)]| {
+        let mut graph = BTreeMap::<String, BTreeSet<String>>::new();
+        for (from, to) in edges {
+            graph.entry((*from).to_owned()).or_default().insert((*to).to_owned());
+        }
+        graph
+    };
+    let diamond = graph(&[("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")]);
+    assert_eq!(cycle(&diamond), None);
+    let ring = graph(&[("z", "a"), ("a", "b"), ("b", "c"), ("c", "a")]);
+    assert_eq!(cycle(&ring).unwrap().len(), 4);
+    let named = "use crate::{one::One, two};\nfn f() { crate::three::run() }\n// crate::four\n";
+    let expected = ["one", "two", "three"].map(str::to_owned);
+    assert_eq!(named_modules(named), BTreeSet::from(expected));
+}
+
+/// Which top-level module of a crate names which others. Tests may name anything.
+fn module_imports(crate_name: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(crate_name).join("src");
+    let mut imports = BTreeMap::<String, BTreeSet<String>>::new();
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let module = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        if module == "lib" || module == "main" {
+            continue;
+        }
+        let found = imports.entry(module.clone()).or_default();
+        for source in sources(&path) {
+            let text = fs::read_to_string(&source).unwrap();
+            let production = text.split("#[cfg(test)]").next().unwrap_or_default();
+            found.extend(named_modules(production).into_iter().filter(|named| *named != module));
+        }
+    }
+    let modules: BTreeSet<String> = imports.keys().cloned().collect();
+    for found in imports.values_mut() {
+        found.retain(|named| modules.contains(named));
+    }
+    imports
+}
+
+/// The Rust files at a path, without those that only tests use.
+fn sources(path: &Path) -> Vec<PathBuf> {
+    let stem = path.file_stem().unwrap_or_default();
+    if ["tests", "testing", "suite"].iter().any(|only_tests| stem == *only_tests) {
+        return Vec::new();
+    }
+    if !path.is_dir() {
+        let rust = path.extension().is_some_and(|kind| kind == "rs");
+        return if rust { vec![path.to_owned()] } else { Vec::new() };
+    }
+    fs::read_dir(path).unwrap().flat_map(|entry| sources(&entry.unwrap().path())).collect()
+}
+
+/// The modules that a text names behind `crate::`, outside comments.
+fn named_modules(text: &str) -> BTreeSet<String> {
+    let code: Vec<&str> =
+        text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code = code.join("\n");
+    let mut found = BTreeSet::new();
+    for rest in code.split("crate::").skip(1) {
+        match rest.strip_prefix('{') {
+            None => found.extend(first_name(rest)),
+            // A list: each of its items begins with a name, and lists within it are of one module.
+            Some(list) => {
+                let mut depth = 0;
+                let mut begins = true;
+                for (at, character) in list.char_indices() {
+                    match character {
+                        '}' if depth == 0 => break,
+                        '}' => depth -= 1,
+                        '{' => depth += 1,
+                        ',' if depth == 0 => begins = true,
+                        _ if character.is_whitespace() => {}
+                        _ if begins => {
+                            found.extend(first_name(&list[at..]));
+                            begins = false;
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The name a text begins with, if it is one of a module.
+fn first_name(text: &str) -> Option<String> {
+    let name: String = text
+        .chars()
+        .take_while(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || *c == '_')
+        .collect();
+    (!name.is_empty()).then_some(name)
+}
+
+/// A way through the graph that comes back to where it was, the first module named again at its end.
+fn cycle(graph: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
+    fn visit(
+        at: &str,
+        graph: &BTreeMap<String, BTreeSet<String>>,
+        way: &mut Vec<String>,
+        done: &mut BTreeSet<String>,
+    ) -> Option<Vec<String>> {
+        if let Some(begin) = way.iter().position(|module| module == at) {
+            let mut found = way[begin..].to_vec();
+            found.push(at.to_owned());
+            return Some(found);
+        }
+        if done.contains(at) {
+            return None;
+        }
+        way.push(at.to_owned());
+        let next = graph.get(at).into_iter().flatten();
+        let found = next.into_iter().find_map(|next| visit(next, graph, way, done));
+        way.pop();
+        done.insert(at.to_owned());
+        found
+    }
+    let mut done = BTreeSet::new();
+    graph.keys().find_map(|module| visit(module, graph, &mut Vec::new(), &mut done))
+}
+
+#[test]
+fn the_crates_are_there() {
     let workspace = workspace();
     for (name, _) in DIRECTION {
         assert!(workspace.contains_key(name), "{name} is gone; does this test still look at it?");
@@ -171,7 +341,7 @@ fn the_six_crates_are_there() {
 
 #[test]
 fn clippy_bans_the_ambient_clock_randomness_and_environment() {
-    let bans = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../clippy.toml"));
+    let bans = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../clippy.toml"));
     let bans = bans.unwrap();
     for banned in [
         "jiff::Timestamp::now",
@@ -191,7 +361,7 @@ fn clippy_bans_the_ambient_clock_randomness_and_environment() {
 #[test]
 fn ulids_cannot_be_drawn_here() {
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml");
-    let manifest = std::fs::read_to_string(manifest).unwrap();
+    let manifest = fs::read_to_string(manifest).unwrap();
     let ulid = manifest.lines().find(|line| line.starts_with("ulid = ")).unwrap();
     assert_eq!(ulid, "ulid = { version = \"3\", default-features = false }");
 }

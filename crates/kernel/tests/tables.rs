@@ -18,7 +18,7 @@ use kernel::task::{
 use kernel::testing::{
     Cast, approve, human, new_ask, new_task, others, raising, verdict, version, yes,
 };
-use kernel::{Actor, Assurance, By, Command, Happened, Refusal, Topic};
+use kernel::{Actor, AskCommand, Assurance, By, DirectoryCommand, Happened, Refusal, Topic};
 use ulid::Ulid;
 
 const STATES: [&str; 9] = [
@@ -307,6 +307,7 @@ fn name(what: &Happened) -> &'static str {
         Happened::WordsErased(_) => "words_erased",
         Happened::HumanErased => "human_erased",
         Happened::KeyErased => "key_erased",
+        Happened::SigningKeyDestroyed { .. } => "signing_key_destroyed",
         Happened::ProjectSaved(_) => "project_saved",
         Happened::AgentSaved(_) => "agent_saved",
         Happened::HumanSaved(_) => "human_saved",
@@ -333,8 +334,8 @@ fn everything() -> Cast {
     for verb in ["open", "progress", "assign", "pick", "extend", "urge"] {
         act(&mut cast, id, verb);
     }
-    cast.run(in_browser("olga"), Command::HoldAnswer(id, yes()));
-    cast.run(in_browser("olga"), Command::UndoAnswer(id));
+    cast.run(in_browser("olga"), AskCommand::HoldAnswer(id, yes()));
+    cast.run(in_browser("olga"), AskCommand::UndoAnswer(id));
     cast.advance(TIMEOUT);
     let told = ["call_back", "note_callback"];
     for verb in ["escalate", "remind", "comment", "grant", "answer"] {
@@ -361,18 +362,18 @@ fn everything() -> Cast {
     let agent = "bot".parse().unwrap();
     let holder = Holder::Agent { agent, reach: Reach::Agent, respond: false, own_app: false };
     let new = NewKey { hash: Cast::hash("a"), holder, label: "a".to_owned(), expires_at: None };
-    cast.run(cast.human("olga"), Command::IssueKey(new));
+    cast.run(cast.human("olga"), DirectoryCommand::IssueKey(new));
     let key = cast.directory().keys().last().map(|key| key.id).unwrap();
-    cast.run(cast.human("olga"), Command::RevokeKeyWithTokens(key));
+    cast.run(cast.human("olga"), DirectoryCommand::RevokeKeyWithTokens(key));
     let holder = Holder::Token { human: human("olga") };
     let new = NewKey { hash: Cast::hash("k"), holder, label: "k".to_owned(), expires_at: None };
-    cast.run(cast.human("olga"), Command::IssueKey(new));
+    cast.run(cast.human("olga"), DirectoryCommand::IssueKey(new));
     let key = cast.directory().keys().last().map(|key| key.id).unwrap();
-    cast.run(cast.human("olga"), Command::RevokeKey(key));
+    cast.run(cast.human("olga"), DirectoryCommand::RevokeKey(key));
     let (kinds, delegate_to) = (BTreeSet::new(), human("mark"));
     cast.rule("olga", NewRule { kinds, project: None, tag: None, priority: None, delegate_to });
     let rule: RuleId = cast.directory().rules_of(&human("olga")).next().map(|r| r.id).unwrap();
-    cast.run(cast.human("olga"), Command::RemoveRule(rule));
+    cast.run(cast.human("olga"), DirectoryCommand::RemoveRule(rule));
     let webhook = WebhookId::new(Ulid::from(77_u128));
     let new = NewWebhook {
         id: webhook,
@@ -383,17 +384,17 @@ fn everything() -> Cast {
         description: String::new(),
         enabled: true,
     };
-    cast.run(cast.human("olga"), Command::SaveWebhook(new));
-    cast.run(cast.human("olga"), Command::RotateWebhook(webhook, 60));
-    cast.run(cast.human("olga"), Command::TestWebhook(webhook));
-    cast.run(Actor::System, Command::WebhookGone(webhook));
-    cast.run(cast.human("olga"), Command::RemoveWebhook(webhook));
+    cast.run(cast.human("olga"), DirectoryCommand::SaveWebhook(new));
+    cast.run(cast.human("olga"), DirectoryCommand::RotateWebhook(webhook, 60));
+    cast.run(cast.human("olga"), DirectoryCommand::TestWebhook(webhook));
+    cast.run(Actor::System, DirectoryCommand::WebhookGone(webhook));
+    cast.run(cast.human("olga"), DirectoryCommand::RemoveWebhook(webhook));
     everything_with_tasks(&mut cast);
     let id = cast.ask(new_ask());
-    cast.run(cast.human("olga"), Command::Comment(id, "Well.".to_owned()));
+    cast.run(cast.human("olga"), AskCommand::Comment(id, "Well.".to_owned()));
     cast.give_agent("bot", "mark");
-    cast.run(Actor::System, Command::EraseHuman(human("olga")));
-    cast.run(Actor::System, Command::EraseWords(id, human("olga")));
+    cast.run(Actor::System, DirectoryCommand::EraseHuman(human("olga")));
+    cast.run(Actor::System, AskCommand::EraseWords(id, human("olga")));
     let task = cast.tasks().last().map(|task| task.id).unwrap();
     cast.may(Actor::System, TaskCommand::EraseWords(task, human("olga")));
     cast
@@ -415,7 +416,7 @@ fn everything_with_tasks(cast: &mut Cast) {
     cast.may(olga.clone(), TaskCommand::Transfer(id, bot, Handover::Handoff));
     let ask = cast.interrupted(id);
     cast.resolve("olga", ask, approve()).unwrap();
-    cast.run(Actor::System, Command::Erase(ask));
+    cast.run(Actor::System, AskCommand::Erase(ask));
     let made = cast.delivered(id, version());
     cast.may(olga.clone(), TaskCommand::Share(made.id, "rival".parse().unwrap()));
     let review = cast.judge("olga", id, verdict(Verdict::Approved)).unwrap();
@@ -455,24 +456,24 @@ fn in_state(state: &str, silence: Silence) -> (Cast, AskId) {
     let seat = kernel::ask::Seat::Person { human: human("mark") };
     let ladder = vec![Step { after: TIMEOUT, seat }];
     let plain = NewProject::plain("acme".parse().unwrap());
-    cast.run(Actor::System, Command::SaveProject(NewProject { ladder, ..plain }));
+    cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { ladder, ..plain }));
     let silence = if state == "expired" { Silence::Report(DefaultAction::Skip) } else { silence };
     let id = cast.ask(expiring(&cast, silence));
     match state {
         "pending" => {}
-        "claimed" => cast.run(cast.human("olga"), Command::Claim(id)),
-        "opened" => cast.run(cast.human("olga"), Command::Open(id)),
-        "in_progress" => cast.run(cast.human("olga"), Command::Progress(id, None)),
+        "claimed" => cast.run(cast.human("olga"), AskCommand::Claim(id)),
+        "opened" => cast.run(cast.human("olga"), AskCommand::Open(id)),
+        "in_progress" => cast.run(cast.human("olga"), AskCommand::Progress(id, None)),
         // Mark answers on a page; it is his to undo.
         "held" => {
-            cast.run(cast.human("olga"), Command::Assign(id, human("mark"), None));
-            cast.run(in_browser("mark"), Command::HoldAnswer(id, yes()));
+            cast.run(cast.human("olga"), AskCommand::Assign(id, human("mark"), None));
+            cast.run(in_browser("mark"), AskCommand::HoldAnswer(id, yes()));
         }
-        "completed" => cast.run(cast.human("olga"), Command::Answer(id, yes())),
-        "cancelled" => cast.run(cast.agent("bot"), Command::Cancel(id, None)),
+        "completed" => cast.run(cast.human("olga"), AskCommand::Answer(id, yes())),
+        "cancelled" => cast.run(cast.agent("bot"), AskCommand::Cancel(id, None)),
         "expired" | "failed" => {
             cast.advance(TIMEOUT);
-            cast.run(Actor::System, Command::Expire(id));
+            cast.run(Actor::System, AskCommand::Expire(id));
         }
         other => panic!("no state {other}"),
     }
@@ -483,34 +484,34 @@ fn in_state(state: &str, silence: Silence) -> (Cast, AskId) {
 fn act(cast: &mut Cast, id: AskId, verb: &str) -> String {
     let (olga, bot) = (cast.human("olga"), cast.agent("bot"));
     let (actor, command) = match verb {
-        "open" => (olga, Command::Open(id)),
-        "progress" => (olga, Command::Progress(id, None)),
-        "claim" => (olga, Command::Claim(id)),
-        "assign" => (olga, Command::Assign(id, human("mark"), None)),
-        "answer" => (olga, Command::Answer(id, yes())),
-        "cancel" => (bot, Command::Cancel(id, Some("moot".to_owned()))),
-        "extend" => (bot, Command::Extend(id, cast.now().plus_seconds(2 * TIMEOUT))),
-        "expire" => (Actor::System, Command::Expire(id)),
-        "remind" => (Actor::System, Command::Remind(id)),
-        "escalate" => (Actor::System, Command::Escalate(id)),
+        "open" => (olga, AskCommand::Open(id)),
+        "progress" => (olga, AskCommand::Progress(id, None)),
+        "claim" => (olga, AskCommand::Claim(id)),
+        "assign" => (olga, AskCommand::Assign(id, human("mark"), None)),
+        "answer" => (olga, AskCommand::Answer(id, yes())),
+        "cancel" => (bot, AskCommand::Cancel(id, Some("moot".to_owned()))),
+        "extend" => (bot, AskCommand::Extend(id, cast.now().plus_seconds(2 * TIMEOUT))),
+        "expire" => (Actor::System, AskCommand::Expire(id)),
+        "remind" => (Actor::System, AskCommand::Remind(id)),
+        "escalate" => (Actor::System, AskCommand::Escalate(id)),
         "urge" => {
             let people = vec![human("nina")];
-            (bot, Command::Urge(id, Urge { text: "now".to_owned(), people }))
+            (bot, AskCommand::Nudge(id, Urge { text: "now".to_owned(), people }))
         }
-        "comment" => (olga, Command::Comment(id, "so".to_owned())),
-        "pick" => (olga, Command::Pick(id, 0)),
+        "comment" => (olga, AskCommand::Comment(id, "so".to_owned())),
+        "pick" => (olga, AskCommand::Pick(id, 0)),
         "grant" => {
             let grant = Grant::to_agent(Purpose::Review, Cast::hash("token"));
-            (bot, Command::Grant(id, vec![grant]))
+            (bot, AskCommand::Grant(id, vec![grant]))
         }
-        "call_back" => (bot, Command::CallBack(id)),
+        "call_back" => (bot, AskCommand::CallBack(id)),
         "note_callback" => {
             let result = CallbackResult::Taken { status: 200 };
-            (Actor::System, Command::NoteCallback(id, result))
+            (Actor::System, AskCommand::NoteCallback(id, result))
         }
-        "revoke" => (Actor::System, Command::Revoke(id, "stolen".to_owned())),
-        "erase" => (Actor::System, Command::Erase(id)),
-        "follow" => (bot, Command::Ask(Box::new(NewAsk { follows: Some(id), ..new_ask() }))),
+        "revoke" => (Actor::System, AskCommand::Revoke(id, "stolen".to_owned())),
+        "erase" => (Actor::System, AskCommand::Erase(id)),
+        "follow" => (bot, AskCommand::Create(Box::new(NewAsk { follows: Some(id), ..new_ask() }))),
         other => panic!("no verb {other}"),
     };
     let before = cast.seen(id).head.seq;

@@ -10,7 +10,7 @@ use kernel::task::{
     Quorum, Role, Severity, State, TRANSITIONS, TaskCommand, Until, Verdict, VersionRef,
 };
 use kernel::testing::{Cast, approve, new_task, raising, verdict, version, yes};
-use kernel::{Actor, Command};
+use kernel::{Actor, AskCommand, Command};
 use ulid::Ulid;
 
 /// The protocol's own table, with `checkpoint.resolve` and `review.submit` told apart by what they say.
@@ -303,13 +303,17 @@ impl Scene {
                 TaskCommand::Write(task, Box::new(entry))
             }
             "task.erase" => TaskCommand::Erase(task),
-            "answer to the checkpoint" => return Command::Answer(self.checkpoint, yes()),
+            "answer to the checkpoint" => {
+                return Command::Ask(AskCommand::Answer(self.checkpoint, yes()));
+            }
             "answer to the review" => {
                 let nothing = AskId::new(Ulid::from(8_u128));
                 let put_up = self.cast.task(task).judged_in.unwrap_or(nothing);
-                return Command::Answer(put_up, yes());
+                return Command::Ask(AskCommand::Answer(put_up, yes()));
             }
-            "withdrawal of the checkpoint" => return Command::Cancel(self.checkpoint, None),
+            "withdrawal of the checkpoint" => {
+                return Command::Ask(AskCommand::Cancel(self.checkpoint, None));
+            }
             other => panic!("no operation {other}"),
         };
         Command::Task(Box::new(command))

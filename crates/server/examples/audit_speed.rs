@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use gateway::Gateway;
+use gateway::audit::{Against, Export, check, check_export};
+use gateway::clock::SystemClock;
+use gateway::signing::Signer;
+use gateway::vault::Vault;
 use kernel::actor::Reach;
 use kernel::testing::{everyone, new_ask, yes};
-use kernel::{Actor, Assurance, Command, KeyId, Via};
-use server::audit::{Against, Export, check, check_export};
-use server::clock::SystemClock;
-use server::gateway::Gateway;
-use server::signing::Signer;
-use server::vault::Vault;
+use kernel::{Actor, AskCommand, Assurance, KeyId, Via};
 use server::workers::sealer::Sealer;
 use store::sqlite::Sqlite;
 use store::{Clock, Store};
@@ -45,7 +45,7 @@ async fn main() -> anyhow::Result<()> {
         Arc::clone(&clock),
         signer.clone(),
         issuer.clone(),
-        server::mark::Mark::none(),
+        gateway::sealed_head::HeadFile::none(),
     );
     let begun = Begun::now();
     let blocks = sealer.seal().await?;
@@ -100,10 +100,11 @@ async fn fill(gateway: &Gateway, events: u64) -> anyhow::Result<()> {
                 .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1))
                 .is_ok()
             {
-                let asked = gateway.run(bot.clone(), Command::Ask(Box::new(new_ask()))).await?;
+                let asked =
+                    gateway.run(bot.clone(), AskCommand::Create(Box::new(new_ask()))).await?;
                 let Some(id) = asked.ask.map(|ask| ask.id) else { continue };
-                gateway.run(olga.clone(), Command::Open(id)).await?;
-                gateway.run(olga.clone(), Command::Answer(id, yes())).await?;
+                gateway.run(olga.clone(), AskCommand::Open(id)).await?;
+                gateway.run(olga.clone(), AskCommand::Answer(id, yes())).await?;
             }
             anyhow::Ok(())
         });

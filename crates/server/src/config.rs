@@ -4,7 +4,6 @@
 
 mod bucket;
 mod channels;
-mod database;
 mod environment;
 mod mail;
 mod oidc;
@@ -20,25 +19,28 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use clap::Args as _;
+use gateway::installation::DataLocation;
+use gateway::jwt::TokenIssuer;
+use gateway::ssrf_guard::Range;
+use gateway::vault::shared::MasterKey;
+use gateway::verification::ProofIssuer;
 use kernel::AgentId;
 use kernel::quota::Limits;
 use kernel::time::LONGEST_TIMEOUT;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::callbacks::Range;
-use crate::vault::shared::MasterKey;
+use ::channels::ChannelSettings;
 pub use ::channels::Secret;
-pub use bucket::{Bucket, FilesUrl};
-pub use channels::{Channels, Replies, Spoken, Whatsapp};
-pub use database::{Database, DatabaseUrl};
+pub use bucket::FilesUrl;
 pub use environment::{UnknownVariable, unknown_variables};
-pub use mail::{Security, Smtp};
-pub use oidc::{Identify, Oidc};
+pub use gateway::database::{Database, DatabaseUrl};
+pub use gateway::files::Bucket;
+pub use oidc::Identify;
 pub use retention::{Keep, Retention};
 pub use settings::Settings;
 pub use sign_in::SignIn;
-pub use verification::{InlineKeys, ProofIssuer, ProviderTable, ProviderTables};
+pub use verification::{InlineKeys, ProviderTable, ProviderTables};
 
 /// Where the server listens when nobody says otherwise.
 pub const DEFAULT_PORT: u16 = 3402;
@@ -73,14 +75,8 @@ pub enum LogFormat {
 pub struct Config {
     /// Where to listen.
     pub listen: Vec<SocketAddr>,
-    /// The data folder.
-    pub data: PathBuf,
-    /// The store.
-    pub database: Database,
-    /// The bucket files are kept in, if not beside it.
-    pub bucket: Option<Box<Bucket>>,
-    /// What the server's keys are encrypted with in a shared one.
-    pub master_key: Option<MasterKey>,
+    /// Where the data is kept.
+    pub location: DataLocation,
     /// What links are built from.
     pub public_url: Url,
     /// Certificate and key.
@@ -128,13 +124,13 @@ pub struct Config {
     /// Whether `WebSockets` need no key.
     pub open_websockets: bool,
     /// Where human JWTs come from.
-    pub jwt: Option<Jwt>,
+    pub jwt: Option<TokenIssuer>,
     /// Who can prove that a person is there.
     pub verification: Vec<ProofIssuer>,
     /// How people sign in.
     pub sign_in: SignIn,
-    /// The platforms people are told on.
-    pub channels: Box<Channels>,
+    /// The channels that are set up.
+    pub channels: Box<ChannelSettings>,
     /// Whether people's devices are told.
     pub push: bool,
     /// Whom push services may write to, if not to the address of this server.
@@ -151,17 +147,6 @@ pub struct Config {
     pub agent_api_keys: Vec<Secret>,
     /// Human tokens to accept.
     pub human_tokens: Vec<Secret>,
-}
-
-/// An issuer of human JWTs.
-#[derive(Debug, Clone)]
-pub struct Jwt {
-    /// `iss`.
-    pub issuer: String,
-    /// `aud`.
-    pub audience: String,
-    /// Its keys.
-    pub jwks: String,
 }
 
 /// The quotas that were given; in development mode there are no others.
@@ -251,7 +236,7 @@ impl Settings {
         };
         let data = self.data.unwrap_or_else(|| PathBuf::from("countersign-data"));
         let database = DatabaseUrl::database(self.database, &data)?;
-        let bucket = Bucket::read(&given, variable)?;
+        let bucket = bucket::read(&given, variable)?;
         if bucket.is_some() && matches!(database, Database::Memory) {
             bail!("files: a database in memory forgets what is in the bucket: give another");
         }
@@ -266,7 +251,9 @@ impl Settings {
         let (tokens, file) = (self.human_tokens, self.human_tokens_file);
         let human_tokens = filled(one_of("human_tokens", tokens, file, lines)?);
         let jwt = match (self.jwt_issuer, self.jwt_audience, self.jwt_jwks) {
-            (Some(issuer), Some(audience), Some(jwks)) => Some(Jwt { issuer, audience, jwks }),
+            (Some(issuer), Some(audience), Some(jwks)) => {
+                Some(TokenIssuer { issuer, audience, jwks })
+            }
             (None, None, None) => None,
             _ => bail!("jwt_issuer, jwt_audience and jwt_jwks belong together: give all or none"),
         };
@@ -282,7 +269,7 @@ impl Settings {
         if seal_seconds > 86_400 {
             bail!("seal_seconds: expected at most 86400, a day");
         }
-        let channels = Box::new(Channels::read(&given, &public_url)?);
+        let channels = Box::new(channels::read(&given, &public_url, sign_in.smtp.clone())?);
         let push_contact = self.push_contact.map(contact).transpose()?;
         let a2h_timeout = self.a2h_timeout;
         if a2h_timeout.is_some_and(|seconds| !(1..=LONGEST_TIMEOUT).contains(&seconds)) {
@@ -293,10 +280,7 @@ impl Settings {
         let usual = if terminal { LogFormat::Text } else { LogFormat::Json };
         Ok(Config {
             listen,
-            data,
-            database,
-            bucket,
-            master_key,
+            location: DataLocation { data, database, bucket, master_key },
             public_url,
             tls,
             cors_origins: self.cors_origins.unwrap_or_default(),

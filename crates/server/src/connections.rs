@@ -10,13 +10,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use gateway::login_rate_limit::neighbourhood;
+use gateway::ssrf_guard::Range;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::callbacks::Range;
 use crate::config::Config;
-use crate::knocks::neighbourhood;
 
 /// The most connections if the settings name no limit.
 const DEFAULT_TOTAL: usize = 50_000;

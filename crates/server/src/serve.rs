@@ -6,43 +6,44 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
+use gateway::Gateway;
+use gateway::answer_files::AnswerFiles;
+use gateway::auth::Authenticator;
+use gateway::blobs::Blobs;
+use gateway::bootstrap::{self, FirstStart, WayIn};
+use gateway::clock::MovableClock;
+use gateway::erasure::Erasure;
+use gateway::feed_head;
+use gateway::installation::Installation;
+use gateway::jwt::JwtVerifier;
+use gateway::key_destruction::KeyDestruction;
+use gateway::login_rate_limit::LoginRateLimit;
+use gateway::oidc::Provider;
+use gateway::passkeys::Passkeys;
+use gateway::readiness::Readiness;
+use gateway::receipts::Receipts;
+use gateway::secrets::Secrets;
+use gateway::signing::Signer;
+use gateway::ssrf_guard::Policy;
+use gateway::streams::Streams;
+use gateway::verification::Providers;
 use kernel::HumanId;
 use store::Clock;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::auth::Door;
-use crate::bootstrap::{self, FirstStart, WayIn};
-use crate::callbacks::{Callbacks, Policy};
-use crate::channels::Channels;
-use crate::channels::terminal::Terminal;
-use crate::channels::wired::Platforms;
-use crate::clock::MovableClock;
+use crate::callbacks::Callbacks;
+use crate::channels::open::{self, ChannelEnvironment};
 use crate::config::{Config, Database};
 use crate::connections::{Connections, Limits};
-use crate::feed_head;
-use crate::gateway::Gateway;
-use crate::home::Home;
 use crate::http::api::Dev;
+use crate::http::callers::Callers;
 use crate::http::channels::Listening;
 use crate::http::hacp::PageEnds;
 use crate::http::{App, Shared, operations_router, refusal_router, router};
-use crate::jwt::JwtVerifier;
-use crate::knocks::Knocks;
 use crate::listener::Listener;
-use crate::mail::Mailer;
-use crate::mail::channel::Mail;
-use crate::oidc::Provider;
-use crate::passkeys::Passkeys;
-use crate::push::Push;
-use crate::quotas::Quotas;
-use crate::readiness::Readiness;
 use crate::script::{Players, Script};
-use crate::secrets::Secrets;
-use crate::signing::Signer;
-use crate::streams::Streams;
 use crate::telemetry;
-use crate::verification::Providers;
 use crate::workers::lanes::Lanes;
 use crate::workers::outbox::Desk;
 use crate::workers::sealer::Sealer;
@@ -77,10 +78,10 @@ impl Server {
         let wall = Arc::clone(&clock);
         let movable = config.dev.then(|| Arc::new(MovableClock::new(Arc::clone(&clock))));
         let clock = movable.clone().map_or(clock, |movable| movable as Arc<dyn Clock>);
-        let home = Home::open(&config, clock, movable.is_some()).await?;
-        let turn = home.turn().await?;
-        home.require_keys().await?;
-        let Home { store, clock, vault, files, mark, head, .. } = home;
+        let installation = Installation::open(&config.location, clock, movable.is_some()).await?;
+        let turn = installation.turn().await?;
+        installation.require_keys().await?;
+        let Installation { store, clock, vault, files, mark, head, .. } = installation;
         // Only a clock that can be moved differs from the one everybody else goes by.
         let wall = if movable.is_some() { wall } else { Arc::clone(&clock) };
         let listeners = bind(&mut config)?;
@@ -99,25 +100,24 @@ impl Server {
         let sealer = Sealer::new(sealed, Arc::clone(&clock), signs, issuer.clone(), mark);
         let jwt =
             config.jwt.clone().map(|jwt| JwtVerifier::new(jwt, Arc::clone(&wall))).transpose()?;
-        let door = Arc::new(Door::new(config.rate_limit, jwt, Knocks::new(&config.sign_in)));
+        let login_rate_limit = LoginRateLimit::new(config.sign_in.limit);
+        let authenticator = Arc::new(Authenticator::new(config.rate_limit, jwt, login_rate_limit));
         let providers = Providers::open(&config.verification)?;
         let allowed = config.callback_allow.clone();
         let policy = Policy { dev: config.dev, allowed };
         let contact = config.push_contact.clone().unwrap_or_else(|| issuer.clone());
-        let push = config.push.then(|| Push::new(policy.clone(), &secrets, contact)).transpose()?;
+        let push = config.push.then(|| (policy.clone(), contact));
         let callbacks = Callbacks::new(policy)?;
-        let mailer = config.sign_in.smtp.as_ref().map(Mailer::new).transpose()?.map(Arc::new);
         let stop = CancellationToken::new();
-        let answers = config.channels.replies.as_ref().map(|given| (given, secrets.replies()));
-        let mail = mailer
-            .as_ref()
-            .map(|mailer| Mail::new(Arc::clone(mailer), Arc::clone(&clock), answers, stop.clone()));
-        let mail = mail.transpose()?.map(Arc::new);
-        let platforms = Platforms::open(&config.channels, &wall, mail.as_ref())?;
+        let settings = open::complete((*config.channels).clone(), &secrets, push)?;
+        let around = ChannelEnvironment { clock: &clock, wall_clock: &wall, stop: &stop };
+        let channels = open::open(settings, &around)?;
         let provider = config.sign_in.oidc.clone().map(Provider::new).transpose()?;
         let gateway =
             Gateway::new(store, clock).with_wall_clock(wall).keeping(Arc::clone(&secrets));
-        let gateway = gateway.with_quotas(Quotas::new(&config.quotas));
+        // Nothing is counted before there is a recorder.
+        let metrics = telemetry::metrics();
+        let gateway = gateway.with_quotas(&config.quotas);
         // Last of all: nothing that fails later may swallow what is told only once.
         let welcome = prepare(&gateway, &config).await?;
         drop(turn);
@@ -126,32 +126,40 @@ impl Server {
             None => None,
         };
         let tasks = TaskTracker::new();
-        let app = Arc::new(App {
+        let receipts = Receipts::new(gateway.clone(), signer, Arc::clone(&secrets), &issuer);
+        let blobs = Blobs::new(files.clone(), gateway.clone());
+        let answer_files = AnswerFiles::new(gateway.clone(), files.clone(), Arc::clone(&secrets));
+        let key_destruction = KeyDestruction::new(gateway.clone(), receipts.clone());
+        let erasure = Erasure::new(gateway.clone(), blobs.clone());
+        let callers = Callers::new(gateway.clone(), Arc::clone(&authenticator));
+        let app = Shared::new(App {
             gateway,
             secrets,
-            signer,
-            door,
+            receipts,
+            authenticator,
+            callers,
             passkeys: Passkeys::new(&config.public_url),
             provider,
-            push,
-            mailer,
-            mail,
-            platforms,
+            channels,
             dev,
             files,
+            blobs,
+            answer_files,
+            erasure,
             callbacks,
             lanes: Lanes::default(),
             providers,
             sealer: Arc::new(sealer),
             feed_head: head,
             readiness: Readiness::default(),
-            metrics: telemetry::metrics(),
+            metrics,
             streams: Streams::new(config.stream_limit),
             watchers: Streams::new(config.stream_limit),
+            key_destruction,
             told: PageEnds::default(),
             stop: stop.clone(),
             tasks: tasks.clone(),
-            config,
+            config: Arc::new(config),
         });
         let server = Self { app, tasks, stop, listening, operations, welcome };
         server.work();
@@ -198,12 +206,6 @@ impl Server {
 
     fn work(&self) {
         let gateway = &self.app.gateway;
-        let terminal = Terminal::new(self.app.config.public_url.clone());
-        let channels = if std::io::IsTerminal::is_terminal(&std::io::stdout()) {
-            Channels::default().with(terminal)
-        } else {
-            Channels::default()
-        };
         let feed = || gateway.store().feed();
         let stop = || self.stop.clone();
         let database = || Arc::clone(gateway.database());
@@ -213,10 +215,10 @@ impl Server {
         let named = self.app.config.metrics_projects;
         let counted = Arc::clone(gateway.store());
         self.tasks.spawn(counter::run(counted, database(), feed(), named, stop()));
-        self.tasks.spawn(Desk::new(Arc::clone(&self.app), channels).run(feed()));
-        self.tasks.spawn(devices::run(Arc::clone(&self.app), feed()));
-        for (_, channel) in self.app.platforms.iter() {
-            let (app, channel) = (Arc::clone(&self.app), Arc::clone(channel));
+        self.tasks.spawn(Desk::new(self.app.clone()).run(feed()));
+        self.tasks.spawn(devices::run(self.app.clone(), feed()));
+        for channel in self.app.channels.addressable() {
+            let app = self.app.clone();
             self.tasks.spawn(Listening { app, channel }.run());
         }
         if let Some(dev) = &self.app.dev {
@@ -233,11 +235,11 @@ impl Server {
         }
         let (words, counts) = (config.retention, config.insights_retention);
         self.tasks.spawn(retention::run(gateway.clone(), words, counts, stop()));
-        self.tasks.spawn(keys::run(app.signer.clone(), database(), stop()));
+        self.tasks.spawn(keys::run(app.receipts.signer().clone(), database(), stop()));
         self.tasks.spawn(housekeeping::run(
             gateway.clone(),
-            Arc::clone(&self.app.door),
-            self.app.blobs(),
+            Arc::clone(&self.app.authenticator),
+            self.app.blobs.clone(),
             self.app.metrics.clone(),
             stop(),
         ));
@@ -249,7 +251,7 @@ impl Server {
         for socket in sockets {
             let connections =
                 first.get_or_insert_with(|| Connections::new(Limits::of(&self.app.config)));
-            let routes = router(Arc::clone(&self.app));
+            let routes = router(self.app.clone());
             let listener = Listener::new(
                 socket,
                 tls.clone(),
@@ -266,7 +268,7 @@ impl Server {
     fn listen_for_operations(&self, sockets: Vec<TcpListener>) -> anyhow::Result<()> {
         for socket in sockets {
             let local = socket.local_addr()?.ip().is_loopback();
-            let routes = operations_router(Arc::clone(&self.app), local);
+            let routes = operations_router(self.app.clone(), local);
             let connections = Connections::new(Limits::operations());
             let listener = Listener::new(socket, None, routes, refusal_router(), connections)?;
             self.tasks.spawn(listener.run(self.tasks.clone(), self.stop.clone()));
@@ -351,7 +353,7 @@ async fn prepare(gateway: &Gateway, config: &Config) -> anyhow::Result<Welcome> 
         return Ok(Welcome { first: None, sign_in, sign_in_elsewhere: None });
     }
     let first = bootstrap::first_start(gateway).await?;
-    let shared = matches!(config.database, Database::Postgres(_));
+    let shared = matches!(config.location.database, Database::Postgres(_));
     let (sign_in, sign_in_elsewhere) = match bootstrap::link_if_locked_out(gateway, shared).await? {
         WayIn::Exists => (None, None),
         WayIn::Link { secret } => (Some(sign_in_url(config, &secret)?), None),

@@ -29,7 +29,13 @@ fn directives(setting: &str) -> anyhow::Result<EnvFilter> {
         let target = directive.split('=').next().unwrap_or_default();
         !setting.split(',').any(|given| given.trim().split(['=', ':']).next() == Some(target))
     }));
-    for directive in quiet {
+    // The use cases are a crate of their own: who names the server means both.
+    let names = |crate_name: &str| {
+        setting.split(',').any(|given| given.trim().split(['=', ':']).next() == Some(crate_name))
+    };
+    let level = setting.split(',').find_map(|given| given.trim().strip_prefix("server="));
+    let gateway = level.filter(|_| !names("gateway")).map(|level| format!("gateway={level}"));
+    for directive in quiet.into_iter().chain(gateway.as_deref()) {
         filter = filter.add_directive(directive.parse().map_err(|error| bad(&error))?);
     }
     Ok(filter)
@@ -70,6 +76,8 @@ mod tests {
         let named = of("info,tokio_postgres=debug");
         assert!(named.contains("tokio_postgres=debug"), "{named}");
         assert!(named.contains("deadpool_postgres=off"), "{named}");
+        assert!(of("server=debug,warn").contains("gateway=debug"));
+        assert!(!of("server=debug,gateway=warn").contains("gateway=debug"));
         assert!(of("async_imap=trace").contains("async_imap=info"));
         assert!(directives("countersign=loud").is_err());
     }

@@ -101,12 +101,6 @@ fn the_documents_are_there() {
 }
 
 #[test]
-fn the_map_fits_in_two_hundred_lines() {
-    let lines = read("ARCHITECTURE.md").lines().count();
-    assert!(lines <= 200, "ARCHITECTURE.md has {lines} lines");
-}
-
-#[test]
 fn links_lead_somewhere() {
     let mut wrong = Vec::new();
     for (path, text) in documents() {
@@ -213,13 +207,33 @@ fn every_setting_is_explained() {
 const OTHERS: [&str; 4] =
     ["COUNTERSIGN_CONFIG", "COUNTERSIGN_URL", "COUNTERSIGN_API_KEY", "COUNTERSIGN_TOKEN"];
 
+/// The pages for operators. The configuration reference is not among them: it names variables of
+/// others that the server ignores.
+const OPERATORS: [&str; 15] = [
+    "docs/operations.md",
+    "docs/backup.md",
+    "docs/cli.md",
+    "docs/deploy.md",
+    "docs/erasure.md",
+    "docs/insights.md",
+    "docs/metrics.md",
+    "docs/postgresql.md",
+    "docs/rate-limits.md",
+    "docs/reliability.md",
+    "docs/roles.md",
+    "docs/security.md",
+    "docs/sign-in.md",
+    "docs/troubleshooting.md",
+    "docs/upgrade.md",
+];
+
 /// What an installation is told must be something the server listens to.
 #[test]
 fn every_variable_of_a_deployment_is_known() {
     let mut known: BTreeSet<String> = variables().into_iter().collect();
     known.extend(OTHERS.into_iter().map(str::to_owned));
     let mut paths = files(&root().join("deploy"));
-    paths.push(root().join("docs/operations.md"));
+    paths.extend(OPERATORS.iter().map(|page| root().join(page)));
     let (mut seen, mut wrong) = (0, Vec::new());
     for path in paths {
         let text = fs::read_to_string(&path).unwrap();
@@ -236,15 +250,15 @@ fn every_variable_of_a_deployment_is_known() {
     none(&wrong);
 }
 
-/// `countersign keys create …` in the guide for operators is a command there is.
+/// `countersign keys create …` on a page for operators is a command that exists.
 #[test]
 fn every_command_of_the_guide_for_operators_exists() {
-    let text = read("docs/operations.md");
+    let text: String = OPERATORS.iter().map(read).collect();
     let plain = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase());
     let mut commands = BTreeSet::new();
     for rest in text.lines().flat_map(|line| line.split("countersign ").skip(1)) {
         let quoted = rest.split(['`', '|']).next().unwrap_or(rest);
-        let words: Vec<&str> = quoted.split(' ').take_while(plain).take(2).collect();
+        let words: Vec<&str> = quoted.split_whitespace().take_while(plain).take(2).collect();
         commands.insert(words);
     }
     commands.retain(|words| words.first().is_some_and(|word| !word.is_empty()));

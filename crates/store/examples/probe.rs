@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use kernel::Command;
+use kernel::AskCommand;
 use kernel::testing::new_ask;
 use store::sqlite::Sqlite;
 use store::suite::stage::bot;
@@ -39,7 +39,7 @@ async fn main() -> Result<(), store::BoxError> {
         asking.spawn(async move {
             while !over.load(Ordering::Relaxed) {
                 let sent = Instant::now();
-                stage.run(bot(), Command::Ask(Box::new(new_ask()))).await;
+                stage.run(bot(), AskCommand::Create(Box::new(new_ask()))).await;
                 let micros = u64::try_from(sent.elapsed().as_micros()).unwrap_or(u64::MAX);
                 slowest.fetch_max(micros, Ordering::Relaxed);
                 done.fetch_add(1, Ordering::Relaxed);

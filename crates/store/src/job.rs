@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use kernel::ask::{Ending, Fold};
+use kernel::ask::Ending;
 use kernel::audit::{Digest, Record};
 use kernel::directory::Directory;
 use kernel::task::{Artifact, Contract, Entry, TaskCommand};
@@ -12,7 +12,7 @@ use kernel::{
     Refusal, ReviewId, Subject, Task, TaskId, Time, UploadId, Verdict, World,
 };
 
-use crate::listing::Scope;
+use crate::listing::{Moved, Scope};
 use crate::{IDEMPOTENCY_HOURS, Idempotency, Job, Outcome, Result, StoreError};
 
 /// How often a decision may say that it needs more before it is a mistake.
@@ -170,24 +170,6 @@ impl Work {
     pub(crate) fn version_before(&self, subject: &Subject) -> u64 {
         let first = self.records.iter().find(|record| record.subject == *subject);
         first.map_or(0, |record| record.seq.saturating_sub(1))
-    }
-}
-
-/// An ask before and after.
-#[derive(Debug)]
-pub(crate) struct Moved {
-    pub(crate) before: Option<Ask>,
-    pub(crate) after: Ask,
-    /// The lists it stands in afterwards.
-    pub(crate) lists: Arc<[Scope]>,
-    /// The key it is folded by in them while it is open.
-    pub(crate) fold: Option<Fold>,
-}
-
-impl Moved {
-    /// Whether this is its end.
-    pub(crate) fn ended(&self) -> bool {
-        self.before.as_ref().is_some_and(Ask::is_open) && !self.after.is_open()
     }
 }
 

@@ -81,13 +81,13 @@ const MOST_LOOKED_AT: usize = 1_000;
 /// Who looks at what, for a store that only one process has open. Whoever goes away is forgotten when
 /// their time is up.
 #[derive(Default)]
-pub(crate) struct Lookers {
+pub(crate) struct Viewers {
     held: Mutex<BTreeMap<AskId, BTreeMap<HumanId, Time>>>,
 }
 
-impl Lookers {
+impl Viewers {
     /// Notes that somebody looks, or no longer.
-    pub(crate) fn look(&self, ask: AskId, human: HumanId, until: Option<Time>) {
+    pub(crate) fn view(&self, ask: AskId, human: HumanId, until: Option<Time>) {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         match until {
             Some(until) => {

@@ -14,15 +14,14 @@
 //! | `health` | whether the store can be written, and whether anything in it is damaged |
 //! | `insights` | counts of what happened |
 //! | [`search`] | which words an ask is found by |
+//! | `side` | what is kept beside the record: anchors, codes, devices, drafts, secrets, snoozes |
 //! | `tasks` | tasks with their artifacts and ledgers, and what runtimes of agents have to do |
 //! | `uploads` | bytes on their way, as far as they have come |
 //! | `usage` | counters of what agents, projects and people use, for quotas |
 //! | `suite` | the named checks every backend passes |
 
 mod chains;
-mod codes;
 mod derived;
-mod devices;
 mod estimates;
 mod health;
 mod insights;
@@ -36,8 +35,10 @@ pub mod outage;
 pub mod outbox;
 mod paging;
 pub mod postgres;
+mod receipts;
 mod rows;
 pub mod search;
+mod side;
 pub mod sqlite;
 #[cfg(any(test, feature = "suite"))]
 #[expect(
@@ -67,16 +68,20 @@ use tokio::sync::broadcast;
 use ulid::Ulid;
 
 pub use chains::{Chain, Chains, Held};
-pub use codes::{CODE_TRIES, Code, CodeTried, Codes};
-pub use devices::{Device, Devices, MOST_DEVICES};
 pub use health::{Damage, Durability, Health, Inspection, MOST_DAMAGES};
 pub use insights::{Counted, Counts, Grain, Insights};
 pub use listing::{Count, Cursor, Expiring, Filter, List, Order, Page, Scope};
-pub use messages::{MOST_MESSAGES, Message, Messages, Sent};
+pub use messages::{MOST_MESSAGES, Message, MessageQuery, Messages, Sent};
 pub use migrations::SchemaError;
 pub use outbox::{BACKLOG_COUNTED, Backlog, Delivery, Outbox, Settlement};
 pub use postgres::Postgres;
-pub use search::Search;
+pub use receipts::ReceiptSignature;
+pub use search::{Search, SearchIndex};
+pub use side::{
+    Anchors, CODE_TRIES, Code, CodeTried, Codes, Device, Devices, Drafts, MOST_SNOOZED,
+    SECRET_READABLE_FOR, Secrets, Side, SideCondition, SideErasure, SideKind, SideRow, SideRows,
+    Snoozes,
+};
 pub use tasks::{CONTRACT_DAYS, TASKS_COUNTED, TaskList, TaskPage, Tasks};
 pub use uploads::{MOST_PIECES, MOST_UPLOADS, Piece, UPLOAD_KEPT, Upload, Uploads};
 pub use usage::{Charge, Counting, Usage};
@@ -209,20 +214,8 @@ pub struct News {
     pub lists: Arc<[Scope]>,
 }
 
-/// How many asks a person may hide at once: so many are known to every list of theirs.
-pub const MOST_SNOOZED: usize = 500;
-
-/// How long after its first reading what was given in confidence can be read again: a lost response
-/// must not lose it.
-pub const CONFIDED_FOR: Duration = Duration::from_mins(10);
 /// How many batches of changes a receiver may lag behind before it misses some.
 const FEED: usize = 1024;
-
-/// What was first read at this moment or earlier is gone at `now`.
-fn confided_before(now: Time) -> Time {
-    let millis = i64::try_from(CONFIDED_FOR.as_millis()).unwrap_or(i64::MAX);
-    Time::from_millis(now.millis().saturating_sub(millis))
-}
 
 /// A moment and a while more.
 fn later(at: Time, more: Duration) -> Time {
@@ -230,19 +223,9 @@ fn later(at: Time, more: Duration) -> Time {
     Time::from_millis(at.millis().saturating_add(millis))
 }
 
-/// The store. Every backend passes the checks of `suite`.
+/// Asks as they are stored: one by its id, lists of them, and what is due on them.
 #[async_trait]
-pub trait Store:
-    Codes + Devices + Health + Insights + Messages + Outbox + Tasks + Uploads + Usage
-{
-    /// Decides a job and makes its outcome durable. A refusal changes nothing. Acknowledged means
-    /// on disk. A record that [erases](kernel::audit::Erasure) drops the contents of earlier records
-    /// of its subject.
-    async fn transact(&self, job: Job) -> Result<Outcome>;
-
-    /// The directory as of the last commit.
-    fn directory(&self) -> Arc<Directory>;
-
+pub trait Asks: Send + Sync {
     /// One ask as stored; the caller judges whether a deadline has passed meanwhile.
     async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>>;
 
@@ -259,14 +242,6 @@ pub trait Store:
     /// How many asks are in a list: exact to 10,000, estimated above. An estimate may be older than
     /// the last changes, by fewer than would make the list one that is counted.
     async fn count(&self, list: List) -> Result<Count>;
-
-    /// The newest asks that have these words, newest first, as far as [`Store::index`] has come.
-    async fn search(&self, wanted: Search) -> Result<Vec<Ask>>;
-
-    /// Brings the index of words up to date with at most `limit` changes; how many it was behind by,
-    /// of those. It is kept behind the commits, so that nobody who asks waits for it; of several nodes
-    /// one does it. What was erased leaves the index here.
-    async fn index(&self, limit: usize) -> Result<usize>;
 
     /// Open asks that are due until a moment, soonest first, also those that stay open when their
     /// deadline passes. Those whose deadline has passed already come first.
@@ -296,6 +271,31 @@ pub trait Store:
         limit: usize,
     ) -> Result<Vec<AskId>>;
 
+    /// Stores the signatures of receipts of asks that are at the version given with each; storing one
+    /// again replaces it. Returns the asks that have changed since, of which nothing was stored.
+    ///
+    /// An erasure that changes what a receipt says deletes its signatures in the same transaction.
+    async fn store_receipt_signatures(&self, new: Vec<ReceiptSignature>) -> Result<Vec<AskId>>;
+
+    /// The name of the key that signed these claims about an ask, and the signature.
+    async fn receipt_signature(
+        &self,
+        ask: AskId,
+        claims: Digest,
+    ) -> Result<Option<(String, Vec<u8>)>>;
+
+    /// Notes that a person views an ask until a moment, or no longer. Others see it; it is not kept
+    /// for good.
+    async fn view(&self, ask: AskId, human: HumanId, until: Option<Time>) -> Result<()>;
+
+    /// Who views these asks at `now`, by name.
+    async fn viewers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>>;
+}
+
+/// The record: what happened, in the order of commits, in the chain of each subject, and in signed
+/// blocks.
+#[async_trait]
+pub trait AuditFeed: Send + Sync {
     /// Changes after `position`, oldest first, at most `limit`.
     async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>>;
 
@@ -318,7 +318,10 @@ pub trait Store:
     async fn records(&self, subject: Subject, seq: u64, limit: usize) -> Result<Vec<Record>>;
 
     /// All audit records after feed `position`, in feed order with their positions, at most `limit`.
-    async fn all_records(&self, position: u64, limit: usize) -> Result<Vec<(u64, Record)>>;
+    async fn all_records(&self, position: u64, limit: usize) -> Result<Vec<(u64, Record)>> {
+        let rows = self.rows(position, limit).await?;
+        rows.into_iter().map(|row| Ok((row.position, rows::record(row)?))).collect()
+    }
 
     /// The position of the newest record; 0 if there is none.
     async fn last_position(&self) -> Result<u64>;
@@ -348,42 +351,11 @@ pub trait Store:
 
     /// The block that covers a feed position.
     async fn block_at(&self, position: u64) -> Result<Option<SealedBlock>>;
+}
 
-    /// Up to which block the chain was anchored elsewhere; `None` if that never began.
-    async fn anchored(&self) -> Result<Option<u64>>;
-
-    /// Remembers that every block up to `n` is anchored. Never goes back.
-    async fn anchor(&self, n: u64) -> Result<()>;
-
-    /// Remembers when keys were last used. Not an event: losing a minute of it is no loss.
-    async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()>;
-
-    /// When a key was last used.
-    async fn key_used(&self, id: KeyId) -> Result<Option<Time>>;
-
-    /// Keeps what somebody has entered and not sent yet, in place of what was kept for this ask
-    /// before. `false`, and nothing is kept, unless the ask is there and open. It is no event, and goes
-    /// in the commit that ends the ask. What is kept is opaque: it comes encrypted.
-    async fn put_draft(&self, ask: AskId, draft: Vec<u8>) -> Result<bool>;
-
-    /// What is kept for an ask.
-    async fn draft(&self, ask: AskId) -> Result<Option<Vec<u8>>>;
-
-    /// Keeps what was given in confidence with an answer, before that answer is decided. What is kept is
-    /// opaque: it comes encrypted, under the name the answer has for it.
-    async fn confide(&self, ask: AskId, name: Digest, closed: Vec<u8>) -> Result<()>;
-
-    /// What was given in confidence, for the agent. The first reading begins the time after which it is
-    /// gone, [`CONFIDED_FOR`].
-    async fn confided(&self, ask: AskId, name: Digest, now: Time) -> Result<Option<Vec<u8>>>;
-
-    /// What was given in confidence, for our own use: no time begins, and it is there until it is
-    /// forgotten.
-    async fn lent(&self, ask: AskId, name: Digest) -> Result<Option<Vec<u8>>>;
-
-    /// Forgets what was given in confidence on an ask: all of it, or what has this name.
-    async fn forget_confided(&self, ask: AskId, name: Option<Digest>) -> Result<()>;
-
+/// Which files were given to which ask or upload. Their bytes are elsewhere.
+#[async_trait]
+pub trait FileHolders: Send + Sync {
     /// Remembers that something, an ask or an upload, was given the file of this digest. Before the file
     /// itself is kept, so that none is there that belongs to nobody.
     async fn note_file(&self, holder: Ulid, digest: Digest) -> Result<()>;
@@ -399,26 +371,48 @@ pub trait Store:
 
     /// Forgets which files one was given.
     async fn forget_files(&self, holder: Ulid) -> Result<()>;
+}
 
-    /// Hides an ask from a person's own lists until a moment, or no longer. No event: it is nobody
-    /// else's business, and changes nothing for them. `false`, and nothing is kept, when the person
-    /// has [`MOST_SNOOZED`] already.
-    async fn snooze(&self, human: HumanId, ask: AskId, until: Option<Time>) -> Result<bool>;
+/// The store, in named groups of methods. Every backend passes the checks of `suite`.
+#[async_trait]
+pub trait Store:
+    Anchors
+    + Asks
+    + AuditFeed
+    + Codes
+    + Devices
+    + Drafts
+    + FileHolders
+    + Health
+    + Insights
+    + Messages
+    + Outbox
+    + SearchIndex
+    + Secrets
+    + Side
+    + SideErasure
+    + Snoozes
+    + Tasks
+    + Uploads
+    + Usage
+{
+    /// Decides a job and makes its outcome durable. A refusal changes nothing. Acknowledged means
+    /// on disk. A record that [erases](kernel::audit::Erasure) drops the contents of earlier records
+    /// of its subject.
+    async fn transact(&self, job: Job) -> Result<Outcome>;
 
-    /// What a person has hidden at `now`, with when it comes back; soonest first, all of it.
-    async fn snoozed(&self, human: HumanId, now: Time) -> Result<Vec<(AskId, Time)>>;
+    /// The directory as of the last commit.
+    fn directory(&self) -> Arc<Directory>;
 
-    /// Notes that a person looks at an ask until a moment, or no longer. It is told to others and kept
-    /// nowhere for good.
-    async fn look(&self, ask: AskId, human: HumanId, until: Option<Time>) -> Result<()>;
+    /// Remembers when keys were last used. Not an event: losing a minute of it is no loss.
+    async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()>;
 
-    /// Who looks at these asks at `now`, by name.
-    async fn lookers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>>;
+    /// When a key was last used.
+    async fn key_used(&self, id: KeyId) -> Result<Option<Time>>;
 
-    /// Forgets idempotency keys older than [`IDEMPOTENCY_HOURS`] unless their ask is open or ended
-    /// since then, what is hidden no longer, what was
-    /// given in confidence and read long enough ago, codes that count no more, and what endpoints were
-    /// told [so long](outbox::LOG_DAYS) ago; how many keys.
+    /// Deletes idempotency keys older than [`IDEMPOTENCY_HOURS`] unless their ask is open or ended
+    /// since then, rows of the side table that have expired, messages of asks that ended long ago, and
+    /// the [delivery log](outbox::LOG_DAYS) of before; how many keys.
     async fn sweep(&self, now: Time) -> Result<u64>;
 
     /// Whether the store answers.

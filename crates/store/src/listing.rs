@@ -5,12 +5,36 @@
 //! urgency reads rank after rank, one by age all ranks at once. A list narrowed to an agent, a
 //! project, a kind or whoever answered is where two ranges of that set meet.
 
+use std::sync::Arc;
+
 use kernel::ask::{Ask, Ending, Fold, Phase, Priority, Resolution, Seat};
 use kernel::directory::Human;
 use kernel::question::Kind;
 use kernel::{AgentId, AskId, By, HumanId, ProjectId, Time};
 
-use crate::job::Moved;
+/// An ask before and after.
+#[derive(Debug)]
+pub(crate) struct Moved {
+    pub(crate) before: Option<Ask>,
+    pub(crate) after: Ask,
+    /// The lists it stands in afterwards.
+    pub(crate) lists: Arc<[Scope]>,
+    /// The key it is folded by in them while it is open.
+    pub(crate) fold: Option<Fold>,
+}
+
+impl Moved {
+    /// Whether what its receipt says changes, so that stored signatures of it have to go.
+    pub(crate) fn changes_receipt(&self) -> bool {
+        let over = self.before.as_ref().filter(|before| !before.is_open());
+        over.is_some_and(|before| !kernel::receipt::is_unchanged(before, &self.after))
+    }
+
+    /// Whether this is its end.
+    pub(crate) fn ended(&self) -> bool {
+        self.before.as_ref().is_some_and(Ask::is_open) && !self.after.is_open()
+    }
+}
 
 /// Whose list.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -4,14 +4,13 @@
 //! the `suite` lacks a check.
 
 mod chains;
-mod codes;
-mod devices;
 mod files;
 mod health;
 mod insights;
 mod listing;
 mod messages;
 mod outbox;
+mod side;
 mod state;
 mod tasks;
 mod uploads;
@@ -36,8 +35,8 @@ use crate::messages::forgotten_before;
 use crate::outbox::unlogged_before;
 use crate::paging;
 use crate::{
-    Chains, Change, Clock, FEED, Job, MOST_SNOOZED, News, Outcome, Result, SealedBlock, Search,
-    Store, confided_before, later,
+    Asks, AuditFeed, Chains, Change, Clock, FEED, FileHolders, Job, News, Outcome,
+    ReceiptSignature, Result, SealedBlock, Search, SearchIndex, Store, later,
 };
 use state::{State, place, row};
 
@@ -79,16 +78,45 @@ impl Store for Memory {
         self.state().directory()
     }
 
-    async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>> {
-        Ok(self.state().ask(id)?.map(Arc::new))
+    async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()> {
+        let mut state = self.state();
+        for (key, at) in used {
+            let last = state.key_use.entry(key).or_insert(at);
+            *last = at.max(*last);
+        }
+        Ok(())
     }
 
-    async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>> {
+    async fn key_used(&self, id: KeyId) -> Result<Option<Time>> {
+        Ok(self.state().key_use.get(&id).copied())
+    }
+
+    async fn sweep(&self, now: Time) -> Result<u64> {
         let mut state = self.state();
-        let Some(earlier) = state.remembered(&scope, &key)? else { return Ok(None) };
-        let ask = earlier.ask.and_then(|id| state.asks.get(&id));
-        let counts = earlier.is_recent(now) || ask.is_some_and(|ask| keeps_key(ask, now));
-        Ok(earlier.ask.filter(|_| counts))
+        let before = state.idempotency.len();
+        let State { idempotency, asks, .. } = &mut *state;
+        idempotency.retain(|_, remembered| {
+            let ask = remembered.ask.and_then(|id| asks.get(&id));
+            remembered.is_recent(now) || ask.is_some_and(|ask| keeps_key(ask, now))
+        });
+        state.sweep_side(now);
+        state.used.retain(|_, (_, until)| *until > now);
+        let unlogged = unlogged_before(now);
+        state.log.retain(|_, logged| logged.updated_at > unlogged);
+        let forgotten = forgotten_before(now);
+        state.messages.retain(|_, message| !message.over || message.updated_at > forgotten);
+        Ok((before - state.idempotency.len()) as u64)
+    }
+
+    async fn ping(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Asks for Memory {
+    async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>> {
+        Ok(self.state().ask(id)?.map(Arc::new))
     }
 
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
@@ -103,6 +131,14 @@ impl Store for Memory {
         Ok(ids)
     }
 
+    async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>> {
+        let mut state = self.state();
+        let Some(earlier) = state.remembered(&scope, &key)? else { return Ok(None) };
+        let ask = earlier.ask.and_then(|id| state.asks.get(&id));
+        let counts = earlier.is_recent(now) || ask.is_some_and(|ask| keeps_key(ask, now));
+        Ok(earlier.ask.filter(|_| counts))
+    }
+
     async fn list(&self, list: List) -> Result<Page> {
         let state = self.state();
         let found = paging::page(&*state, &list)?;
@@ -112,17 +148,6 @@ impl Store for Memory {
 
     async fn count(&self, list: List) -> Result<Count> {
         paging::count(&*self.state(), &list)
-    }
-
-    async fn search(&self, wanted: Search) -> Result<Vec<Ask>> {
-        let state = self.state();
-        let Some(terms) = wanted.terms() else { return Ok(Vec::new()) };
-        let newest = state.asks.values().rev().filter(|ask| terms.admit(ask));
-        Ok(newest.take(wanted.limit()).cloned().collect())
-    }
-
-    async fn index(&self, _: usize) -> Result<usize> {
-        Ok(0)
     }
 
     async fn expiring(&self, wanted: Expiring) -> Result<Vec<Ask>> {
@@ -161,6 +186,39 @@ impl Store for Memory {
         Ok(state.over_leases.claim(now, later(now, lease), over, limit))
     }
 
+    async fn store_receipt_signatures(&self, new: Vec<ReceiptSignature>) -> Result<Vec<AskId>> {
+        let mut state = self.state();
+        let mut changed = Vec::new();
+        for ReceiptSignature { ask, version, claims, kid, signature } in new {
+            if state.asks.get(&ask).is_some_and(|there| there.head.seq == version) {
+                state.receipt_signatures.insert((ask, claims), (kid, signature));
+            } else {
+                changed.push(ask);
+            }
+        }
+        Ok(changed)
+    }
+
+    async fn receipt_signature(
+        &self,
+        ask: AskId,
+        claims: Digest,
+    ) -> Result<Option<(String, Vec<u8>)>> {
+        Ok(self.state().receipt_signatures.get(&(ask, claims)).cloned())
+    }
+
+    async fn view(&self, ask: AskId, human: HumanId, until: Option<Time>) -> Result<()> {
+        self.state().viewers.view(ask, human, until);
+        Ok(())
+    }
+
+    async fn viewers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>> {
+        Ok(self.state().viewers.at(&asks, now))
+    }
+}
+
+#[async_trait]
+impl AuditFeed for Memory {
     async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>> {
         Ok(self.state().changes(position, limit).collect())
     }
@@ -194,14 +252,6 @@ impl Store for Memory {
         let state = self.state();
         let chain = state.records.iter().filter(|record| record.subject == subject);
         Ok(chain.filter(|record| record.seq > seq).take(limit).cloned().collect())
-    }
-
-    async fn all_records(&self, position: u64, limit: usize) -> Result<Vec<(u64, Record)>> {
-        let state = self.state();
-        Ok(state
-            .after(position, limit)
-            .map(|(place, record)| (place as u64 + 1, record.clone()))
-            .collect())
     }
 
     async fn last_position(&self) -> Result<u64> {
@@ -253,66 +303,24 @@ impl Store for Memory {
             |sealed: &&SealedBlock| (sealed.block.first..sealed.block.end()).contains(&position);
         Ok(state.blocks.iter().find(holds).cloned())
     }
+}
 
-    async fn anchored(&self) -> Result<Option<u64>> {
-        Ok(self.state().anchored)
+#[async_trait]
+impl SearchIndex for Memory {
+    async fn search(&self, wanted: Search) -> Result<Vec<Ask>> {
+        let state = self.state();
+        let Some(terms) = wanted.terms() else { return Ok(Vec::new()) };
+        let newest = state.asks.values().rev().filter(|ask| terms.admit(ask));
+        Ok(newest.take(wanted.limit()).cloned().collect())
     }
 
-    async fn anchor(&self, n: u64) -> Result<()> {
-        let mut state = self.state();
-        state.anchored = state.anchored.max(Some(n));
-        Ok(())
+    async fn index(&self, _: usize) -> Result<usize> {
+        Ok(0)
     }
+}
 
-    async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()> {
-        let mut state = self.state();
-        for (key, at) in used {
-            let last = state.key_use.entry(key).or_insert(at);
-            *last = at.max(*last);
-        }
-        Ok(())
-    }
-
-    async fn key_used(&self, id: KeyId) -> Result<Option<Time>> {
-        Ok(self.state().key_use.get(&id).copied())
-    }
-
-    async fn put_draft(&self, ask: AskId, draft: Vec<u8>) -> Result<bool> {
-        let mut state = self.state();
-        let open = state.asks.get(&ask).is_some_and(Ask::is_open);
-        if open {
-            state.drafts.insert(ask, draft);
-        }
-        Ok(open)
-    }
-
-    async fn draft(&self, ask: AskId) -> Result<Option<Vec<u8>>> {
-        Ok(self.state().drafts.get(&ask).cloned())
-    }
-
-    async fn confide(&self, ask: AskId, name: Digest, closed: Vec<u8>) -> Result<()> {
-        self.state().confided.insert((ask, name), (closed, None));
-        Ok(())
-    }
-
-    async fn confided(&self, ask: AskId, name: Digest, now: Time) -> Result<Option<Vec<u8>>> {
-        let mut state = self.state();
-        let Some((closed, read)) = state.confided.get_mut(&(ask, name)) else { return Ok(None) };
-        let first = *read.get_or_insert(now);
-        Ok((first > confided_before(now)).then(|| closed.clone()))
-    }
-
-    async fn lent(&self, ask: AskId, name: Digest) -> Result<Option<Vec<u8>>> {
-        Ok(self.state().confided.get(&(ask, name)).map(|(closed, _)| closed.clone()))
-    }
-
-    async fn forget_confided(&self, ask: AskId, name: Option<Digest>) -> Result<()> {
-        let kept =
-            |(of, which): &(AskId, Digest)| *of != ask || name.is_some_and(|name| *which != name);
-        self.state().confided.retain(|key, _| kept(key));
-        Ok(())
-    }
-
+#[async_trait]
+impl FileHolders for Memory {
     async fn note_file(&self, holder: Ulid, digest: Digest) -> Result<()> {
         self.state().files.insert((holder, digest));
         Ok(())
@@ -335,63 +343,6 @@ impl Store for Memory {
 
     async fn forget_files(&self, holder: Ulid) -> Result<()> {
         self.state().files.retain(|(given, _)| *given != holder);
-        Ok(())
-    }
-
-    async fn snooze(&self, human: HumanId, ask: AskId, until: Option<Time>) -> Result<bool> {
-        let mut state = self.state();
-        let key = (human, ask);
-        let Some(until) = until else {
-            state.snoozed.remove(&key);
-            return Ok(true);
-        };
-        let many = state.snoozed.keys().filter(|(whose, _)| *whose == key.0).count();
-        let room = many < MOST_SNOOZED || state.snoozed.contains_key(&key);
-        if room {
-            state.snoozed.insert(key, until);
-        }
-        Ok(room)
-    }
-
-    async fn snoozed(&self, human: HumanId, now: Time) -> Result<Vec<(AskId, Time)>> {
-        let state = self.state();
-        let own =
-            state.snoozed.iter().filter(|((whose, _), until)| *whose == human && **until > now);
-        let mut hidden: Vec<(AskId, Time)> = own.map(|((_, ask), until)| (*ask, *until)).collect();
-        hidden.sort_by_key(|(ask, until)| (*until, *ask));
-        Ok(hidden)
-    }
-
-    async fn look(&self, ask: AskId, human: HumanId, until: Option<Time>) -> Result<()> {
-        self.state().lookers.look(ask, human, until);
-        Ok(())
-    }
-
-    async fn lookers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>> {
-        Ok(self.state().lookers.at(&asks, now))
-    }
-
-    async fn sweep(&self, now: Time) -> Result<u64> {
-        let mut state = self.state();
-        let before = state.idempotency.len();
-        let State { idempotency, asks, .. } = &mut *state;
-        idempotency.retain(|_, remembered| {
-            let ask = remembered.ask.and_then(|id| asks.get(&id));
-            remembered.is_recent(now) || ask.is_some_and(|ask| keeps_key(ask, now))
-        });
-        state.snoozed.retain(|_, until| *until > now);
-        state.codes.retain(|_, code| code.expires_at > now);
-        state.used.retain(|_, (_, until)| *until > now);
-        let gone = confided_before(now);
-        state.confided.retain(|_, (_, read)| read.is_none_or(|first| first > gone));
-        let unlogged = unlogged_before(now);
-        state.log.retain(|_, logged| logged.updated_at > unlogged);
-        let forgotten = forgotten_before(now);
-        state.messages.retain(|_, message| !message.over || message.updated_at > forgotten);
-        Ok((before - state.idempotency.len()) as u64)
-    }
-
-    async fn ping(&self) -> Result<()> {
         Ok(())
     }
 }

@@ -94,29 +94,72 @@ impl Message {
     }
 }
 
-/// In the order of time.
-pub(crate) fn oldest_first(mut messages: Vec<Message>) -> Vec<Message> {
-    messages.sort_by_key(|message| (message.at, message.name));
-    messages
+/// Which messages are looked up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MessageQuery {
+    /// The one of this name.
+    Name(Digest),
+    /// The newest [`MOST_MESSAGES`] about each of these asks.
+    Asks(Vec<AskId>),
+    /// The one a platform knows by this name.
+    Posted {
+        /// What carries it.
+        medium: String,
+        /// Its name on the platform.
+        posted: String,
+    },
+    /// The newest one in a thread of a platform.
+    Thread {
+        /// What carries it.
+        medium: String,
+        /// By what answers in the thread name.
+        thread: String,
+    },
+    /// The newest to an address, newest first.
+    To {
+        /// The mark of the address.
+        to: Digest,
+        /// At most so many.
+        limit: usize,
+    },
 }
 
 /// None of this is an event: what somebody answers is.
 #[async_trait]
-pub trait Messages {
+pub trait Messages: Send + Sync {
     /// Keeps a message in place of what was kept under its name.
     async fn put_message(&self, message: Message) -> Result<()>;
 
+    /// The messages a query is about.
+    async fn find_messages(&self, wanted: MessageQuery) -> Result<Vec<Message>>;
+
     /// One message.
-    async fn message(&self, name: Digest) -> Result<Option<Message>>;
+    async fn message(&self, name: Digest) -> Result<Option<Message>> {
+        Ok(self.find_messages(MessageQuery::Name(name)).await?.pop())
+    }
 
     /// What went out about these asks, oldest first; of very many about one the newest.
-    async fn messages(&self, asks: Vec<AskId>) -> Result<Vec<Message>>;
+    async fn messages(&self, asks: Vec<AskId>) -> Result<Vec<Message>> {
+        let mut messages = self.find_messages(MessageQuery::Asks(asks)).await?;
+        messages.sort_by_key(|message| (message.at, message.name));
+        Ok(messages)
+    }
 
     /// The message a platform knows by this name; or the newest one in the thread of this name.
-    async fn posted(&self, medium: &str, posted: &str) -> Result<Option<Message>>;
+    async fn posted(&self, medium: &str, posted: &str) -> Result<Option<Message>> {
+        let (medium, name) = (medium.to_owned(), posted.to_owned());
+        let known = MessageQuery::Posted { medium: medium.clone(), posted: name.clone() };
+        if let Some(found) = self.find_messages(known).await?.pop() {
+            return Ok(Some(found));
+        }
+        let in_thread = MessageQuery::Thread { medium, thread: name };
+        Ok(self.find_messages(in_thread).await?.pop())
+    }
 
     /// What last went to an address, newest first.
-    async fn messages_to(&self, to: Digest, limit: usize) -> Result<Vec<Message>>;
+    async fn messages_to(&self, to: Digest, limit: usize) -> Result<Vec<Message>> {
+        self.find_messages(MessageQuery::To { to, limit }).await
+    }
 }
 
 /// Messages that say that their ask is over are forgotten like the log of what endpoints were told.

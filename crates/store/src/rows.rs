@@ -38,6 +38,12 @@ pub(crate) fn opened(row: audit::Row, subject: Subject) -> Record {
     }
 }
 
+/// The record in a row. One whose subject cannot be read is an error of the store.
+pub(crate) fn record(row: audit::Row) -> Result<Record> {
+    let subject = subject(&row.subject, row.seq)?;
+    Ok(opened(row, subject))
+}
+
 /// The subject of a record. One whose name cannot be read is an error of the store.
 pub(crate) fn subject(text: &str, seq: u64) -> Result<Subject> {
     text.parse().map_err(|error: kernel::ids::BadId| StoreError::Damaged {

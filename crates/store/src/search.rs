@@ -6,11 +6,13 @@
 
 use std::collections::BTreeSet;
 
+use async_trait::async_trait;
 use kernel::Ask;
 use kernel::audit::Digest;
 use kernel::question::{Answer, Body, Question};
 use serde_json::{Map, Value};
 
+use crate::Result;
 use crate::listing::{Filter, Scope, standing};
 
 /// Found are at most the newest so many.
@@ -23,6 +25,18 @@ const MOST: usize = 1_000;
 const WANTED: usize = 16;
 /// What a mark begins with: no letter, no digit, nothing a word can have.
 const MARK: char = '\u{E000}';
+
+/// The index of words.
+#[async_trait]
+pub trait SearchIndex: Send + Sync {
+    /// The newest asks that have these words, newest first, as far as [`SearchIndex::index`] has come.
+    async fn search(&self, wanted: Search) -> Result<Vec<Ask>>;
+
+    /// Brings the index of words up to date with at most `limit` changes; how many it was behind by,
+    /// of those. It is kept behind the commits, so that nobody who asks waits for it; of several nodes
+    /// one does it. What was erased leaves the index here.
+    async fn index(&self, limit: usize) -> Result<usize>;
+}
 
 /// What is searched for.
 #[derive(Debug, Clone, PartialEq, Eq)]

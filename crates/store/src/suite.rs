@@ -11,7 +11,6 @@
 pub mod audit;
 pub mod blocks;
 pub mod codes;
-pub mod confided;
 pub mod conversations;
 pub mod delivery_log;
 pub mod devices;
@@ -23,8 +22,11 @@ pub mod lists;
 pub mod messages;
 pub mod narrow;
 pub mod outbox;
+pub mod receipts;
 pub mod retention;
 pub mod search;
+pub mod secrets;
+pub mod side;
 pub mod snooze;
 pub mod stage;
 pub mod streams;
@@ -127,17 +129,21 @@ macro_rules! suite {
             $crate::suite! { @in $open, $missing; snooze:
                 what_was_snoozed_comes_back_by_itself,
                 so_many_can_be_snoozed_and_no_more,
-                who_looks_is_known_for_a_while,
+                who_views_is_known_for_a_while,
             }
             $crate::suite! { @in $open, $missing; drafts:
                 a_draft_is_kept_while_its_ask_is_open,
                 a_draft_goes_with_the_end_of_its_ask,
                 nobody_drafts_an_answer_to_nothing,
             }
-            $crate::suite! { @in $open, $missing; confided:
-                what_was_confided_is_gone_a_while_after_it_was_read,
-                what_was_confided_is_forgotten_by_name_or_whole,
-                what_was_lent_is_there_until_it_is_forgotten,
+            $crate::suite! { @in $open, $missing; secrets:
+                a_secret_is_gone_a_while_after_it_was_read,
+                secrets_are_deleted_by_name_or_all_at_once,
+                a_borrowed_token_is_there_until_it_is_deleted,
+            }
+            $crate::suite! { @in $open, $missing; receipts:
+                a_signature_is_stored_for_the_version_it_was_made_of,
+                signatures_go_with_the_words_they_sign,
             }
             $crate::suite! { @in $open, $missing; devices:
                 a_device_tells_one_person,
@@ -151,6 +157,13 @@ macro_rules! suite {
                 charges_are_taken_whole_or_not_at_all,
                 recipients_count_once,
                 files_are_released_with_their_holder,
+            }
+            $crate::suite! { @in $open, $missing; side:
+                a_row_is_written_on_its_condition,
+                only_expired_rows_are_swept,
+                of_many_who_try_a_code_so_many_are_answered,
+                an_erased_ask_leaves_no_draft_secret_or_snooze,
+                an_erased_person_leaves_no_code_device_or_snooze,
             }
             $crate::suite! { @in $open, $missing; codes:
                 a_code_counts_once,

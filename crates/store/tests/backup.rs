@@ -8,12 +8,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kernel::testing::new_ask;
-use kernel::{AskId, Command};
+use kernel::{AskCommand, AskId};
 use rusqlite::Connection;
 use store::sqlite::Sqlite;
 use store::suite::stage::bot;
 use store::suite::{Hands, Stage};
-use store::{Clock, Store};
+use store::{Asks, Clock, Store};
 use tokio::runtime::Handle;
 
 fn open(path: &Path, hands: &Arc<Hands>) -> Arc<dyn Store> {
@@ -45,7 +45,7 @@ async fn a_copy_is_of_one_moment_and_holds_up_nobody() {
     let runtime = Handle::current();
     let store = Arc::clone(&stage.store);
     let jobs: Vec<_> =
-        (0..20).map(|_| stage.job(bot(), Command::Ask(Box::new(new_ask())))).collect();
+        (0..20).map(|_| stage.job(bot(), AskCommand::Create(Box::new(new_ask())))).collect();
     let copying = to.clone();
     let (seen, later) = tokio::task::spawn_blocking(move || {
         let (mut jobs, mut seen, mut later) = (jobs.into_iter(), Vec::new(), Vec::new());

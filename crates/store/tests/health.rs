@@ -117,7 +117,7 @@ async fn a_search_index_that_lost_words_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let (stage, sqlite) = stage(folder.path()).await;
     let id = stage.ask(new_ask()).await;
-    stage.run(person("olga"), kernel::Command::Open(id)).await;
+    stage.run(person("olga"), kernel::AskCommand::Open(id)).await;
     // What is newer than the index is not compared.
     assert_eq!(sqlite.inspect().await.unwrap().damages, []);
     stage.is_sound().await;

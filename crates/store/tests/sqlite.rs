@@ -10,12 +10,12 @@ use kernel::audit::{Broken, Verifier, Why};
 use kernel::command::{NewAsk, Silence};
 use kernel::question::{Kind, Question};
 use kernel::testing::{human, new_ask, yes};
-use kernel::{Actor, AskId, Command, Effect, Phase, Subject};
+use kernel::{Actor, AskCommand, AskId, Effect, Phase, Subject};
 use store::sqlite::Sqlite;
 use store::suite::blocks::next_block;
 use store::suite::stage::{acme, bot, person};
 use store::suite::{Guard, Hands, Stage};
-use store::{Backlog, Clock, Expiring, Filter, Scope, Search, Store, StoreError};
+use store::{Asks, Backlog, Clock, Expiring, Filter, Scope, Search, Store, StoreError};
 use tempfile::TempDir;
 
 store::suite!(sqlite, |clock| async {
@@ -60,8 +60,8 @@ async fn a_restart_keeps_everything() {
     let (stage, sqlite) = fresh(folder.path()).await;
     let open_ask = stage.ask(expiring()).await;
     let answered = stage.ask(new_ask()).await;
-    stage.run(person("olga"), Command::Answer(answered, yes())).await;
-    let keyed = stage.keyed(bot(), Command::Ask(Box::new(new_ask())), "k", "a");
+    stage.run(person("olga"), AskCommand::Answer(answered, yes())).await;
+    let keyed = stage.keyed(bot(), AskCommand::Create(Box::new(new_ask())), "k", "a");
     let made = stage.store.transact(keyed).await.unwrap().ask.unwrap();
     let before = (
         stage.seen(open_ask).await,
@@ -90,10 +90,10 @@ async fn a_restart_keeps_everything() {
     assert_eq!(before, after);
     assert_eq!(stage.store.directory().humans().count(), 4);
     stage.clock.advance(1);
-    let replayed = stage.keyed(bot(), Command::Ask(Box::new(new_ask())), "k", "a");
+    let replayed = stage.keyed(bot(), AskCommand::Create(Box::new(new_ask())), "k", "a");
     let replayed = stage.store.transact(replayed).await.unwrap();
     assert_eq!((replayed.replayed, replayed.ask.unwrap().id), (true, made.id));
-    stage.run(person("olga"), Command::Answer(open_ask, yes())).await;
+    stage.run(person("olga"), AskCommand::Answer(open_ask, yes())).await;
 }
 
 #[tokio::test]
@@ -147,7 +147,7 @@ async fn a_database_of_version_1_opens() {
     let timed = NewAsk { timeout: Some(90), on_expiry: Silence::Fail, ..new_ask() };
     let timed = stage.ask(timed).await;
     let stays = stage.ask(NewAsk { timeout: Some(80), ..new_ask() }).await;
-    stage.run(person("olga"), Command::Answer(id, yes())).await;
+    stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
     let listed = async |stage: &Stage| {
         let mut found = Vec::new();
         for scope in [acme(), Scope::Kind(Kind::Approve), Scope::By(human("olga"))] {
@@ -171,12 +171,11 @@ async fn a_database_of_version_1_opens() {
              DROP TRIGGER usage_changed; DROP TABLE usage_held; DROP TABLE usage;
              DROP TABLE running; DROP TABLE tally_place;
              DROP TABLE file_use; DROP INDEX ask_kept; ALTER TABLE ask DROP COLUMN over_at;
-             DROP TABLE draft; DROP TABLE block; DROP TABLE anchor; DROP INDEX record_agent;
-             DROP TABLE confided; DROP TABLE device; DROP TABLE told;
-             DROP TABLE snooze; DROP TABLE deadline; ALTER TABLE listing DROP COLUMN fold;
+             DROP TABLE side; DROP TABLE receipt_signature; DROP TABLE block; DROP INDEX record_agent;
+             DROP TABLE deadline; ALTER TABLE listing DROP COLUMN fold;
              DELETE FROM listing WHERE scope GLOB 'kind/*' OR scope GLOB 'by/*';
              UPDATE listing SET rank = 0 WHERE scope NOT GLOB 'human/*';
-             DROP TABLE message; DROP TABLE code; DROP INDEX outbox_name; ALTER TABLE outbox DROP COLUMN name;
+             DROP TABLE message; DROP INDEX outbox_name; ALTER TABLE outbox DROP COLUMN name;
              DROP TABLE delivery_log; DROP INDEX outbox_people;
              DROP INDEX outbox_lane; ALTER TABLE outbox DROP COLUMN lane;
              CREATE INDEX outbox_waiting ON outbox (rank, due_at) WHERE dead = 0;
@@ -270,12 +269,12 @@ async fn erased_text_leaves_every_file_while_the_store_is_open() {
         up_to_date().await;
     }
     let secret = secret.unwrap();
-    stage.run(person("olga"), Command::Answer(secret, yes())).await;
+    stage.run(person("olga"), AskCommand::Answer(secret, yes())).await;
     up_to_date().await;
     let held = holding(folder.path(), "quuxzebra");
     assert!(held.iter().any(|file| file.starts_with("store.db.search")), "{held:?}");
     assert!(held.iter().any(|file| !file.contains("search")), "{held:?}");
-    stage.run(Actor::System, Command::Erase(secret)).await;
+    stage.run(Actor::System, AskCommand::Erase(secret)).await;
     // A reader keeps the log of the store from being truncated, but not the index from being merged.
     let other = raw(&folder);
     let reading = other.unchecked_transaction().unwrap();
@@ -298,7 +297,7 @@ async fn erased_text_leaves_every_file_while_the_store_is_open() {
     assert_eq!(stage.store.search(wanted).await.unwrap().len(), 39);
     let swept = stage.ask(about("Draft of a quokkazebra?")).await;
     assert!(!holding(folder.path(), "quokkazebra").is_empty());
-    stage.run(person("olga"), Command::Answer(swept, yes())).await;
+    stage.run(person("olga"), AskCommand::Answer(swept, yes())).await;
     // What was deleted without an event leaves the log with the next sweep.
     stage.store.sweep(stage.now()).await.unwrap();
     up_to_date().await;
@@ -350,7 +349,7 @@ async fn a_reader_looks_on_while_a_writer_works() {
     assert!(looking.ask(later).await.unwrap().is_some());
     verify_all(&looking).await.unwrap();
     looking.ping().await.unwrap();
-    let write = stage.job(bot(), Command::Ask(Box::new(new_ask())));
+    let write = stage.job(bot(), AskCommand::Create(Box::new(new_ask())));
     assert!(matches!(looking.transact(write).await, Err(StoreError::Unavailable(_))));
     drop(looking);
     drop((stage, sqlite));
@@ -378,7 +377,7 @@ async fn a_full_disk_loses_nothing_and_passes() {
     for _ in 0..20 {
         let mut asking = tokio::task::JoinSet::new();
         for _ in 0..10 {
-            let job = stage.job(bot(), Command::Ask(Box::new(new_ask())));
+            let job = stage.job(bot(), AskCommand::Create(Box::new(new_ask())));
             let store = Arc::clone(&stage.store);
             asking.spawn(async move { store.transact(job).await });
         }
@@ -398,7 +397,7 @@ async fn a_full_disk_loses_nothing_and_passes() {
 
     sqlite.limit_pages(1_000_000).await.unwrap();
     stage.ask(new_ask()).await;
-    stage.run(person("olga"), Command::Answer(kept, yes())).await;
+    stage.run(person("olga"), AskCommand::Answer(kept, yes())).await;
     verify_all(&*stage.store).await.unwrap();
     let sound: String =
         raw(&folder).query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
@@ -446,7 +445,7 @@ async fn a_damaged_ask_fails_alone() {
     spoil.execute("UPDATE ask SET version = 9 WHERE id = ?1", [id(stale)]).unwrap();
     drop(spoil);
     for id in [bad, stale] {
-        let refused = stage.attempt(person("olga"), Command::Open(id)).await.unwrap_err();
+        let refused = stage.attempt(person("olga"), AskCommand::Open(id)).await.unwrap_err();
         assert!(matches!(&refused, StoreError::Damaged { what, .. } if *what == id.to_string()));
     }
     let position = stage.store.changes(0, 1000).await.unwrap().len();
@@ -484,7 +483,10 @@ async fn queries_go_by_an_index() {
          AND (at, message) < (1, 'a') ORDER BY at DESC, message DESC LIMIT 1",
         "SELECT rowid FROM delivery_log WHERE updated_at <= 1 ORDER BY updated_at LIMIT 1",
         "SELECT id FROM outbox WHERE dead = 0 AND name IS NOT NULL AND name = 'a'",
-        "SELECT human FROM code WHERE expires_at <= 1",
+        "SELECT key FROM side WHERE kind = 'a' AND key >= 'b' AND key < 'c'",
+        "SELECT key FROM side WHERE kind = 'a' AND ask = X''",
+        "SELECT key FROM side WHERE kind = 'a' AND human = 'b'",
+        "SELECT kind, key FROM side WHERE expires_at <= 1 LIMIT 1",
         "SELECT state FROM message WHERE ask = x'00' ORDER BY at DESC, name LIMIT 1",
         "SELECT state FROM message WHERE recipient = x'00' ORDER BY at DESC, name LIMIT 1",
         "SELECT state FROM message WHERE medium = 'a' AND posted = 'b' AND posted IS NOT NULL",

@@ -3,6 +3,8 @@
 
 mod render;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use kernel::directory::contact::is_topic;
 use reqwest::{Client, RequestBuilder};
@@ -10,9 +12,15 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use url::Url;
 
-use crate::heard::Parsed;
+use crate::setup::{ChannelContext, Setup};
 use crate::wire::{self, Answer, below};
-use crate::{Card, Channel, Failed, Forged, Heard, Knock, Medium, Parcel, Posted, Secret, Unread};
+use crate::{
+    Channel, DeliveryError, ForgedCall, OutboundMessage, PostedMessage, Secret, WebhookCall,
+};
+use views::message_card::MessageCard;
+
+/// What the channel is called.
+pub const NAME: &str = "ntfy";
 
 /// The server anybody can use.
 pub const SERVER: &str = "https://ntfy.sh";
@@ -20,7 +28,7 @@ const PLATFORM: &str = "ntfy";
 
 /// What a server of ntfy needs.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct NtfySettings {
     /// Where it is: [`SERVER`], or one's own.
     pub server: Url,
     /// As whom notices are published.
@@ -43,13 +51,13 @@ pub enum Login {
 /// ntfy.
 #[derive(Debug)]
 pub struct Ntfy {
-    settings: Settings,
+    settings: NtfySettings,
     client: Client,
 }
 
 impl Ntfy {
     /// A server with these settings, or what is wrong with them.
-    pub fn new(settings: Settings, client: Client) -> Result<Self, String> {
+    pub fn new(settings: NtfySettings, client: Client) -> Result<Self, String> {
         match &settings.login {
             Login::Token(token) if !token.reveal().starts_with("tk_") => {
                 Err("an access token of ntfy begins with tk_".to_owned())
@@ -68,7 +76,7 @@ impl Ntfy {
         sequence: &str,
         message: &Value,
         token: Option<&Secret>,
-    ) -> Result<Answer, Failed> {
+    ) -> Result<Answer, DeliveryError> {
         let mut message = message.clone();
         if let Value::Object(members) = &mut message {
             members.insert("topic".to_owned(), topic.into());
@@ -92,12 +100,12 @@ impl Ntfy {
     }
 }
 
-fn refused(answer: &Answer) -> Failed {
+fn refused(answer: &Answer) -> DeliveryError {
     if let Some(later) = answer.later(PLATFORM) {
         return later;
     }
     let said = answer.body.get("error").and_then(Value::as_str).unwrap_or_default();
-    Failed::never(match answer.status.as_u16() {
+    DeliveryError::never(match answer.status.as_u16() {
         401 => "ntfy does not take the access token, or the user and password".to_owned(),
         403 => "ntfy lets nobody publish to this topic with what is set up: give that user write access \
                 to it"
@@ -107,64 +115,72 @@ fn refused(answer: &Answer) -> Failed {
     })
 }
 
+impl Setup for NtfySettings {
+    type Channel = Ntfy;
+
+    const NAME: &'static str = NAME;
+
+    fn open(self, context: &ChannelContext) -> Result<Arc<Self::Channel>, String> {
+        Ntfy::new(self, context.http()?).map(Arc::new)
+    }
+}
+
 #[async_trait]
 impl Channel for Ntfy {
-    fn medium(&self) -> Medium {
-        Medium::Ntfy
+    fn name(&self) -> &'static str {
+        NAME
     }
 
-    fn render(&self, card: &Card) -> Value {
+    fn render(&self, card: &MessageCard) -> Value {
         render::render(card)
     }
 
-    /// The same parcel has the same sequence, so a repetition takes the place of the first.
-    async fn deliver(&self, parcel: Parcel<'_>) -> Result<Posted, Failed> {
-        if !is_topic(parcel.to) {
-            return Err(Failed::never("a topic of ntfy is 1 to 64 letters, digits, _ and -"));
+    /// The same outbound has the same sequence, so a repetition takes the place of the first.
+    async fn deliver(&self, outbound: OutboundMessage<'_>) -> Result<PostedMessage, DeliveryError> {
+        if !is_topic(outbound.to) {
+            return Err(DeliveryError::never(
+                "a topic of ntfy is 1 to 64 letters, digits, _ and -",
+            ));
         }
-        let digest = hex::encode(Sha256::digest(parcel.key.as_bytes()));
+        let digest = hex::encode(Sha256::digest(outbound.key.as_bytes()));
         let sequence = digest.get(..32).unwrap_or_default();
-        let answer = self.publish(parcel.to, sequence, parcel.message, parcel.token).await?;
+        let answer = self.publish(outbound.to, sequence, outbound.message, outbound.token).await?;
         let id = answer.body.get("id").and_then(Value::as_str).unwrap_or(sequence).to_owned();
-        Ok(Posted { id, thread: None, place: json!({ "topic": parcel.to, "sequence": sequence }) })
+        Ok(PostedMessage {
+            id,
+            thread: None,
+            place: json!({ "topic": outbound.to, "sequence": sequence }),
+        })
     }
 
     async fn update(
         &self,
-        posted: &Posted,
+        posted: &PostedMessage,
         message: &Value,
         token: Option<&Secret>,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), DeliveryError> {
         if !self.settings.updates {
             return Ok(());
         }
         let text = |name: &str| posted.place.get(name).and_then(Value::as_str);
         let (Some(topic), Some(sequence)) = (text("topic"), text("sequence")) else {
-            return Err(Failed::never("it is not known where in ntfy the notice is"));
+            return Err(DeliveryError::never("it is not known where in ntfy the notice is"));
         };
         self.publish(topic, sequence, message, token).await.map(|_| ())
     }
 
-    fn verify(&self, _: &Knock<'_>) -> Result<(), Forged> {
-        Err(Forged("ntfy does not call"))
+    fn verify(&self, _: &WebhookCall<'_>) -> Result<(), ForgedCall> {
+        Err(ForgedCall("ntfy does not call"))
     }
 
-    fn parse(&self, _: &Knock<'_>) -> Result<Parsed, Unread> {
-        Err(Unread("ntfy does not call".to_owned()))
-    }
-
-    async fn answer(&self, _: &Heard, _: &str) -> Result<(), Failed> {
-        Err(Failed::never("nothing is heard through ntfy, so nothing can be answered"))
-    }
-
-    async fn check(&self) -> Result<String, Failed> {
+    async fn check(&self) -> Result<String, DeliveryError> {
         let at = |path: &str| self.client.get(below(&self.settings.server, path));
         let health = wire::answer(PLATFORM, at("v1/health").send().await).await?;
         if !health.status.is_success() {
             return Err(refused(&health));
         }
         if health.body.get("healthy") != Some(&Value::Bool(true)) {
-            return Err(Failed::later("ntfy says that it is not healthy"));
+            return Err(DeliveryError::later("ntfy says that it is not healthy"));
         }
         if let Login::Nobody = &self.settings.login {
             return Ok("ntfy is healthy, and notices are published as anybody".to_owned());

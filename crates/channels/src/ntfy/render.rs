@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use crate::card::{Card, Stage};
-use crate::plain::{beginning, cut, one_line, quoted, spoilt, units};
+use views::message_card::plain_text::{beginning, cut, defanged, one_line, quoted, units};
+use views::message_card::{CardStage, MessageCard};
 
 /// How much of a question is shown.
 const BEGINNING: usize = 500;
@@ -12,16 +12,16 @@ const BEGINNING: usize = 500;
 const TITLE: usize = 150;
 
 /// The notice, without its topic.
-pub(super) fn render(card: &Card) -> Value {
-    let title = spoilt(&one_line(&card.title));
+pub(super) fn render(card: &MessageCard) -> Value {
+    let title = defanged(&one_line(&card.title));
     let words = cut(&card.words, BEGINNING);
     let has_more = words.ends_with('…') || card.context.is_some() || !card.facts.is_empty();
     let mut lines = Vec::new();
-    lines.extend(card.note.as_deref().map(spoilt));
+    lines.extend(card.note.as_deref().map(defanged));
     lines.push(quoted(&words));
     let priority = match &card.stage {
-        Stage::Open(_) => {
-            lines.extend(card.until.as_deref().map(|until| format!("Until: {}", spoilt(until))));
+        CardStage::Open(_) => {
+            lines.extend(card.until.as_deref().map(|until| format!("Until: {}", defanged(until))));
             let words = if has_more {
                 "Read all of it and answer on its page."
             } else {
@@ -31,8 +31,8 @@ pub(super) fn render(card: &Card) -> Value {
             if card.urgent { 5 } else { 3 }
         }
         // Whoever was told that it waits is told that it is over, without a sound.
-        Stage::Over { headline, at, comment } => {
-            lines.push(format!("{}, {at}", spoilt(&one_line(headline))));
+        CardStage::Closed { headline, at, comment } => {
+            lines.push(format!("{}, {at}", defanged(&one_line(headline))));
             lines.extend(comment.as_deref().map(|comment| quoted(&cut(comment, BEGINNING))));
             2
         }

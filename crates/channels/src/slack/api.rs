@@ -7,7 +7,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::errors::{Whose, refused};
-use crate::{Failed, Secret};
+use crate::{DeliveryError, Secret};
 
 /// Longest answer that is read.
 const LONGEST: usize = 1024 * 1024;
@@ -24,16 +24,16 @@ pub(super) struct By<'a> {
 /// Why a call came to nothing, and what Slack calls it.
 pub(super) struct Refusal {
     pub(super) code: Option<String>,
-    pub(super) failed: Failed,
+    pub(super) failed: DeliveryError,
 }
 
-impl From<Failed> for Refusal {
-    fn from(failed: Failed) -> Self {
+impl From<DeliveryError> for Refusal {
+    fn from(failed: DeliveryError) -> Self {
         Self { code: None, failed }
     }
 }
 
-impl From<Refusal> for Failed {
+impl From<Refusal> for DeliveryError {
     fn from(refusal: Refusal) -> Self {
         refusal.failed
     }
@@ -78,8 +78,8 @@ pub(super) async fn ask(
     answered(client.get(address(base, method)?).query(query), method, by).await
 }
 
-fn address(base: &Url, method: &str) -> Result<Url, Failed> {
-    base.join(method).map_err(|_| Failed::never("the address of Slack's API is not one"))
+fn address(base: &Url, method: &str) -> Result<Url, DeliveryError> {
+    base.join(method).map_err(|_| DeliveryError::never("the address of Slack's API is not one"))
 }
 
 async fn answered(
@@ -99,11 +99,13 @@ async fn answered(
     let after = retry_after(&response);
     let status = response.status();
     if status == StatusCode::TOO_MANY_REQUESTS {
-        return Err(Failed::Later { why: "Slack asks to go slower".to_owned(), after }.into());
+        return Err(
+            DeliveryError::Later { why: "Slack asks to go slower".to_owned(), after }.into()
+        );
     }
     if status.is_server_error() {
         let why = format!("Slack answers {method} with {status}");
-        return Err(Failed::Later { why, after }.into());
+        return Err(DeliveryError::Later { why, after }.into());
     }
     let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
     let scopes = header("x-oauth-scopes").map(str::to_owned);
@@ -119,17 +121,18 @@ async fn answered(
         }
         // a page of a proxy, or not Slack at all
         None => {
-            Err(Failed::later(format!("{method} is answered with {status}, not by Slack")).into())
+            Err(DeliveryError::later(format!("{method} is answered with {status}, not by Slack"))
+                .into())
         }
     }
 }
 
-async fn read(mut response: Response, method: &str) -> Result<Value, Failed> {
+async fn read(mut response: Response, method: &str) -> Result<Value, DeliveryError> {
     let mut bytes = Vec::new();
     while let Some(part) = response.chunk().await.map_err(|error| unreachable(method, &error))? {
         bytes.extend_from_slice(&part);
         if bytes.len() > LONGEST {
-            return Err(Failed::later(format!("the answer to {method} does not end")));
+            return Err(DeliveryError::later(format!("the answer to {method} does not end")));
         }
     }
     Ok(serde_json::from_slice(&bytes).unwrap_or_default())
@@ -143,7 +146,7 @@ pub(super) fn retry_after(response: &Response) -> Option<Duration> {
 }
 
 /// Why nobody answered, without the address: it may be a secret.
-pub(super) fn unreachable(method: &str, error: &reqwest::Error) -> Failed {
+pub(super) fn unreachable(method: &str, error: &reqwest::Error) -> DeliveryError {
     let what = if error.is_timeout() {
         "does not answer in time"
     } else if error.is_connect() {
@@ -151,5 +154,5 @@ pub(super) fn unreachable(method: &str, error: &reqwest::Error) -> Failed {
     } else {
         "broke off"
     };
-    Failed::later(format!("Slack {what} ({method})"))
+    DeliveryError::later(format!("Slack {what} ({method})"))
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::Failed;
+use crate::DeliveryError;
 
 /// Whose token was used: what a refusal is to be blamed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,13 +32,13 @@ pub(super) fn refused(
     needed: Option<&str>,
     whose: Whose,
     after: Option<Duration>,
-) -> Failed {
+) -> DeliveryError {
     let token = whose.name();
     // Slack's words are names of errors; anything else would be somebody else's
     let error = named(error);
     let why = match error {
         "ratelimited" | "rate_limited" | "message_limit_exceeded" => {
-            return Failed::Later { why: "Slack asks to go slower".to_owned(), after };
+            return DeliveryError::Later { why: "Slack asks to go slower".to_owned(), after };
         }
         "fatal_error"
         | "internal_error"
@@ -46,7 +46,7 @@ pub(super) fn refused(
         | "request_timeout"
         | "team_added_to_org"
         | "accesslimited" => {
-            return Failed::Later {
+            return DeliveryError::Later {
                 why: format!("Slack has a problem of its own with {method} ({error})"),
                 after,
             };
@@ -114,7 +114,7 @@ pub(super) fn refused(
         }
         _ => format!("Slack refuses {method} ({error})"),
     };
-    Failed::never(why)
+    DeliveryError::never(why)
 }
 
 /// A name as Slack gives them to errors and scopes.
@@ -155,7 +155,8 @@ mod tests {
         .into_iter()
         .map(|(error, whose)| {
             let failed = refused("chat.postMessage", error, Some("chat:write"), whose, None);
-            let kind = if matches!(failed, Failed::Later { .. }) { "later" } else { "never" };
+            let kind =
+                if matches!(failed, DeliveryError::Later { .. }) { "later" } else { "never" };
             format!("{} · {kind} · {failed}", error.escape_debug())
         })
         .collect();
@@ -166,6 +167,6 @@ mod tests {
     fn slack_says_when_to_come_back() {
         let after = Some(Duration::from_secs(7));
         let failed = refused("chat.update", "ratelimited", None, Whose::Bot, after);
-        assert!(matches!(failed, Failed::Later { after: found, .. } if found == after));
+        assert!(matches!(failed, DeliveryError::Later { after: found, .. } if found == after));
     }
 }

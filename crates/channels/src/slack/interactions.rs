@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 use super::parse::{moment, person};
 use super::posted_id;
 use super::view::{CALLBACK, Carried, unsealed};
-use crate::card::LONGEST_TOKEN;
-use crate::heard::What;
-use crate::{Heard, Unread};
+use crate::inbound::InboundContent;
+use crate::{InboundMessage, UnreadableCall};
+use views::message_card::LONGEST_TOKEN;
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -119,8 +119,8 @@ struct State {
 }
 
 /// What an interaction says.
-pub(super) fn interaction(payload: Value) -> Result<Vec<Heard>, Unread> {
-    match Interaction::deserialize(payload).map_err(|error| Unread(expected(&error)))? {
+pub(super) fn interaction(payload: Value) -> Result<Vec<InboundMessage>, UnreadableCall> {
+    match Interaction::deserialize(payload).map_err(|error| UnreadableCall(expected(&error)))? {
         Interaction::BlockActions(actions) => pressed(*actions),
         Interaction::ViewSubmission(submission) => {
             Ok(submitted(*submission)?.into_iter().collect())
@@ -138,7 +138,7 @@ fn expected(error: &serde_json::Error) -> String {
     }
 }
 
-fn pressed(payload: BlockActions) -> Result<Vec<Heard>, Unread> {
+fn pressed(payload: BlockActions) -> Result<Vec<InboundMessage>, UnreadableCall> {
     let BlockActions { user, team, container, channel, message, .. } = payload;
     let from = person(&user.id)?;
     let channel = container.channel_id.or_else(|| channel.map(|channel| channel.id));
@@ -163,7 +163,7 @@ fn pressed(payload: BlockActions) -> Result<Vec<Heard>, Unread> {
             return None;
         }
         let action_ts = action.at.unwrap_or_default();
-        Some(Heard {
+        Some(InboundMessage {
             id: format!(
                 "press/{}/{}/{action_ts}/{token}",
                 user.id,
@@ -173,7 +173,7 @@ fn pressed(payload: BlockActions) -> Result<Vec<Heard>, Unread> {
             name: name.clone(),
             place: place.clone(),
             at: moment(&action_ts),
-            what: What::Pressed { token, posted: posted.clone() },
+            what: InboundContent::Pressed { token, posted: posted.clone() },
         })
     });
     Ok(presses.collect())
@@ -181,7 +181,7 @@ fn pressed(payload: BlockActions) -> Result<Vec<Heard>, Unread> {
 
 /// A modal that was sent. Slack lets nobody send it twice unless it is answered with errors, and then
 /// nothing was taken, so that view and hash name it.
-fn submitted(payload: Submission) -> Result<Option<Heard>, Unread> {
+fn submitted(payload: Submission) -> Result<Option<InboundMessage>, UnreadableCall> {
     let Submission { user, team, trigger_id, view } = payload;
     if view.callback_id != CALLBACK {
         return Ok(None);
@@ -190,14 +190,15 @@ fn submitted(payload: Submission) -> Result<Option<Heard>, Unread> {
     let carried: Carried = serde_json::from_str(&view.private_metadata)
         .ok()
         .filter(|carried: &Carried| is_token(&carried.token))
-        .ok_or_else(|| Unread("expected the private_metadata we made".to_owned()))?;
+        .ok_or_else(|| UnreadableCall("expected the private_metadata we made".to_owned()))?;
     let mut values = Map::new();
     for (key, elements) in view.state.values {
         // one element in each block, under a name of ours
         let element = elements.as_object().and_then(|elements| elements.values().next());
         let Some(element) = element else { continue };
-        let value = value(element)
-            .ok_or_else(|| Unread(format!("expected `{key}` to be filled in as it was asked")))?;
+        let value = value(element).ok_or_else(|| {
+            UnreadableCall(format!("expected `{key}` to be filled in as it was asked"))
+        })?;
         if !value.is_null() {
             values.insert(key, value);
         }
@@ -209,12 +210,12 @@ fn submitted(payload: Submission) -> Result<Option<Heard>, Unread> {
         "team": team.map(|team| team.id),
         "trigger_id": trigger_id,
     });
-    Ok(Some(Heard {
+    Ok(Some(InboundMessage {
         id: format!("view/{}/{}", view.id, view.hash),
         from,
         name: user.username.or(user.name),
         place,
-        what: What::Submitted { token: carried.token, values },
+        what: InboundContent::Submitted { token: carried.token, values },
         at: None,
     }))
 }

@@ -20,6 +20,7 @@ mod text;
 mod verify;
 mod view;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -29,13 +30,18 @@ use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 use url::Url;
 
-use crate::card::{Mistake, Sheet};
-use crate::heard::Parsed;
+use crate::inbound::ParsedCall;
+use crate::setup::{ChannelContext, Setup};
 use crate::{
-    Card, Channel, Ear, Failed, Forged, Heard, Knock, Medium, Parcel, Posted, Secret, Unread,
+    Channel, DeliveryError, ForgedCall, InboundHandler, InboundMessage, OutboundMessage,
+    PostedMessage, Secret, UnreadableCall, WebhookCall,
 };
 use api::{Answer, By, Refusal};
 use errors::Whose;
+use views::message_card::{DialogError, FormDialog, MessageCard};
+
+/// What the channel is called.
+pub const NAME: &str = "slack";
 
 /// Where Slack's Web API is.
 const BASE: &str = "https://slack.com/api/";
@@ -53,7 +59,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// What the channel is set up with. One of the signing secret and the app token is needed: without
 /// either, nothing that is pressed would be heard.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct SlackSettings {
     /// `xoxb-…`, what messages are sent with.
     pub bot_token: Secret,
     /// What calls from Slack are signed with.
@@ -86,8 +92,8 @@ struct Us {
 
 impl Slack {
     /// The channel, or what is missing in its settings. The client has time-outs.
-    pub fn new(settings: Settings, client: Client) -> Result<Self, String> {
-        let Settings { bot_token, signing_secret, app_token, base } = settings;
+    pub fn new(settings: SlackSettings, client: Client) -> Result<Self, String> {
+        let SlackSettings { bot_token, signing_secret, app_token, base } = settings;
         if !bot_token.reveal().starts_with("xoxb-") {
             return Err("slack_bot_token begins with xoxb-: copy the Bot User OAuth Token from \
                         OAuth & Permissions of the app"
@@ -139,13 +145,14 @@ impl Slack {
         api::call(&self.client, &self.base, method, body, by).await
     }
 
-    async fn us(&self) -> Result<&Us, Failed> {
+    async fn us(&self) -> Result<&Us, DeliveryError> {
         self.us
             .get_or_try_init(|| async {
                 let found = self.call("auth.test", &json!({}), self.bot()).await?;
                 let member = |name| found.body.get(name).and_then(Value::as_str).map(str::to_owned);
-                let team = member("team_id")
-                    .ok_or_else(|| Failed::later("Slack does not say which workspace this is"))?;
+                let team = member("team_id").ok_or_else(|| {
+                    DeliveryError::later("Slack does not say which workspace this is")
+                })?;
                 Ok(Us { team, enterprise: member("enterprise_id") })
             })
             .await
@@ -166,9 +173,9 @@ impl Slack {
         }
         let why = format!("Slack answers {WHAT} with {status}");
         if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() {
-            return Err(Failed::Later { why, after }.into());
+            return Err(DeliveryError::Later { why, after }.into());
         }
-        Err(Refusal { code: Some("expired_url".to_owned()), failed: Failed::never(why) })
+        Err(Refusal { code: Some("expired_url".to_owned()), failed: DeliveryError::never(why) })
     }
 
     /// The address that came with a press, if it is Slack's: nobody makes us call another.
@@ -187,55 +194,65 @@ impl Slack {
 }
 
 /// What is said of an ask, as text alone: for whoever wants no blocks.
-pub fn plain(card: &Card) -> Value {
+pub fn plain(card: &MessageCard) -> Value {
     render::plain_text(card)
+}
+
+impl Setup for SlackSettings {
+    type Channel = Slack;
+
+    const NAME: &'static str = NAME;
+
+    fn open(self, context: &ChannelContext) -> Result<Arc<Self::Channel>, String> {
+        Slack::new(self, context.http()?).map(Arc::new)
+    }
 }
 
 #[async_trait]
 impl Channel for Slack {
-    fn medium(&self) -> Medium {
-        Medium::Slack
+    fn name(&self) -> &'static str {
+        NAME
     }
 
-    fn render(&self, card: &Card) -> Value {
+    fn render(&self, card: &MessageCard) -> Value {
         render::message(card)
     }
 
     /// Slack has no keys for repetitions: the key goes into the message's metadata, where programs find
     /// it.
-    async fn deliver(&self, parcel: Parcel<'_>) -> Result<Posted, Failed> {
-        let mut body = folded(inert(parcel.message));
-        body["channel"] = json!(parcel.to);
+    async fn deliver(&self, outbound: OutboundMessage<'_>) -> Result<PostedMessage, DeliveryError> {
+        let mut body = folded(inert(outbound.message));
+        body["channel"] = json!(outbound.to);
         body["metadata"] = json!({
-            "event_type": "countersign_notice", "event_payload": { "key": parcel.key },
+            "event_type": "countersign_notice", "event_payload": { "key": outbound.key },
         });
-        let thread = parcel.thread.map(|thread| thread.rsplit('/').next().unwrap_or(thread));
+        let thread = outbound.thread.map(|thread| thread.rsplit('/').next().unwrap_or(thread));
         if let Some(thread) = thread {
             if parse::moment(thread).is_none() {
-                return Err(Failed::never(
+                return Err(DeliveryError::never(
                     "the Slack thread is not one: expected a thread_ts such as 1503435956.000247",
                 ));
             }
             body["thread_ts"] = json!(thread);
         }
-        let posted = self.call("chat.postMessage", &body, self.by(parcel.token)).await?;
+        let posted = self.call("chat.postMessage", &body, self.by(outbound.token)).await?;
         let member = |name| posted.body.get(name).and_then(Value::as_str);
         // somebody's id becomes that of the conversation with them, which alone can be used later
         let (Some(channel), Some(ts)) = (member("channel"), member("ts")) else {
-            return Err(Failed::later("Slack does not say where the message is"));
+            return Err(DeliveryError::later("Slack does not say where the message is"));
         };
         let thread = thread.map(|thread| posted_id(channel, thread));
-        Ok(Posted { id: posted_id(channel, ts), thread, place: Value::Null })
+        Ok(PostedMessage { id: posted_id(channel, ts), thread, place: Value::Null })
     }
 
     async fn update(
         &self,
-        posted: &Posted,
+        posted: &PostedMessage,
         message: &Value,
         token: Option<&Secret>,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), DeliveryError> {
         let Some((channel, ts)) = posted.id.split_once('/') else {
-            return Err(Failed::never("that is no message of Slack's"));
+            return Err(DeliveryError::never("that is no message of Slack's"));
         };
         let mut body = inert(message);
         body["channel"] = json!(channel);
@@ -256,30 +273,33 @@ impl Channel for Slack {
         }
     }
 
-    fn verify(&self, knock: &Knock<'_>) -> Result<(), Forged> {
+    fn verify(&self, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
         let secret = self.signing_secret.as_ref();
-        verify::verify(knock, secret.ok_or(Forged("there is no slack_signing_secret to check it"))?)
+        verify::verify(
+            call,
+            secret.ok_or(ForgedCall("there is no slack_signing_secret to check it"))?,
+        )
     }
 
-    fn parse(&self, knock: &Knock<'_>) -> Result<Parsed, Unread> {
-        parse::parse(knock)
+    fn parse(&self, call: &WebhookCall<'_>) -> Result<ParsedCall, UnreadableCall> {
+        parse::parse(call)
     }
 
     /// Only they see it: below the message they pressed, in the channel they wrote in, or as a message to
     /// them where neither can be.
-    async fn answer(&self, heard: &Heard, words: &str) -> Result<(), Failed> {
+    async fn reply(&self, inbound: &InboundMessage, words: &str) -> Result<(), DeliveryError> {
         // Slack was answered when it called, and takes no empty text
         if words.trim().is_empty() {
             return Ok(());
         }
-        let member = |name| heard.place.get(name).and_then(Value::as_str);
-        let user = heard.from.address().unwrap_or_default();
+        let member = |name| inbound.place.get(name).and_then(Value::as_str);
+        let user = inbound.from.address().unwrap_or_default();
         let said: Vec<Value> = blocks::sections(words).take(blocks::BLOCKS).collect();
         let mut body = json!({ "text": text::beginning(words, blocks::SECTION), "blocks": said });
         if let Some(thread) = member("thread") {
             body["thread_ts"] = json!(thread);
         }
-        if let Some(url) = self.response_url(&heard.place) {
+        if let Some(url) = self.response_url(&inbound.place) {
             let mut body = body.clone();
             body["response_type"] = json!("ephemeral");
             body["replace_original"] = json!(false);
@@ -315,10 +335,16 @@ impl Channel for Slack {
         Ok(())
     }
 
-    async fn open(&self, heard: &Heard, sheet: &Sheet) -> Result<(), Failed> {
-        let member = |name| heard.place.get(name).and_then(Value::as_str);
+    async fn open_form(
+        &self,
+        inbound: &InboundMessage,
+        sheet: &FormDialog,
+    ) -> Result<(), DeliveryError> {
+        let member = |name| inbound.place.get(name).and_then(Value::as_str);
         let Some(trigger) = member("trigger_id") else {
-            return Err(Failed::never("Slack shows a form only to whoever just pressed a button"));
+            return Err(DeliveryError::never(
+                "Slack shows a form only to whoever just pressed a button",
+            ));
         };
         let carried = view::Carried {
             token: sheet.token.clone(),
@@ -326,14 +352,14 @@ impl Channel for Slack {
             thread: member("thread").map(str::to_owned),
         };
         let Some(view) = view::modal(sheet, &carried) else {
-            return Err(Failed::never("Slack cannot show this form: it is on its page"));
+            return Err(DeliveryError::never("Slack cannot show this form: it is on its page"));
         };
         self.call("views.open", &json!({ "trigger_id": trigger, "view": view }), self.bot())
             .await?;
         Ok(())
     }
 
-    fn corrected(&self, wrong: &[Mistake]) -> Option<Value> {
+    fn correct_form(&self, wrong: &[DialogError]) -> Option<Value> {
         let errors: Map<String, Value> = wrong
             .iter()
             .map(|one| (one.key.clone(), text::beginning(&one.words, LONGEST_ERROR).into()))
@@ -343,8 +369,11 @@ impl Channel for Slack {
 
     /// The address they confirmed to Slack, if they are people of this workspace: of others, their own
     /// workspace could say anything.
-    async fn email_of(&self, heard: &Heard) -> Result<Option<String>, Failed> {
-        let Some(id) = heard.from.address() else { return Ok(None) };
+    async fn verified_email(
+        &self,
+        inbound: &InboundMessage,
+    ) -> Result<Option<String>, DeliveryError> {
+        let Some(id) = inbound.from.address() else { return Ok(None) };
         let us = self.us().await?;
         let query = [("user", id)];
         let found = api::ask(&self.client, &self.base, "users.info", &query, self.bot()).await;
@@ -356,14 +385,14 @@ impl Channel for Slack {
         Ok(found.get("user").and_then(|user| confirmed(user, id, us)))
     }
 
-    async fn listen(&self, ear: &dyn Ear) -> Result<(), Failed> {
+    async fn listen(&self, handler: &dyn InboundHandler) -> Result<(), DeliveryError> {
         match &self.app_token {
-            Some(token) => self.listen_on(token, ear).await,
+            Some(token) => self.listen_on(token, handler).await,
             None => std::future::pending().await,
         }
     }
 
-    async fn check(&self) -> Result<String, Failed> {
+    async fn check(&self) -> Result<String, DeliveryError> {
         let found = self.call("auth.test", &json!({}), self.bot()).await?;
         let member = |name| reveal(found.body.get(name).and_then(Value::as_str).unwrap_or("?"));
         let mut said = format!("Slack knows us as {} in {}", member("user"), member("team"));
@@ -374,7 +403,7 @@ impl Channel for Slack {
                 lacks.map(|(scope, what)| format!("{scope} ({what})")).collect();
             if !has("chat:write") {
                 let lacks = lacks.join(", ");
-                return Err(Failed::never(format!(
+                return Err(DeliveryError::never(format!(
                     "the Slack app lacks the scopes {lacks}: add them under OAuth & Permissions and \
                      install the app again"
                 )));
@@ -454,7 +483,7 @@ mod tests {
 
     #[test]
     fn an_answer_goes_to_slack_alone() {
-        let settings = |base: Option<&str>| Settings {
+        let settings = |base: Option<&str>| SlackSettings {
             bot_token: Secret::new("xoxb-1"),
             signing_secret: Some(Secret::new("s")),
             app_token: None,

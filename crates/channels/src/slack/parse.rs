@@ -9,29 +9,29 @@ use serde_json::{Value, json};
 
 use super::text::typed;
 use super::{interactions, posted_id};
-use crate::heard::{About, Parsed, What};
-use crate::{Heard, Knock, Unread};
+use crate::inbound::{InReplyTo, InboundContent, ParsedCall};
+use crate::{InboundMessage, UnreadableCall, WebhookCall};
 
 /// What a call says.
-pub(super) fn parse(knock: &Knock<'_>) -> Result<Parsed, Unread> {
-    match knock.name {
+pub(super) fn parse(call: &WebhookCall<'_>) -> Result<ParsedCall, UnreadableCall> {
+    match call.name {
         "events" => {
-            let body = serde_json::from_slice(knock.body)
-                .map_err(|_| Unread("expected the events as JSON".to_owned()))?;
+            let body = serde_json::from_slice(call.body)
+                .map_err(|_| UnreadableCall("expected the events as JSON".to_owned()))?;
             event(body)
         }
         "interactions" => {
-            let mut payloads = url::form_urlencoded::parse(knock.body)
+            let mut payloads = url::form_urlencoded::parse(call.body)
                 .filter(|(name, _)| name == "payload")
                 .map(|(_, payload)| payload);
             let (Some(payload), None) = (payloads.next(), payloads.next()) else {
-                return Err(Unread("expected a form with one payload".to_owned()));
+                return Err(UnreadableCall("expected a form with one payload".to_owned()));
             };
             let payload = serde_json::from_str(&payload)
-                .map_err(|_| Unread("expected the payload as JSON".to_owned()))?;
-            interactions::interaction(payload).map(Parsed::of)
+                .map_err(|_| UnreadableCall("expected the payload as JSON".to_owned()))?;
+            interactions::interaction(payload).map(ParsedCall::of)
         }
-        _ => Err(Unread("expected it under events or interactions".to_owned())),
+        _ => Err(UnreadableCall("expected it under events or interactions".to_owned())),
     }
 }
 
@@ -64,24 +64,26 @@ struct Message {
 }
 
 /// What an event says.
-pub(super) fn event(body: Value) -> Result<Parsed, Unread> {
-    let unread = |_| Unread("expected an event with its event_id, or a challenge".to_owned());
+pub(super) fn event(body: Value) -> Result<ParsedCall, UnreadableCall> {
+    let unread =
+        |_| UnreadableCall("expected an event with its event_id, or a challenge".to_owned());
     match Outer::deserialize(body).map_err(unread)? {
         Outer::UrlVerification { challenge } => {
-            Ok(Parsed { heard: Vec::new(), answer: Some(("text/plain", challenge)) })
+            Ok(ParsedCall { inbound: Vec::new(), answer: Some(("text/plain", challenge)) })
         }
         Outer::EventCallback { event_id, team_id, event } => {
             let mentioned = match event.get("type").and_then(Value::as_str) {
                 Some("message") => false,
                 Some("app_mention") => true,
-                _ => return Ok(Parsed::of(Vec::new())),
+                _ => return Ok(ParsedCall::of(Vec::new())),
             };
-            let message = Message::deserialize(event)
-                .map_err(|_| Unread("expected the members of a message to be texts".to_owned()))?;
-            let heard = wrote(event_id, team_id.as_deref(), message, mentioned)?;
-            Ok(Parsed::of(heard.into_iter().collect()))
+            let message = Message::deserialize(event).map_err(|_| {
+                UnreadableCall("expected the members of a message to be texts".to_owned())
+            })?;
+            let inbound = wrote(event_id, team_id.as_deref(), message, mentioned)?;
+            Ok(ParsedCall::of(inbound.into_iter().collect()))
         }
-        Outer::Unknown => Ok(Parsed::of(Vec::new())),
+        Outer::Unknown => Ok(ParsedCall::of(Vec::new())),
     }
 }
 
@@ -93,14 +95,14 @@ fn wrote(
     team: Option<&str>,
     message: Message,
     mentioned: bool,
-) -> Result<Option<Heard>, Unread> {
+) -> Result<Option<InboundMessage>, UnreadableCall> {
     let of_a_person = message.bot_id.is_none()
         && matches!(message.subtype.as_deref(), None | Some("thread_broadcast"));
     let Some(user) = message.user.filter(|user| of_a_person && user != "USLACKBOT") else {
         return Ok(None);
     };
     let (Some(channel), Some(ts)) = (message.channel, message.ts) else {
-        return Err(Unread("expected a message to have a channel and a ts".to_owned()));
+        return Err(UnreadableCall("expected a message to have a channel and a ts".to_owned()));
     };
     let from = person(&user)?;
     let thread = message.thread_ts.filter(|thread| *thread != ts);
@@ -109,9 +111,9 @@ fn wrote(
         // A mention in a thread, and what is said to us alone, is a message as well.
         Some(_) if mentioned => return Ok(None),
         None if mentioned && direct => return Ok(None),
-        Some(thread) => About::Posted(posted_id(&channel, thread)),
-        None if mentioned => About::Mention,
-        None if direct => About::Nothing,
+        Some(thread) => InReplyTo::Posted(posted_id(&channel, thread)),
+        None if mentioned => InReplyTo::Mention,
+        None if direct => InReplyTo::Nothing,
         None => return Ok(None),
     };
     let text = message.text.unwrap_or_default();
@@ -122,7 +124,14 @@ fn wrote(
     let at = moment(&ts);
     let place =
         json!({ "channel": channel, "user": user, "ts": ts, "thread": thread, "team": team });
-    Ok(Some(Heard { id, from, name: None, place, what: What::Wrote { text, about }, at }))
+    Ok(Some(InboundMessage {
+        id,
+        from,
+        name: None,
+        place,
+        what: InboundContent::Wrote { text, about },
+        at,
+    }))
 }
 
 /// What stands behind a mention at the beginning.
@@ -132,11 +141,13 @@ fn behind_mention(text: &str) -> &str {
 }
 
 /// Somebody, by the id Slack vouches for.
-pub(super) fn person(id: &str) -> Result<Means, Unread> {
+pub(super) fn person(id: &str) -> Result<Means, UnreadableCall> {
     if is_slack_id(id) && id.starts_with(['U', 'W']) {
         Ok(Means::Slack(id.to_owned()))
     } else {
-        Err(Unread("expected a person's id to be U or W, and capitals and digits".to_owned()))
+        Err(UnreadableCall(
+            "expected a person's id to be U or W, and capitals and digits".to_owned(),
+        ))
     }
 }
 

@@ -9,7 +9,7 @@ use super::blocks::{
 };
 use super::text::{beginning, escape, length, link};
 use super::view;
-use crate::card::{Button, Card, Stage, Tone, Ways};
+use views::message_card::{AnswerOptions, ButtonTone, CardButton, CardStage, MessageCard};
 
 /// How heavy a message may be; see [`weight`].
 const HEAVIEST: usize = 10_000;
@@ -27,17 +27,17 @@ const BUTTONS: usize = 5;
 const MENUS: usize = 10;
 
 /// The message: its blocks, and a text for notifications and screen readers.
-pub(super) fn message(card: &Card) -> Value {
+pub(super) fn message(card: &MessageCard) -> Value {
     let whole = whole(card).filter(|blocks| blocks.len() <= BLOCKS && weight(blocks) <= HEAVIEST);
     let text = spoken(card, whole.is_some());
     json!({ "text": text, "blocks": whole.unwrap_or_else(|| shortened(card)) })
 }
 
 /// The message as text alone: there is nothing to press, so it says what to write.
-pub(super) fn plain_text(card: &Card) -> Value {
+pub(super) fn plain_text(card: &MessageCard) -> Value {
     let whole = length(&escape(&said(card, true))) <= SPOKEN;
     let mut lines = vec![spoken(card, whole)];
-    if let Stage::Open(ways) = &card.stage {
+    if let CardStage::Open(ways) = &card.stage {
         let pressed = if whole { ways.buttons.as_slice() } else { &[] };
         if !pressed.is_empty() {
             lines.push("To answer, reply in this thread with".to_owned());
@@ -56,7 +56,7 @@ pub(super) fn plain_text(card: &Card) -> Value {
 }
 
 /// Everything, and what can be pressed; nothing if it cannot be laid out.
-fn whole(card: &Card) -> Option<Vec<Value>> {
+fn whole(card: &MessageCard) -> Option<Vec<Value>> {
     let mut blocks = top(card);
     blocks.extend(sections(&card.words));
     if let Some(context) = &card.context {
@@ -65,28 +65,28 @@ fn whole(card: &Card) -> Option<Vec<Value>> {
     }
     blocks.extend(table(card.facts.iter().map(|fact| (fact.name.as_str(), fact.value.as_str()))));
     match &card.stage {
-        Stage::Open(ways) => blocks.extend(open(card, ways)?),
-        Stage::Over { .. } => blocks.push(on_its_page(card)),
+        CardStage::Open(ways) => blocks.extend(open(card, ways)?),
+        CardStage::Closed { .. } => blocks.push(on_its_page(card)),
     }
     Some(blocks)
 }
 
 /// The beginning, and where the rest is.
-fn shortened(card: &Card) -> Vec<Value> {
+fn shortened(card: &MessageCard) -> Vec<Value> {
     let mut blocks = top(card);
     let words = beginning(&card.words, BEGINNING);
     if !words.trim().is_empty() {
         blocks.push(section(words));
     }
     match card.stage {
-        Stage::Open(_) => {
+        CardStage::Open(_) => {
             blocks.push(line(
                 "There is more than fits here. All of it can be read and answered on its page.",
             ));
             blocks.extend(until(card));
             blocks.push(json!({ "type": "actions", "elements": [page_button(card)] }));
         }
-        Stage::Over { .. } => {
+        CardStage::Closed { .. } => {
             blocks.push(line("There is more than fits here."));
             blocks.push(on_its_page(card));
         }
@@ -95,14 +95,14 @@ fn shortened(card: &Card) -> Vec<Value> {
 }
 
 /// What it is, or what became of it.
-fn top(card: &Card) -> Vec<Value> {
+fn top(card: &MessageCard) -> Vec<Value> {
     match &card.stage {
-        Stage::Open(_) => {
+        CardStage::Open(_) => {
             let note = card.note.as_deref().map(line);
             [header(&title(card))].into_iter().chain(note).collect()
         }
         // who decided stands where no agent's words ever do
-        Stage::Over { headline, at, comment } => {
+        CardStage::Closed { headline, at, comment } => {
             let mut blocks = vec![header(headline), line(at)];
             if let Some(comment) = comment.as_ref().filter(|comment| !comment.trim().is_empty()) {
                 blocks.push(line("They said:"));
@@ -114,17 +114,17 @@ fn top(card: &Card) -> Vec<Value> {
     }
 }
 
-fn title(card: &Card) -> String {
-    let urgent = matches!(card.stage, Stage::Open(_)) && card.urgent;
+fn title(card: &MessageCard) -> String {
+    let urgent = matches!(card.stage, CardStage::Open(_)) && card.urgent;
     format!("{}{}", if urgent { "Urgent: " } else { "" }, card.title)
 }
 
-fn until(card: &Card) -> Option<Value> {
+fn until(card: &MessageCard) -> Option<Value> {
     card.until.as_ref().map(|until| line(&format!("Runs out {until}.")))
 }
 
 /// How it can be answered.
-fn open(card: &Card, ways: &Ways) -> Option<Vec<Value>> {
+fn open(card: &MessageCard, ways: &AnswerOptions) -> Option<Vec<Value>> {
     let mut blocks = Vec::new();
     let form = ways.form.as_ref().filter(|(_, form)| view::fits(form));
     if let Some(listed) = listed(&ways.buttons) {
@@ -152,9 +152,9 @@ fn open(card: &Card, ways: &Ways) -> Option<Vec<Value>> {
 }
 
 /// Buttons; a menu where there are many.
-fn press(buttons: &[Button]) -> Option<Vec<Value>> {
+fn press(buttons: &[CardButton]) -> Option<Vec<Value>> {
     let numbered = listed(buttons).is_some();
-    let labelled: Vec<(String, &Button)> = buttons
+    let labelled: Vec<(String, &CardButton)> = buttons
         .iter()
         .enumerate()
         .map(|(i, button)| {
@@ -166,9 +166,9 @@ fn press(buttons: &[Button]) -> Option<Vec<Value>> {
             (label, button)
         })
         .collect();
-    let toned = buttons.iter().filter(|button| button.tone != Tone::Plain).count();
+    let toned = buttons.iter().filter(|button| button.tone != ButtonTone::Plain).count();
     let (alone, together): (Vec<_>, Vec<_>) = labelled.into_iter().partition(|(_, button)| {
-        buttons.len() <= BUTTONS || (toned <= BUTTONS && button.tone != Tone::Plain)
+        buttons.len() <= BUTTONS || (toned <= BUTTONS && button.tone != ButtonTone::Plain)
     });
     if together.len() > OPTIONS * MENUS {
         return None;
@@ -187,9 +187,9 @@ fn press(buttons: &[Button]) -> Option<Vec<Value>> {
             "text": plain(or_dash(label.clone())), "value": button.token,
         });
         match button.tone {
-            Tone::Plain | Tone::No => {}
-            Tone::Yes => element["style"] = json!("primary"),
-            Tone::Danger => element["style"] = json!("danger"),
+            ButtonTone::Plain | ButtonTone::No => {}
+            ButtonTone::Yes => element["style"] = json!("primary"),
+            ButtonTone::Danger => element["style"] = json!("danger"),
         }
         element
     });
@@ -197,7 +197,7 @@ fn press(buttons: &[Button]) -> Option<Vec<Value>> {
 }
 
 /// What stands on the buttons, in full, where a button may be too small for it.
-fn listed(buttons: &[Button]) -> Option<String> {
+fn listed(buttons: &[CardButton]) -> Option<String> {
     let long = buttons.iter().any(|button| length(&escape(&button.label)) > SHOWN);
     long.then(|| {
         let lines = buttons.iter().enumerate();
@@ -207,23 +207,23 @@ fn listed(buttons: &[Button]) -> Option<String> {
 }
 
 /// Leads to the page. Slack tells us that it was pressed, which says nothing.
-fn page_button(card: &Card) -> Value {
+fn page_button(card: &MessageCard) -> Value {
     json!({
         "type": "button", "action_id": "page", "text": plain("Open its page"), "url": card.link,
     })
 }
 
 /// Leads there too, with nothing to press.
-fn on_its_page(card: &Card) -> Value {
+fn on_its_page(card: &MessageCard) -> Value {
     let text = link(&card.link, "Open its page");
     json!({ "type": "context", "elements": [{ "type": "mrkdwn", "text": text, "verbatim": true }] })
 }
 
 /// What the card says, in our words and the agent's.
-fn said(card: &Card, whole: bool) -> String {
+fn said(card: &MessageCard, whole: bool) -> String {
     let mut lines = match &card.stage {
-        Stage::Open(_) => [title(card)].into_iter().chain(card.note.clone()).collect(),
-        Stage::Over { headline, at, comment } => {
+        CardStage::Open(_) => [title(card)].into_iter().chain(card.note.clone()).collect(),
+        CardStage::Closed { headline, at, comment } => {
             let mut lines = vec![headline.clone(), at.clone()];
             lines.extend(comment.clone());
             lines.push(card.title.clone());
@@ -239,10 +239,10 @@ fn said(card: &Card, whole: bool) -> String {
 }
 
 /// The card in words alone: screen readers read this and none of the blocks.
-fn spoken(card: &Card, whole: bool) -> String {
+fn spoken(card: &MessageCard, whole: bool) -> String {
     let more = if whole { "" } else { "There is more than fits here.\n" };
     let until = match (&card.stage, &card.until) {
-        (Stage::Open(_), Some(until)) => beginning(&format!("Runs out {until}.\n"), LINE),
+        (CardStage::Open(_), Some(until)) => beginning(&format!("Runs out {until}.\n"), LINE),
         _ => String::new(),
     };
     let page = Some(escape(&card.link)).filter(|page| length(page) <= ADDRESS).unwrap_or_default();

@@ -1,5 +1,5 @@
 //! Socket Mode: Slack's payloads over a WebSocket that we open, for installations nobody can call
-//! (docs.slack.dev, "Using Socket Mode"). What was heard is acknowledged once the ear has taken it, and
+//! (docs.slack.dev, "Using Socket Mode"). What was heard is acknowledged once the handler has taken it, and
 //! comes again if it was not.
 
 use std::time::Duration;
@@ -23,7 +23,7 @@ use super::api::{By, call, unreachable};
 use super::errors::Whose;
 use super::interactions::interaction;
 use super::parse::event;
-use crate::{Ear, Failed, Heard, Secret};
+use crate::{DeliveryError, InboundHandler, InboundMessage, Secret};
 
 /// Slack waits three seconds for an acknowledgement; what takes longer must come again.
 const PATIENCE: Duration = Duration::from_millis(2500);
@@ -62,14 +62,20 @@ struct Envelope {
 
 impl Slack {
     /// Listens until dropped; ends only when Slack will never have us.
-    pub(super) async fn listen_on(&self, token: &Secret, ear: &dyn Ear) -> Result<(), Failed> {
+    pub(super) async fn listen_on(
+        &self,
+        token: &Secret,
+        handler: &dyn InboundHandler,
+    ) -> Result<(), DeliveryError> {
         let mut failures = 0;
         let mut old: Option<WebSocketStream<Upgraded>> = None;
         loop {
             let mut socket = match self.connect(token).await {
                 Ok(socket) => socket,
-                Err(Failed::Never { why }) => return Err(Failed::Never { why }),
-                Err(Failed::Later { why, after }) => {
+                Err(error @ (DeliveryError::Never { .. } | DeliveryError::Gone { .. })) => {
+                    return Err(error);
+                }
+                Err(DeliveryError::Later { why, after }) => {
                     let pause = self.pause(failures).max(after.unwrap_or_default());
                     warn!(error = why, retry_ms = pause.as_millis(), "Slack's socket is not open");
                     failures += 1;
@@ -81,18 +87,18 @@ impl Slack {
             let mut former = old.take();
             let drained = async {
                 if let Some(former) = &mut former {
-                    let _ = timeout(DRAINED, serve(former, ear, &mut false)).await;
+                    let _ = timeout(DRAINED, serve(former, handler, &mut false)).await;
                 }
                 std::future::pending().await
             };
             let mut greeted = false;
             let end = tokio::select! {
-                end = serve(&mut socket, ear, &mut greeted) => end,
+                end = serve(&mut socket, handler, &mut greeted) => end,
                 never = drained => never,
             };
             match end {
                 End::Disabled => {
-                    return Err(Failed::never(
+                    return Err(DeliveryError::never(
                         "Socket Mode is turned off: turn it on on the app's page, or remove \
                          slack_app_token",
                     ));
@@ -113,14 +119,14 @@ impl Slack {
     }
 
     /// Opens a connection, on a ticket that counts once.
-    async fn connect(&self, token: &Secret) -> Result<WebSocketStream<Upgraded>, Failed> {
+    async fn connect(&self, token: &Secret) -> Result<WebSocketStream<Upgraded>, DeliveryError> {
         const METHOD: &str = "apps.connections.open";
         let by = By { whose: Whose::App, token };
         let opened = call(&self.client, &self.base, METHOD, &json!({}), by).await?;
         let url = opened.body.get("url").and_then(Value::as_str).and_then(|url| url.parse().ok());
-        let url = url
-            .and_then(|url| self.over_http(url))
-            .ok_or_else(|| Failed::later("Slack names no address of its own for the socket"))?;
+        let url = url.and_then(|url| self.over_http(url)).ok_or_else(|| {
+            DeliveryError::later("Slack names no address of its own for the socket")
+        })?;
         let key = generate_key();
         let response = self
             .client
@@ -137,7 +143,7 @@ impl Slack {
             || accepted.is_none_or(|found| *found != derive_accept_key(key.as_bytes()))
         {
             let status = response.status();
-            return Err(Failed::later(format!("Slack's socket answers with {status}")));
+            return Err(DeliveryError::later(format!("Slack's socket answers with {status}")));
         }
         let upgraded =
             response.upgrade().await.map_err(|error| unreachable("its socket", &error))?;
@@ -168,7 +174,7 @@ impl Slack {
 /// Hears what comes until the connection ends.
 async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     socket: &mut WebSocketStream<S>,
-    ear: &dyn Ear,
+    handler: &dyn InboundHandler,
     greeted: &mut bool,
 ) -> End {
     let mut silent = false;
@@ -202,7 +208,7 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
             _ => {}
         }
         let Some(id) = envelope.id else { continue };
-        if let Some(answer) = taken(&envelope.kind, envelope.payload, ear).await {
+        if let Some(answer) = taken(&envelope.kind, envelope.payload, handler).await {
             let mut acknowledged = json!({ "envelope_id": id });
             if let Some(answer) = answer {
                 acknowledged["payload"] = answer;
@@ -215,24 +221,24 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     }
 }
 
-/// What Slack is answered if the ear took what a payload says. One that cannot be read is taken too: it
+/// What Slack is answered if the handler took what a payload says. One that cannot be read is taken too: it
 /// would not be read the next time either.
-async fn taken(kind: &str, payload: Value, ear: &dyn Ear) -> Option<Option<Value>> {
-    let heard = match kind {
-        "events_api" => event(payload).map(|parsed| parsed.heard),
+async fn taken(kind: &str, payload: Value, handler: &dyn InboundHandler) -> Option<Option<Value>> {
+    let inbound = match kind {
+        "events_api" => event(payload).map(|parsed| parsed.inbound),
         "interactive" => interaction(payload),
         _ => Ok(Vec::new()),
     };
-    let heard: Vec<Heard> = heard.unwrap_or_else(|error| {
+    let inbound: Vec<InboundMessage> = inbound.unwrap_or_else(|error| {
         warn!(%error, "what Slack's socket says cannot be read");
         Vec::new()
     });
     let hearing = async {
         let mut answer = None;
-        for heard in heard {
-            answer = ear.hear(heard).await?.or(answer);
+        for inbound in inbound {
+            answer = handler.handle(inbound).await?.or(answer);
         }
-        Ok::<_, Failed>(answer)
+        Ok::<_, DeliveryError>(answer)
     };
     match timeout(PATIENCE, hearing).await {
         Ok(Ok(answer)) => Some(answer),

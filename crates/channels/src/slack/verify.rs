@@ -4,37 +4,37 @@
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::{Forged, Knock, Secret};
+use crate::{ForgedCall, Secret, WebhookCall};
 
 /// How far Slack's clock and ours may be apart, and how old a call may be.
 const WINDOW: u64 = 5 * 60;
 
 /// Whether the call is signed with this secret, and was made just now.
-pub(super) fn verify(knock: &Knock<'_>, secret: &Secret) -> Result<(), Forged> {
-    let stamp = knock
+pub(super) fn verify(call: &WebhookCall<'_>, secret: &Secret) -> Result<(), ForgedCall> {
+    let stamp = call
         .header("x-slack-request-timestamp")
-        .ok_or(Forged("expected one x-slack-request-timestamp"))?;
+        .ok_or(ForgedCall("expected one x-slack-request-timestamp"))?;
     let signature =
-        knock.header("x-slack-signature").ok_or(Forged("expected one x-slack-signature"))?;
+        call.header("x-slack-signature").ok_or(ForgedCall("expected one x-slack-signature"))?;
     // Slack writes digits alone; a sign or a space would make two texts of one moment
     let seconds = Some(stamp)
         .filter(|stamp| stamp.bytes().all(|byte| byte.is_ascii_digit()))
         .and_then(|stamp| stamp.parse::<i64>().ok())
-        .ok_or(Forged("expected x-slack-request-timestamp to be seconds since 1970"))?;
-    let now = knock.now.millis().div_euclid(1000);
+        .ok_or(ForgedCall("expected x-slack-request-timestamp to be seconds since 1970"))?;
+    let now = call.now.millis().div_euclid(1000);
     if now.abs_diff(seconds) > WINDOW {
-        return Err(Forged("the call is older than five minutes, or a clock is wrong"));
+        return Err(ForgedCall("the call is older than five minutes, or a clock is wrong"));
     }
     let signature = signature
         .strip_prefix("v0=")
         .and_then(|hex| hex::decode(hex).ok())
-        .ok_or(Forged("expected x-slack-signature to be v0= and hex digits"))?;
-    let mac = signed(secret, stamp, knock.body).ok_or(WRONG)?;
+        .ok_or(ForgedCall("expected x-slack-signature to be v0= and hex digits"))?;
+    let mac = signed(secret, stamp, call.body).ok_or(WRONG)?;
     // compares in constant time
     mac.verify_slice(&signature).map_err(|_| WRONG)
 }
 
-const WRONG: Forged = Forged("the signature is not made with the signing secret");
+const WRONG: ForgedCall = ForgedCall("the signature is not made with the signing secret");
 
 /// What Slack signs, signed.
 fn signed(secret: &Secret, stamp: &str, body: &[u8]) -> Option<Hmac<Sha256>> {
@@ -58,17 +58,17 @@ mod tests {
     const BODY: &str = "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c";
     const SIGNATURE: &str = "v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503";
 
-    fn tried(headers: &[(&str, &str)], body: &str, now: i64) -> Result<(), Forged> {
+    fn tried(headers: &[(&str, &str)], body: &str, now: i64) -> Result<(), ForgedCall> {
         let headers: Vec<(String, String)> =
             headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let knock = Knock {
+        let call = WebhookCall {
             url: "https://ask.example.com/channels/slack/interactions",
             name: "interactions",
             headers: &headers,
             body: body.as_bytes(),
             now: Time::from_millis(now * 1000),
         };
-        verify(&knock, &Secret::new(SECRET))
+        verify(&call, &Secret::new(SECRET))
     }
 
     #[test]

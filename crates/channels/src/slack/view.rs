@@ -8,7 +8,7 @@ use serde_json::{Number, Value, json};
 
 use super::blocks::{LABEL, OPTIONS, option, or_dash, plain, sections};
 use super::text::{beginning, escape, length};
-use crate::card::{Fields, Sheet, WORDS};
+use views::message_card::{DialogFields, FormDialog, WORDS};
 
 /// What all our modals are called.
 pub(super) const CALLBACK: &str = "countersign";
@@ -50,20 +50,20 @@ pub(super) fn fits(form: &Form) -> bool {
 }
 
 /// The modal for a sheet; nothing if it does not fit into one.
-pub(super) fn modal(sheet: &Sheet, carried: &Carried) -> Option<Value> {
+pub(super) fn modal(sheet: &FormDialog, carried: &Carried) -> Option<Value> {
     let mut blocks = Vec::new();
     if length(&escape(&sheet.title)) > TITLE {
         blocks.extend(sections(&sheet.title));
     }
     blocks.extend(sections(&sheet.words));
     match &sheet.fields {
-        Fields::Words { label, filled, optional } => {
+        DialogFields::Words { label, filled, optional } => {
             let rules = json!({ "multiline": true, "max_length": TYPED });
             let input = text("plain_text_input", rules, Some(filled))?;
             blocks.push(block(WORDS, label, None, *optional, &input));
         }
-        Fields::Form(form) if !fits(form) => return None,
-        Fields::Form(form) => {
+        DialogFields::Form(form) if !fits(form) => return None,
+        DialogFields::Form(form) => {
             for field in form.fields() {
                 let (optional, input) = (!field.is_required(), element(field)?);
                 blocks.push(block(field.key(), field.label(), field.hint(), optional, &input));

@@ -27,7 +27,7 @@ impl Alphabet {
     pub(super) fn measure(self) -> fn(&str) -> usize {
         match self {
             Self::Gsm => |text| text.chars().map(|c| 1 + usize::from(EXTENDED.contains(c))).sum(),
-            Self::Ucs => crate::plain::units,
+            Self::Ucs => views::message_card::plain_text::units,
         }
     }
 

@@ -5,18 +5,18 @@
 use serde_json::{Value, json};
 
 use super::gsm::Alphabet;
-use crate::card::{Button, Card, Stage, Ways};
-use crate::plain::{beginning, facts, one_line, quoted, spoilt};
+use views::message_card::plain_text::{beginning, defanged, facts, one_line, quoted};
+use views::message_card::{AnswerOptions, CardButton, CardStage, MessageCard};
 
 /// How much of who wants what is said.
 const TITLE: usize = 120;
 
 /// The message, without whom it goes to.
-pub(super) fn render(card: &Card) -> Value {
+pub(super) fn render(card: &MessageCard) -> Value {
     json!({ "body": text(card) })
 }
 
-fn text(card: &Card) -> String {
+fn text(card: &MessageCard) -> String {
     let whole = whole(card);
     let alphabet = Alphabet::of([whole.as_str()]);
     if alphabet.measure()(&whole) <= alphabet.room() {
@@ -24,8 +24,10 @@ fn text(card: &Card) -> String {
     }
     let (before, words) = (format!("{}\n", title(card)), quoted(&card.words));
     let after = match &card.stage {
-        Stage::Open(_) => format!("...\nThere is more. Read and answer it here:\n{}", card.link),
-        Stage::Over { headline, at, .. } => {
+        CardStage::Open(_) => {
+            format!("...\nThere is more. Read and answer it here:\n{}", card.link)
+        }
+        CardStage::Closed { headline, at, .. } => {
             format!("...\n{}\n{}", over(headline, at), card.link)
         }
     };
@@ -35,20 +37,20 @@ fn text(card: &Card) -> String {
     format!("{before}{}{after}", beginning(&words, room, measure))
 }
 
-fn whole(card: &Card) -> String {
+fn whole(card: &MessageCard) -> String {
     let mut lines = vec![title(card)];
-    lines.extend(card.note.as_deref().map(spoilt));
+    lines.extend(card.note.as_deref().map(defanged));
     lines.push(quoted(&card.words));
     lines.extend(card.context.as_deref().map(quoted));
     if !card.facts.is_empty() {
         lines.push(quoted(&facts(&card.facts)));
     }
     match &card.stage {
-        Stage::Open(ways) => {
-            lines.extend(card.until.as_deref().map(|until| format!("Until: {}", spoilt(until))));
+        CardStage::Open(ways) => {
+            lines.extend(card.until.as_deref().map(|until| format!("Until: {}", defanged(until))));
             lines.push(answers(ways));
         }
-        Stage::Over { headline, at, comment } => {
+        CardStage::Closed { headline, at, comment } => {
             lines.push(over(headline, at));
             lines.extend(comment.as_deref().map(quoted));
         }
@@ -58,20 +60,20 @@ fn whole(card: &Card) -> String {
     lines.join("\n")
 }
 
-fn title(card: &Card) -> String {
+fn title(card: &MessageCard) -> String {
     let urgent = if card.urgent { "Urgent: " } else { "" };
-    let title = spoilt(&one_line(&card.title));
-    format!("{urgent}{}", beginning(&title, TITLE, crate::plain::units))
+    let title = defanged(&one_line(&card.title));
+    format!("{urgent}{}", beginning(&title, TITLE, views::message_card::plain_text::units))
 }
 
 fn over(headline: &str, at: &str) -> String {
-    format!("{}, {at}", spoilt(&one_line(headline)))
+    format!("{}, {at}", defanged(&one_line(headline)))
 }
 
 /// What to write back. Nothing can be answered without a code: text messages have no threads.
-fn answers(ways: &Ways) -> String {
-    let one = |code: &str, button: &Button| {
-        format!("{code} {}: {}", one_line(&button.word), spoilt(&one_line(&button.label)))
+fn answers(ways: &AnswerOptions) -> String {
+    let one = |code: &str, button: &CardButton| {
+        format!("{code} {}: {}", one_line(&button.word), defanged(&one_line(&button.label)))
     };
     let offered = ways.buttons.iter().filter(|button| !button.wants_words);
     match ways.code.as_deref() {
@@ -98,8 +100,11 @@ mod tests {
 
     #[test]
     fn without_a_code_there_is_only_the_page() {
-        let Stage::Open(ways) = cards::approve().stage else { panic!("it is open") };
-        let card = Card { stage: Stage::Open(Ways { code: None, ..ways }), ..cards::approve() };
+        let CardStage::Open(ways) = cards::approve().stage else { panic!("it is open") };
+        let card = MessageCard {
+            stage: CardStage::Open(AnswerOptions { code: None, ..ways }),
+            ..cards::approve()
+        };
         assert!(!text(&card).contains("Answer with"), "{}", text(&card));
     }
 
@@ -109,7 +114,8 @@ mod tests {
         for (words, fits) in
             [("x".repeat(200), true), ("x".repeat(450), false), ("ж".repeat(200), false)]
         {
-            let card = Card { words, facts: vec![], context: None, note: None, ..cards::approve() };
+            let card =
+                MessageCard { words, facts: vec![], context: None, note: None, ..cards::approve() };
             let text = text(&card);
             assert_eq!(text.contains("A7 yes"), fits, "{text}");
             assert_eq!(text.contains("There is more."), !fits, "{text}");

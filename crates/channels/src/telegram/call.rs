@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Telegram;
 use crate::wire::{self, Answer, below};
-use crate::{Failed, Secret};
+use crate::{DeliveryError, Secret};
 
 const PLATFORM: &str = "Telegram";
 
@@ -24,7 +24,7 @@ pub(super) struct Refused {
 #[derive(Debug)]
 pub(super) enum Wrong {
     Refused(Refused),
-    Failed(Failed),
+    Failed(DeliveryError),
 }
 
 impl Telegram {
@@ -49,7 +49,7 @@ impl Telegram {
             let result = answer.body.get("result").cloned().unwrap_or_default();
             return serde_json::from_value(result).map_err(|_| {
                 let why = format!("Telegram answered {method} with something unknown");
-                Wrong::Failed(Failed::later(why))
+                Wrong::Failed(DeliveryError::later(why))
             });
         }
         Err(wrong(&answer))
@@ -62,8 +62,10 @@ fn wrong(answer: &Answer) -> Wrong {
     if let Some(later) = answer.later(PLATFORM) {
         let said = number("retry_after").and_then(Value::as_u64).map(Duration::from_secs);
         return Wrong::Failed(match later {
-            Failed::Later { why, after } => Failed::Later { why, after: said.or(after) },
-            never @ Failed::Never { .. } => never,
+            DeliveryError::Later { why, after } => {
+                DeliveryError::Later { why, after: said.or(after) }
+            }
+            never @ (DeliveryError::Never { .. } | DeliveryError::Gone { .. }) => never,
         });
     }
     Wrong::Refused(Refused {
@@ -85,7 +87,7 @@ impl Wrong {
     }
 }
 
-impl From<Wrong> for Failed {
+impl From<Wrong> for DeliveryError {
     fn from(wrong: Wrong) -> Self {
         match wrong {
             Wrong::Failed(failed) => failed,
@@ -96,7 +98,7 @@ impl From<Wrong> for Failed {
 
 impl Refused {
     /// What is wrong and what to do about it.
-    fn explained(self) -> Failed {
+    fn explained(self) -> DeliveryError {
         let says = |words: &str| self.words.contains(words);
         let why = match self.code {
             401 | 404 => "Telegram does not know this bot: check the bot's token, which @BotFather \
@@ -105,12 +107,12 @@ impl Refused {
             409 if says("webhook") => {
                 let why = "Telegram sends what this bot hears to a webhook that something else has \
                            set: let one program alone use this bot";
-                return Failed::later(why);
+                return DeliveryError::later(why);
             }
             409 => {
                 let why = "another program asks Telegram what this bot hears: let one server alone \
                            use this bot, or set a webhook";
-                return Failed::later(why);
+                return DeliveryError::later(why);
             }
             403 if says("blocked") => "they have blocked the bot".to_owned(),
             403 if says("initiate") => {
@@ -131,6 +133,6 @@ impl Refused {
             }
             code => format!("Telegram refused it ({code}): {}", self.words),
         };
-        Failed::never(why)
+        DeliveryError::never(why)
     }
 }

@@ -11,6 +11,7 @@ mod call;
 mod parse;
 mod render;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -21,12 +22,18 @@ use serde_json::{Value, json};
 use subtle::ConstantTimeEq;
 use url::Url;
 
-use crate::heard::Parsed;
-use crate::plain::{beginning, units};
+use crate::inbound::ParsedCall;
+use crate::setup::{ChannelContext, Setup};
 use crate::{
-    Card, Channel, Ear, Failed, Forged, Heard, Knock, Medium, Parcel, Posted, Secret, Unread,
+    Channel, DeliveryError, ForgedCall, InboundHandler, InboundMessage, OutboundMessage,
+    PostedMessage, Secret, UnreadableCall, WebhookCall,
 };
 use parse::{Update, WANTED, known};
+use views::message_card::MessageCard;
+use views::message_card::plain_text::{beginning, units};
+
+/// What the channel is called.
+pub const NAME: &str = "telegram";
 
 /// Where bots are.
 pub const API: &str = "https://api.telegram.org";
@@ -37,18 +44,18 @@ const LONGEST_TOAST: usize = 200;
 
 /// What a bot needs.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct TelegramSettings {
     /// Where the Bot API is: [`API`], or a server of one's own.
     pub api: Url,
     /// The bot's token, as `@BotFather` shows it.
     pub token: Secret,
     /// How what the bot hears comes to us.
-    pub hearing: Hearing,
+    pub hearing: UpdateSource,
 }
 
 /// How what a bot hears comes to us.
 #[derive(Debug, Clone)]
-pub enum Hearing {
+pub enum UpdateSource {
     /// We ask.
     Poll,
     /// Telegram calls.
@@ -63,13 +70,13 @@ pub enum Hearing {
 /// Telegram.
 #[derive(Debug)]
 pub struct Telegram {
-    settings: Settings,
+    settings: TelegramSettings,
     client: Client,
 }
 
 impl Telegram {
     /// A bot with these settings, or what is wrong with them.
-    pub fn new(settings: Settings, client: Client) -> Result<Self, String> {
+    pub fn new(settings: TelegramSettings, client: Client) -> Result<Self, String> {
         let token = settings.token.reveal();
         let known = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         let whole = token.split_once(':').is_some_and(|(id, rest)| {
@@ -83,7 +90,7 @@ impl Telegram {
                 "Telegram's token looks like 123456:ABC-DEF, as @BotFather shows it".to_owned()
             );
         }
-        if let Hearing::Webhook { secret, .. } = &settings.hearing {
+        if let UpdateSource::Webhook { secret, .. } = &settings.hearing {
             let secret = secret.reveal();
             if !(1..=256).contains(&secret.len()) || !secret.chars().all(known) {
                 let wrong = "Telegram's webhook secret is 1 to 256 letters, digits, _ and -";
@@ -94,7 +101,11 @@ impl Telegram {
     }
 
     /// Sends a message; to where a group went, if it became a supergroup meanwhile.
-    async fn send(&self, mut message: Value, token: Option<&Secret>) -> Result<Sent, Failed> {
+    async fn send(
+        &self,
+        mut message: Value,
+        token: Option<&Secret>,
+    ) -> Result<Sent, DeliveryError> {
         let first = self.call("sendMessage", &message, token, None).await;
         let moved = match &first {
             Err(call::Wrong::Refused(refused)) => refused.moved_to,
@@ -109,7 +120,11 @@ impl Telegram {
 
     /// One round of asking. What was taken is told to Telegram with the next round, and only then
     /// forgotten there; with nothing to tell, no number is named, since Telegram's start anew at times.
-    async fn ask(&self, taken: Option<i64>, ear: &dyn Ear) -> Result<Option<i64>, Failed> {
+    async fn ask(
+        &self,
+        taken: Option<i64>,
+        handler: &dyn InboundHandler,
+    ) -> Result<Option<i64>, DeliveryError> {
         let mut parameters = json!({ "timeout": POLL.as_secs(), "allowed_updates": WANTED });
         if let Some(last) = taken {
             put(&mut parameters, "offset", last.saturating_add(1).into());
@@ -122,8 +137,8 @@ impl Telegram {
             let id = update.get("update_id").and_then(Value::as_i64);
             match serde_json::from_value::<Update>(update) {
                 Ok(update) => {
-                    if let Some(heard) = update.heard() {
-                        ear.hear(heard).await?;
+                    if let Some(inbound) = update.inbound() {
+                        handler.handle(inbound).await?;
                     }
                 }
                 // It would come for ever, and hold up everything behind it.
@@ -176,43 +191,55 @@ fn put(object: &mut Value, name: &str, value: Value) {
     }
 }
 
+impl Setup for TelegramSettings {
+    type Channel = Telegram;
+
+    const NAME: &'static str = NAME;
+
+    fn open(self, context: &ChannelContext) -> Result<Arc<Self::Channel>, String> {
+        // Telegram answers a poll only when there is something to say.
+        Telegram::new(self, context.patient_http()?).map(Arc::new)
+    }
+}
+
 #[async_trait]
 impl Channel for Telegram {
-    fn medium(&self) -> Medium {
-        Medium::Telegram
+    fn name(&self) -> &'static str {
+        NAME
     }
 
-    fn render(&self, card: &Card) -> Value {
+    fn render(&self, card: &MessageCard) -> Value {
         render::render(card)
     }
 
-    async fn deliver(&self, parcel: Parcel<'_>) -> Result<Posted, Failed> {
-        let chat: i64 = Some(parcel.to)
+    async fn deliver(&self, outbound: OutboundMessage<'_>) -> Result<PostedMessage, DeliveryError> {
+        let chat: i64 = Some(outbound.to)
             .filter(|to| is_telegram_id(to))
             .and_then(|to| to.parse().ok())
-            .ok_or_else(|| Failed::never("a person or a group in Telegram is a number"))?;
-        let mut message = parcel.message.clone();
+            .ok_or_else(|| DeliveryError::never("a person or a group in Telegram is a number"))?;
+        let mut message = outbound.message.clone();
         put(&mut message, "chat_id", chat.into());
-        let above = parcel.thread.and_then(|id| id.split_once(':'));
-        if let Some((_, number)) = above.filter(|(there, _)| *there == parcel.to)
+        let above = outbound.thread.and_then(|id| id.split_once(':'));
+        if let Some((_, number)) = above.filter(|(there, _)| *there == outbound.to)
             && let Ok(number) = number.parse::<i64>()
         {
             let below = json!({ "message_id": number, "allow_sending_without_reply": true });
             put(&mut message, "reply_parameters", below);
         }
-        let sent = self.send(message, parcel.token).await?;
+        let sent = self.send(message, outbound.token).await?;
         let place = json!({ "chat": sent.chat.id, "message": sent.message_id });
-        Ok(Posted { id: known(sent.chat.id, sent.message_id), thread: None, place })
+        Ok(PostedMessage { id: known(sent.chat.id, sent.message_id), thread: None, place })
     }
 
     async fn update(
         &self,
-        posted: &Posted,
+        posted: &PostedMessage,
         message: &Value,
         token: Option<&Secret>,
-    ) -> Result<(), Failed> {
-        let place = Place::deserialize(&posted.place)
-            .map_err(|_| Failed::never("it is not known where in Telegram the message is"))?;
+    ) -> Result<(), DeliveryError> {
+        let place = Place::deserialize(&posted.place).map_err(|_| {
+            DeliveryError::never("it is not known where in Telegram the message is")
+        })?;
         let mut message = message.clone();
         put(&mut message, "chat_id", place.chat.into());
         put(&mut message, "message_id", place.message.into());
@@ -225,30 +252,31 @@ impl Channel for Telegram {
 
     /// Telegram signs nothing and dates nothing: whoever knows the secret it was given is Telegram, and
     /// what comes twice has the same id.
-    fn verify(&self, knock: &Knock<'_>) -> Result<(), Forged> {
-        let Hearing::Webhook { secret, .. } = &self.settings.hearing else {
-            return Err(Forged("Telegram is asked here, it does not call"));
+    fn verify(&self, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
+        let UpdateSource::Webhook { secret, .. } = &self.settings.hearing else {
+            return Err(ForgedCall("Telegram is asked here, it does not call"));
         };
-        let shown = knock
+        let shown = call
             .header("x-telegram-bot-api-secret-token")
-            .ok_or(Forged("there is no secret of Telegram's, or more than one"))?;
+            .ok_or(ForgedCall("there is no secret of Telegram's, or more than one"))?;
         if bool::from(shown.as_bytes().ct_eq(secret.reveal().as_bytes())) {
             Ok(())
         } else {
-            Err(Forged("the secret is not the one Telegram was given"))
+            Err(ForgedCall("the secret is not the one Telegram was given"))
         }
     }
 
-    fn parse(&self, knock: &Knock<'_>) -> Result<Parsed, Unread> {
-        let update: Update = serde_json::from_slice(knock.body)
-            .map_err(|error| Unread(format!("expected an Update of the Bot API: {error}")))?;
-        Ok(Parsed::of(update.heard().into_iter().collect()))
+    fn parse(&self, call: &WebhookCall<'_>) -> Result<ParsedCall, UnreadableCall> {
+        let update: Update = serde_json::from_slice(call.body).map_err(|error| {
+            UnreadableCall(format!("expected an Update of the Bot API: {error}"))
+        })?;
+        Ok(ParsedCall::of(update.inbound().into_iter().collect()))
     }
 
     /// Without words a press is taken note of all the same: until then, phones show that it is still
     /// being done.
-    async fn answer(&self, heard: &Heard, words: &str) -> Result<(), Failed> {
-        if let Some(query) = heard.place.get("query") {
+    async fn reply(&self, inbound: &InboundMessage, words: &str) -> Result<(), DeliveryError> {
+        if let Some(query) = inbound.place.get("query") {
             let mut toast = json!({ "callback_query_id": query });
             if !words.is_empty() {
                 let shown = beginning(words, LONGEST_TOAST - 1, units);
@@ -259,7 +287,7 @@ impl Channel for Telegram {
             self.call::<Value>("answerCallbackQuery", &toast, None, None).await?;
             return Ok(());
         }
-        let Some(chat) = heard.place.get("chat").filter(|_| !words.is_empty()) else {
+        let Some(chat) = inbound.place.get("chat").filter(|_| !words.is_empty()) else {
             return Ok(());
         };
         let mut message = json!({
@@ -267,7 +295,7 @@ impl Channel for Telegram {
             "text": beginning(words, render::LONGEST, units),
             "link_preview_options": { "is_disabled": true },
         });
-        if let Some(number) = heard.place.get("message") {
+        if let Some(number) = inbound.place.get("message") {
             let below = json!({ "message_id": number, "allow_sending_without_reply": true });
             put(&mut message, "reply_parameters", below);
         }
@@ -276,17 +304,17 @@ impl Channel for Telegram {
 
     /// Asks in turn; or tells Telegram where to call, and leaves the rest to it. What waits there is
     /// never thrown away.
-    async fn listen(&self, ear: &dyn Ear) -> Result<(), Failed> {
+    async fn listen(&self, handler: &dyn InboundHandler) -> Result<(), DeliveryError> {
         match &self.settings.hearing {
-            Hearing::Poll => {
+            UpdateSource::Poll => {
                 let kept = json!({ "drop_pending_updates": false });
                 self.call::<Value>("deleteWebhook", &kept, None, None).await?;
                 let mut taken = None;
                 loop {
-                    taken = self.ask(taken, ear).await?;
+                    taken = self.ask(taken, handler).await?;
                 }
             }
-            Hearing::Webhook { url, secret } => {
+            UpdateSource::Webhook { url, secret } => {
                 let webhook = json!({
                     "url": url,
                     "secret_token": secret.reveal(),
@@ -299,10 +327,10 @@ impl Channel for Telegram {
         }
     }
 
-    async fn check(&self) -> Result<String, Failed> {
+    async fn check(&self) -> Result<String, DeliveryError> {
         let bot: Bot = self.call("getMe", &json!({}), None, None).await?;
         let name = format!("the bot is @{}", bot.username);
-        let Hearing::Webhook { url, .. } = &self.settings.hearing else { return Ok(name) };
+        let UpdateSource::Webhook { url, .. } = &self.settings.hearing else { return Ok(name) };
         let info: WebhookInfo = self.call("getWebhookInfo", &json!({}), None, None).await?;
         match info.last_error_message {
             None => Ok(format!("{name}, and Telegram calls {url}")),

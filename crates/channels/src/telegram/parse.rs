@@ -5,7 +5,7 @@ use kernel::directory::Means;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::heard::{About, Heard, What};
+use crate::inbound::{InReplyTo, InboundContent, InboundMessage};
 
 /// What we want to hear of. Everything else is ignored where it comes all the same.
 pub(super) const WANTED: [&str; 3] = ["message", "callback_query", "my_chat_member"];
@@ -81,7 +81,7 @@ struct Chat {
 
 impl Update {
     /// What was heard, if anything that concerns us.
-    pub(super) fn heard(self) -> Option<Heard> {
+    pub(super) fn inbound(self) -> Option<InboundMessage> {
         let id = self.id.to_string();
         if let Some(query) = self.callback_query {
             return pressed(id, query);
@@ -99,13 +99,13 @@ pub(super) fn known(chat: i64, message: i64) -> String {
 }
 
 /// Who pressed counts, not where: anybody of a group can.
-fn pressed(id: String, query: Query) -> Option<Heard> {
+fn pressed(id: String, query: Query) -> Option<InboundMessage> {
     let posted = query.message.as_ref().map(|m| known(m.chat.id, m.message_id));
-    let what = What::Pressed { token: query.data?, posted };
+    let what = InboundContent::Pressed { token: query.data?, posted };
     Some(query.from.said(id, json!({ "query": query.id }), what, None))
 }
 
-fn wrote(id: String, message: Message) -> Option<Heard> {
+fn wrote(id: String, message: Message) -> Option<InboundMessage> {
     // Channels and those who hide behind their group are nobody we could know.
     let from = message.from.filter(|from| !from.is_bot)?;
     let text = message.text.or(message.caption)?;
@@ -114,30 +114,37 @@ fn wrote(id: String, message: Message) -> Option<Heard> {
     if message.chat.kind != "private" && above.is_none() && !text.starts_with('/') {
         return None;
     }
-    let about =
-        above.map_or(About::Nothing, |above| About::Posted(known(above.chat.id, above.message_id)));
+    let about = above.map_or(InReplyTo::Nothing, |above| {
+        InReplyTo::Posted(known(above.chat.id, above.message_id))
+    });
     let place = json!({ "chat": message.chat.id, "message": message.id });
-    Some(from.said(id, place, What::Wrote { text, about }, Some(message.date)))
+    Some(from.said(id, place, InboundContent::Wrote { text, about }, Some(message.date)))
 }
 
 /// Whoever blocks the bot wants nothing more from us. In groups it says nothing of one person.
-fn came_or_went(id: String, member: Member) -> Option<Heard> {
+fn came_or_went(id: String, member: Member) -> Option<InboundMessage> {
     if member.chat.kind != "private" {
         return None;
     }
     let what = match member.now.status.as_str() {
-        "kicked" => What::Stopped,
-        "member" => What::Resumed,
+        "kicked" => InboundContent::Stopped,
+        "member" => InboundContent::Resumed,
         _ => return None,
     };
     Some(member.from.said(id, json!({ "chat": member.chat.id }), what, Some(member.date)))
 }
 
 impl User {
-    fn said(self, id: String, place: Value, what: What, at: Option<i64>) -> Heard {
+    fn said(
+        self,
+        id: String,
+        place: Value,
+        what: InboundContent,
+        at: Option<i64>,
+    ) -> InboundMessage {
         let name =
             [self.first_name, self.last_name].into_iter().flatten().collect::<Vec<_>>().join(" ");
-        Heard {
+        InboundMessage {
             id,
             from: Means::Telegram(self.id.to_string()),
             name: (!name.is_empty()).then_some(name),

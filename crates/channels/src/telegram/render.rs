@@ -4,8 +4,8 @@
 
 use serde_json::{Value, json};
 
-use crate::card::{Button, Card, Stage, Ways};
-use crate::plain::{cut as shown, facts, one_line, spoilt, units};
+use views::message_card::plain_text::{cut as shown, defanged, facts, one_line, units};
+use views::message_card::{AnswerOptions, CardButton, CardStage, MessageCard};
 
 /// No message is longer.
 pub(super) const LONGEST: usize = 4096;
@@ -17,7 +17,7 @@ const BUTTONS: usize = 100;
 const BEGINNING: usize = 2000;
 
 /// The message, without whom it goes to.
-pub(super) fn render(card: &Card) -> Value {
+pub(super) fn render(card: &MessageCard) -> Value {
     let (whole, buttons) = whole(card);
     if units(&whole.text) <= LONGEST {
         return whole.message(&buttons);
@@ -25,7 +25,7 @@ pub(super) fn render(card: &Card) -> Value {
     cut(card).message(&[])
 }
 
-fn whole(card: &Card) -> (Text, Vec<(String, String)>) {
+fn whole(card: &MessageCard) -> (Text, Vec<(String, String)>) {
     let mut text = Text::titled(card);
     text.theirs(&card.words);
     if let Some(context) = &card.context {
@@ -37,8 +37,8 @@ fn whole(card: &Card) -> (Text, Vec<(String, String)>) {
         text.theirs(&facts(&card.facts));
     }
     let buttons = match &card.stage {
-        Stage::Open(ways) => text.ways(ways),
-        Stage::Over { headline, at, comment } => {
+        CardStage::Open(ways) => text.ways(ways),
+        CardStage::Closed { headline, at, comment } => {
             text.over(headline, at, comment.as_deref());
             Vec::new()
         }
@@ -48,12 +48,12 @@ fn whole(card: &Card) -> (Text, Vec<(String, String)>) {
 }
 
 /// The beginning of what does not fit, and the page that has all of it.
-fn cut(card: &Card) -> Text {
+fn cut(card: &MessageCard) -> Text {
     let mut text = Text::titled(card);
     text.theirs(&shown(&card.words, BEGINNING));
     match &card.stage {
-        Stage::Open(_) => text.ours("There is more of it. Read and answer it on its page."),
-        Stage::Over { headline, at, comment } => {
+        CardStage::Open(_) => text.ours("There is more of it. Read and answer it on its page."),
+        CardStage::Closed { headline, at, comment } => {
             let comment = comment.as_deref().map(|comment| shown(comment, BEGINNING / 2));
             text.over(headline, at, comment.as_deref());
             text.ours("There is more of it on its page.");
@@ -71,10 +71,10 @@ struct Text {
 }
 
 impl Text {
-    fn titled(card: &Card) -> Self {
+    fn titled(card: &MessageCard) -> Self {
         let mut text = Self::default();
         let urgent = if card.urgent { "Urgent: " } else { "" };
-        text.marked("bold", &format!("{urgent}{}", spoilt(&one_line(&card.title))));
+        text.marked("bold", &format!("{urgent}{}", defanged(&one_line(&card.title))));
         if let Some(note) = &card.note {
             text.ours(note);
         }
@@ -84,7 +84,7 @@ impl Text {
     /// Words of ours.
     fn ours(&mut self, words: &str) {
         self.begin();
-        self.text.push_str(&spoilt(words));
+        self.text.push_str(&defanged(words));
     }
 
     /// Words of whoever: nothing in them means anything to Telegram.
@@ -109,9 +109,9 @@ impl Text {
     }
 
     /// How it can be answered here; gives what there is to press.
-    fn ways(&mut self, ways: &Ways) -> Vec<(String, String)> {
-        let offered: Vec<&Button> = ways.buttons.iter().filter(|b| !b.wants_words).collect();
-        let fits = |button: &&Button| {
+    fn ways(&mut self, ways: &AnswerOptions) -> Vec<(String, String)> {
+        let offered: Vec<&CardButton> = ways.buttons.iter().filter(|b| !b.wants_words).collect();
+        let fits = |button: &&CardButton| {
             let label = one_line(&button.label);
             !label.is_empty() && units(&label) <= LABEL
         };
@@ -122,7 +122,7 @@ impl Text {
         let buttons = if offered.iter().all(fits) {
             offered.iter().map(|b| (one_line(&b.label), b.token.clone())).collect()
         } else {
-            let line = |b: &&Button| format!("{}: {}", one_line(&b.word), one_line(&b.label));
+            let line = |b: &&CardButton| format!("{}: {}", one_line(&b.word), one_line(&b.label));
             self.theirs(&offered.iter().map(line).collect::<Vec<_>>().join("\n"));
             offered.iter().map(|b| (one_line(&b.word), b.token.clone())).collect()
         };
@@ -135,14 +135,14 @@ impl Text {
     }
 
     fn over(&mut self, headline: &str, at: &str, comment: Option<&str>) {
-        self.marked("bold", &format!("{}, {at}", spoilt(&one_line(headline))));
+        self.marked("bold", &format!("{}, {at}", defanged(&one_line(headline))));
         if let Some(comment) = comment {
             self.theirs(comment);
         }
     }
 
-    fn end(&mut self, card: &Card) {
-        if let (Some(until), Stage::Open(_)) = (&card.until, &card.stage) {
+    fn end(&mut self, card: &MessageCard) {
+        if let (Some(until), CardStage::Open(_)) = (&card.until, &card.stage) {
             self.ours(&format!("Until: {until}"));
         }
         self.begin();
@@ -187,16 +187,18 @@ mod tests {
         let long = render(&cards::long());
         assert_eq!(long["reply_markup"]["inline_keyboard"], json!([]));
         assert!(long["text"].as_str().unwrap().contains("There is more of it."));
-        let fits = Card { words: "x".repeat(3700), ..cards::approve() };
+        let fits = MessageCard { words: "x".repeat(3700), ..cards::approve() };
         assert_ne!(render(&fits)["reply_markup"]["inline_keyboard"], json!([]));
     }
 
     #[test]
     fn too_many_choices_are_left_to_the_page() {
-        let Stage::Open(ways) = cards::choose().stage else { panic!("it is open") };
+        let CardStage::Open(ways) = cards::choose().stage else { panic!("it is open") };
         let buttons = ways.buttons.into_iter().cycle().take(101).collect();
-        let card =
-            Card { stage: Stage::Open(Ways { buttons, ..Ways::default() }), ..cards::choose() };
+        let card = MessageCard {
+            stage: CardStage::Open(AnswerOptions { buttons, ..AnswerOptions::default() }),
+            ..cards::choose()
+        };
         let message = render(&card);
         checked(&message).unwrap();
         assert!(message["text"].as_str().unwrap().contains("Answer it on its page."));

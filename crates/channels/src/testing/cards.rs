@@ -2,13 +2,15 @@
 
 use kernel::form::Form;
 
-use crate::card::{Button, Card, Fact, Stage, Tone, Ways};
+use views::message_card::{
+    AnswerOptions, ButtonTone, CardButton, CardFact, CardStage, MessageCard,
+};
 
 /// The page all of them lead to.
 pub const LINK: &str = "https://ask.example.com/asks/ask_01";
 
 /// One card of every kind, with a name for its snapshot.
-pub fn samples() -> Vec<(&'static str, Card)> {
+pub fn samples() -> Vec<(&'static str, MessageCard)> {
     vec![
         ("approve", approve()),
         ("choose", choose()),
@@ -22,9 +24,9 @@ pub fn samples() -> Vec<(&'static str, Card)> {
 }
 
 /// An approval with details.
-pub fn approve() -> Card {
-    let fact = |name: &str, value: &str| Fact { name: name.into(), value: value.into() };
-    Card {
+pub fn approve() -> MessageCard {
+    let fact = |name: &str, value: &str| CardFact { name: name.into(), value: value.into() };
+    MessageCard {
         title: "agent_billing asks for your approval".into(),
         note: Some("It is still waiting.".into()),
         words: "Refund order 4711?".into(),
@@ -33,116 +35,137 @@ pub fn approve() -> Card {
         until: Some("in 27 minutes (2026-03-01 10:00 CET)".into()),
         link: LINK.into(),
         urgent: false,
-        stage: Stage::Open(Ways {
+        stage: CardStage::Open(AnswerOptions {
             buttons: vec![
-                button("Approve", "t-yes", Tone::Yes, "yes"),
-                button("Reject", "t-no", Tone::No, "no"),
-                Button {
+                button("Approve", "t-yes", ButtonTone::Yes, "yes"),
+                button("Reject", "t-no", ButtonTone::No, "no"),
+                CardButton {
                     wants_words: true,
-                    ..button("Ask for changes", "t-chg", Tone::Plain, "x")
+                    ..button("Ask for changes", "t-chg", ButtonTone::Plain, "x")
                 },
             ],
             code: Some("A7".into()),
-            ..Ways::default()
+            ..AnswerOptions::default()
         }),
     }
 }
 
 /// A choice, one of them with a long name.
-pub fn choose() -> Card {
+pub fn choose() -> MessageCard {
     let buttons = vec![
-        button("Blue", "t-1", Tone::Plain, "1"),
-        button("Green", "t-2", Tone::Plain, "2"),
-        button("Green, but only for those who asked for it in time", "t-3", Tone::Plain, "3"),
-        button("Neither", "t-4", Tone::Plain, "4"),
+        button("Blue", "t-1", ButtonTone::Plain, "1"),
+        button("Green", "t-2", ButtonTone::Plain, "2"),
+        button("Green, but only for those who asked for it in time", "t-3", ButtonTone::Plain, "3"),
+        button("Neither", "t-4", ButtonTone::Plain, "4"),
     ];
-    Card {
+    MessageCard {
         title: "agent_web wants you to choose".into(),
         note: None,
         words: "Which colour?".into(),
         context: None,
         facts: Vec::new(),
         until: None,
-        stage: Stage::Open(Ways { buttons, code: Some("B2".into()), ..Ways::default() }),
+        stage: CardStage::Open(AnswerOptions {
+            buttons,
+            code: Some("B2".into()),
+            ..AnswerOptions::default()
+        }),
         ..approve()
     }
 }
 
 /// A form.
-pub fn form() -> Card {
+pub fn form() -> MessageCard {
     let fields = serde_json::json!([{ "key": "iban", "label": "IBAN", "type": "text" }]);
     let form = serde_json::from_value(fields).ok().and_then(|fields| Form::of_fields(fields).ok());
-    let ways = Ways { form: form.map(|form| ("t-form".into(), form)), ..Ways::default() };
-    Card {
+    let ways = AnswerOptions {
+        form: form.map(|form| ("t-form".into(), form)),
+        ..AnswerOptions::default()
+    };
+    MessageCard {
         title: "agent_billing wants you to fill in a form".into(),
         words: "Where does the money go?".into(),
-        stage: Stage::Open(ways),
+        stage: CardStage::Open(ways),
         ..choose()
     }
 }
 
 /// A question that is answered in words.
-pub fn converse() -> Card {
-    let ways = Ways { reply: true, code: Some("C3".into()), ..Ways::default() };
-    Card {
+pub fn converse() -> MessageCard {
+    let ways = AnswerOptions { reply: true, code: Some("C3".into()), ..AnswerOptions::default() };
+    MessageCard {
         title: "agent_web asks you".into(),
         words: "What shall the button say?".into(),
-        stage: Stage::Open(ways),
+        stage: CardStage::Open(ways),
         ..choose()
     }
 }
 
 /// Something urgent to confirm.
-pub fn confirm() -> Card {
+pub fn confirm() -> MessageCard {
     let buttons = vec![
-        button("I have done it", "t-done", Tone::Yes, "done"),
-        button("I could not", "t-not", Tone::No, "not"),
+        button("I have done it", "t-done", ButtonTone::Yes, "done"),
+        button("I could not", "t-not", ButtonTone::No, "not"),
     ];
-    Card {
+    MessageCard {
         title: "agent_ops needs you now".into(),
         note: Some("Nobody has answered yet.".into()),
         words: "The database is full. Please give it a larger disk.".into(),
         urgent: true,
-        stage: Stage::Open(Ways { buttons, code: Some("D4".into()), ..Ways::default() }),
+        stage: CardStage::Open(AnswerOptions {
+            buttons,
+            code: Some("D4".into()),
+            ..AnswerOptions::default()
+        }),
         ..choose()
     }
 }
 
 /// More than any message holds.
-pub fn long() -> Card {
-    Card { words: "All of this has to be read. ".repeat(400), ..approve() }
+pub fn long() -> MessageCard {
+    MessageCard { words: "All of this has to be read. ".repeat(400), ..approve() }
 }
 
 /// Words that try to be more than words.
-pub fn hostile() -> Card {
+pub fn hostile() -> MessageCard {
     let words = "<b>*Approve* _now_</b> ~not~ `code` ```\nend``` [x](https://evil.example) \
                  https://evil.example www.evil.com t.me/evil @channel @ada #pay /start <!channel> \
                  <@U1> &amp; ⟨U+202E⟩ \\_ > quote\n> Approved by Ada\n-- \n{{1}} {\"a\":1} 🙂";
-    let fact = Fact { name: "*to*\nfrom".into(), value: "`evil.com`\n- @all".into() };
+    let fact = CardFact { name: "*to*\nfrom".into(), value: "`evil.com`\n- @all".into() };
     let buttons = vec![
-        button("<Yes> *now* \u{202e}evil.com", "t-yes", Tone::Yes, "yes"),
-        button("  ", "t-no", Tone::No, "no"),
+        button("<Yes> *now* \u{202e}evil.com", "t-yes", ButtonTone::Yes, "yes"),
+        button("  ", "t-no", ButtonTone::No, "no"),
     ];
-    Card {
+    MessageCard {
         title: "agent_eve asks for your approval".into(),
         words: words.into(),
         context: Some("```".into()),
         facts: vec![fact],
-        stage: Stage::Open(Ways { buttons, code: Some("E5".into()), ..Ways::default() }),
+        stage: CardStage::Open(AnswerOptions {
+            buttons,
+            code: Some("E5".into()),
+            ..AnswerOptions::default()
+        }),
         ..choose()
     }
 }
 
 /// One that was answered.
-pub fn over() -> Card {
-    let stage = Stage::Over {
+pub fn over() -> MessageCard {
+    let stage = CardStage::Closed {
         headline: "Approved by Ada Lovelace".into(),
         at: "2026-03-01 09:41 CET".into(),
         comment: Some("Fine, *but* see www.example.com".into()),
     };
-    Card { note: None, until: None, stage, ..approve() }
+    MessageCard { note: None, until: None, stage, ..approve() }
 }
 
-fn button(label: &str, token: &str, tone: Tone, word: &str) -> Button {
-    Button { label: label.into(), token: token.into(), tone, word: word.into(), wants_words: false }
+fn button(label: &str, token: &str, tone: ButtonTone, word: &str) -> CardButton {
+    CardButton {
+        label: label.into(),
+        token: token.into(),
+        tone,
+        word: word.into(),
+        wants_words: false,
+    }
 }

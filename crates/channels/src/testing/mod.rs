@@ -2,7 +2,9 @@
 //! would refuse, or silently cut, is refused here.
 
 pub mod cards;
-pub mod mail;
+pub mod dkim;
+pub mod dns;
+pub mod email;
 pub mod ntfy;
 pub mod slack;
 pub mod stand;

@@ -22,7 +22,7 @@ use tokio::task::AbortHandle;
 use url::Url;
 
 use crate::Secret;
-use crate::slack::Settings;
+use crate::slack::SlackSettings;
 use socket::Sockets;
 
 /// The bot token of the workspace's app.
@@ -145,8 +145,8 @@ impl Workspace {
     }
 
     /// What a channel is set up with to be in this workspace, hearing over HTTP.
-    pub fn settings(&self) -> Settings {
-        Settings {
+    pub fn settings(&self) -> SlackSettings {
+        SlackSettings {
             bot_token: Secret::new(BOT_TOKEN),
             signing_secret: Some(Secret::new(SIGNING_SECRET)),
             app_token: None,
@@ -155,9 +155,9 @@ impl Workspace {
     }
 
     /// The same, hearing over a socket.
-    pub fn socket_settings(&self) -> Settings {
+    pub fn socket_settings(&self) -> SlackSettings {
         let app_token = Some(Secret::new(APP_TOKEN));
-        Settings { signing_secret: None, app_token, ..self.settings() }
+        SlackSettings { signing_secret: None, app_token, ..self.settings() }
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {

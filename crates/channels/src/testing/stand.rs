@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use url::Url;
 
-use crate::Knock;
+use crate::WebhookCall;
 
 /// One call that came in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -202,8 +202,8 @@ pub struct Inbound {
 
 impl Inbound {
     /// As a channel is shown it, under one of its names.
-    pub fn knock<'a>(&'a self, name: &'a str, now: Time) -> Knock<'a> {
-        Knock { url: &self.url, name, headers: &self.headers, body: &self.body, now }
+    pub fn call<'a>(&'a self, name: &'a str, now: Time) -> WebhookCall<'a> {
+        WebhookCall { url: &self.url, name, headers: &self.headers, body: &self.body, now }
     }
 
     /// Makes the call, to another place than the platform thinks if one is given.

@@ -16,7 +16,7 @@ use url::Url;
 use super::stand::{Call, Inbound, Play, Reply, Stand, lock};
 use crate::Secret;
 use crate::twilio::sign::signature;
-use crate::twilio::{Account, Sender};
+use crate::twilio::{Sender, TwilioAccount};
 
 /// The account.
 pub const SID: &str = "AC0123456789abcdef0123456789abcdef";
@@ -67,8 +67,8 @@ impl Twilio {
     }
 
     /// The account, as it is set up.
-    pub fn account(&self, status: Option<&str>) -> Account {
-        Account {
+    pub fn account(&self, status: Option<&str>) -> TwilioAccount {
+        TwilioAccount {
             api: self.base(),
             content: self.base(),
             sid: SID.to_owned(),

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::stand::{Call, Inbound, Play, Reply, Stand, lock};
 use crate::Secret;
-use crate::standard::Key;
-use crate::webhook::Settings;
+use crate::standard::WebhookKey;
+use crate::webhook::WebhookSettings;
 
 /// What both sign with.
 pub const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -50,8 +50,8 @@ impl Program {
     }
 
     /// How it is set up.
-    pub fn settings(&self) -> Settings {
-        Settings { url: self.base(), secret: Secret::new(SECRET) }
+    pub fn settings(&self) -> WebhookSettings {
+        WebhookSettings { url: self.base(), secret: Secret::new(SECRET) }
     }
 
     /// What it was told.
@@ -67,7 +67,7 @@ impl Program {
     /// The program calls back.
     pub fn call(&self, url: &str, id: &str, at: Time, body: &Value) -> Inbound {
         let body = body.to_string().into_bytes();
-        let headers = Key::read(&Secret::new(SECRET)).map(|key| key.headers(id, at, &body));
+        let headers = WebhookKey::read(&Secret::new(SECRET)).map(|key| key.headers(id, at, &body));
         let named = |(name, value): (&str, String)| (name.to_owned(), value);
         let headers = headers.into_iter().flatten().map(named).collect();
         Inbound { method: "POST", url: url.to_owned(), headers, body }

@@ -11,7 +11,7 @@ use url::Url;
 
 use super::stand::{Call, Inbound, Play, Reply, Stand, lock};
 use crate::Secret;
-use crate::whatsapp::Settings;
+use crate::whatsapp::MetaSettings;
 use crate::whatsapp::meta::verify::signature;
 
 /// The number's id.
@@ -60,8 +60,8 @@ impl Whatsapp {
     }
 
     /// The number, as it is set up.
-    pub fn settings(&self) -> Settings {
-        Settings {
+    pub fn settings(&self) -> MetaSettings {
+        MetaSettings {
             graph: Url::parse(&format!("{}v23.0", self.base())).unwrap_or_else(|_| self.base()),
             phone_number_id: PHONE_NUMBER_ID.to_owned(),
             token: Secret::new(TOKEN),

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::codes::explained;
 use super::{Sender, Twilio};
-use crate::Failed;
+use crate::DeliveryError;
 use crate::wire::{self, Answer, below};
 
 const PLATFORM: &str = "Twilio";
@@ -19,9 +19,9 @@ impl Twilio {
         prefix: &str,
         to: &str,
         what: &[(&str, &str)],
-    ) -> Result<String, Failed> {
+    ) -> Result<String, DeliveryError> {
         if !is_phone_number(to) {
-            return Err(Failed::never("a phone number looks like +491701234567"));
+            return Err(DeliveryError::never("a phone number looks like +491701234567"));
         }
         let call = self
             .client
@@ -30,7 +30,8 @@ impl Twilio {
             .body(self.form(prefix, to, what));
         let answer = self.called(call).await?;
         let sid = answer.body.get("sid").and_then(Value::as_str);
-        sid.map(str::to_owned).ok_or_else(|| Failed::later("Twilio took it without saying its SID"))
+        sid.map(str::to_owned)
+            .ok_or_else(|| DeliveryError::later("Twilio took it without saying its SID"))
     }
 
     fn form(&self, prefix: &str, to: &str, what: &[(&str, &str)]) -> String {
@@ -48,16 +49,16 @@ impl Twilio {
     }
 
     /// Lays out something to press; gives its SID.
-    pub(crate) async fn lay_out(&self, content: &Value) -> Result<String, Failed> {
+    pub(crate) async fn lay_out(&self, content: &Value) -> Result<String, DeliveryError> {
         let call = self.client.post(below(&self.account.content, "v1/Content")).json(content);
         let answer = self.called(call).await?;
         let sid = answer.body.get("sid").and_then(Value::as_str);
         sid.map(str::to_owned)
-            .ok_or_else(|| Failed::later("Twilio laid it out without saying its SID"))
+            .ok_or_else(|| DeliveryError::later("Twilio laid it out without saying its SID"))
     }
 
     /// Clears away what was laid out; gone already is as good.
-    pub(crate) async fn clear_away(&self, sid: &str) -> Result<(), Failed> {
+    pub(crate) async fn clear_away(&self, sid: &str) -> Result<(), DeliveryError> {
         let call = self.client.delete(below(&self.account.content, &format!("v1/Content/{sid}")));
         let answer = wire::answer(PLATFORM, self.signed(call).send().await).await?;
         if answer.status.is_success() || answer.status.as_u16() == 404 {
@@ -67,11 +68,14 @@ impl Twilio {
     }
 
     /// What the account is called.
-    pub(crate) async fn name(&self) -> Result<String, Failed> {
+    pub(crate) async fn name(&self) -> Result<String, DeliveryError> {
         let answer = self.called(self.client.get(self.below_account(".json"))).await?;
         let text = |name: &str| answer.body.get(name).and_then(Value::as_str).unwrap_or_default();
         if text("status") != "active" {
-            return Err(Failed::never(format!("the account at Twilio is {}", text("status"))));
+            return Err(DeliveryError::never(format!(
+                "the account at Twilio is {}",
+                text("status")
+            )));
         }
         let from = match &self.account.sender {
             Sender::Number(number) => number,
@@ -91,29 +95,32 @@ impl Twilio {
         }
     }
 
-    async fn called(&self, call: RequestBuilder) -> Result<Answer, Failed> {
+    async fn called(&self, call: RequestBuilder) -> Result<Answer, DeliveryError> {
         let answer = wire::answer(PLATFORM, self.signed(call).send().await).await?;
         if answer.status.is_success() { Ok(answer) } else { Err(refused(&answer)) }
     }
 }
 
-fn refused(answer: &Answer) -> Failed {
+fn refused(answer: &Answer) -> DeliveryError {
     let code = answer.body.get("code").and_then(Value::as_u64).unwrap_or_default();
     // Its own queue is full.
     if code == 21_611 {
-        return Failed::later("Twilio has too many messages of this number waiting");
+        return DeliveryError::later("Twilio has too many messages of this number waiting");
     }
     if let Some(later) = answer.later(PLATFORM) {
         return later;
     }
     if let Some((why, _)) = explained(code) {
-        return Failed::never(format!("{why} ({code})"));
+        return DeliveryError::never(format!("{why} ({code})"));
     }
     if answer.status.as_u16() == 401 {
-        return Failed::never(
+        return DeliveryError::never(
             "Twilio does not take the account SID with this auth token or API key",
         );
     }
     let said = answer.body.get("message").and_then(Value::as_str).unwrap_or_default();
-    Failed::never(format!("Twilio refused it ({}, error {code}): {said}", answer.status.as_u16()))
+    DeliveryError::never(format!(
+        "Twilio refused it ({}, error {code}): {said}",
+        answer.status.as_u16()
+    ))
 }

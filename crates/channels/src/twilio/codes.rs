@@ -1,6 +1,6 @@
 //! Twilio's errors, by number. <https://www.twilio.com/docs/api/errors>
 
-use crate::whatsapp::OUTSIDE_WINDOW;
+use crate::errors::OUTSIDE_WINDOW;
 
 /// What an error means for whoever runs this, and whether nothing will ever arrive there.
 pub(crate) fn explained(code: u64) -> Option<(&'static str, bool)> {

@@ -9,14 +9,14 @@
 
 mod call;
 pub(crate) mod codes;
-pub(crate) mod hear;
+pub(crate) mod inbound;
 pub(crate) mod sign;
 
 use kernel::directory::contact::is_phone_number;
 use reqwest::Client;
 use url::Url;
 
-use crate::{Forged, Knock, Secret};
+use crate::{ForgedCall, Secret, WebhookCall};
 
 /// Where messages are sent.
 pub const API: &str = "https://api.twilio.com";
@@ -25,7 +25,7 @@ pub const CONTENT: &str = "https://content.twilio.com";
 
 /// An account at Twilio.
 #[derive(Debug, Clone)]
-pub struct Account {
+pub struct TwilioAccount {
     /// Where Twilio is: [`API`].
     pub api: Url,
     /// Where its Content API is: [`CONTENT`].
@@ -54,13 +54,13 @@ pub enum Sender {
 /// An account, and how to call.
 #[derive(Debug)]
 pub(crate) struct Twilio {
-    account: Account,
+    account: TwilioAccount,
     client: Client,
 }
 
 impl Twilio {
     /// What is set up, or what is wrong with it.
-    pub(crate) fn new(account: Account, client: Client) -> Result<Self, String> {
+    pub(crate) fn new(account: TwilioAccount, client: Client) -> Result<Self, String> {
         let is_sid = |text: &str, kind: &str| {
             text.strip_prefix(kind).is_some_and(|rest| {
                 rest.len() == 32 && rest.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -96,7 +96,7 @@ impl Twilio {
     }
 
     /// Whether a call is Twilio's. It has no date; what comes twice has the same SID.
-    pub(crate) fn verify(&self, knock: &Knock<'_>) -> Result<(), Forged> {
-        sign::verify(&self.account.auth_token, knock)
+    pub(crate) fn verify(&self, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
+        sign::verify(&self.account.auth_token, call)
     }
 }

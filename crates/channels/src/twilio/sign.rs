@@ -8,21 +8,20 @@ use sha1::Sha1;
 use subtle::ConstantTimeEq;
 use url::Url;
 
-use crate::{Forged, Knock, Secret};
+use crate::{ForgedCall, Secret, WebhookCall};
 
-pub(super) fn verify(token: &Secret, knock: &Knock<'_>) -> Result<(), Forged> {
-    let shown = knock
+pub(super) fn verify(token: &Secret, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
+    let shown = call
         .header("x-twilio-signature")
-        .ok_or(Forged("there is no signature of Twilio's, or more than one"))?;
-    let form: Vec<(String, String)> =
-        url::form_urlencoded::parse(knock.body).into_owned().collect();
+        .ok_or(ForgedCall("there is no signature of Twilio's, or more than one"))?;
+    let form: Vec<(String, String)> = url::form_urlencoded::parse(call.body).into_owned().collect();
     let fits =
         |url: &str| bool::from(signature(token, url, &form).as_bytes().ct_eq(shown.as_bytes()));
     // Twilio drops a port at times, and says so of no call.
-    if fits(knock.url) || without_port(knock.url).is_some_and(|url| fits(&url)) {
+    if fits(call.url) || without_port(call.url).is_some_and(|url| fits(&url)) {
         Ok(())
     } else {
-        Err(Forged("the signature is not Twilio's, or the address is not the one Twilio calls"))
+        Err(ForgedCall("the signature is not Twilio's, or the address is not the one Twilio calls"))
     }
 }
 

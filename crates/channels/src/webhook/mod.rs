@@ -20,10 +20,18 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use url::Url;
 
-use crate::heard::Parsed;
-use crate::standard::Key;
+use crate::inbound::ParsedCall;
+use crate::setup::{ChannelContext, ClockFn, Setup};
+use crate::standard::WebhookKey;
 use crate::wire::{self, Answer};
-use crate::{Card, Channel, Failed, Forged, Heard, Knock, Medium, Parcel, Posted, Secret, Unread};
+use crate::{
+    Channel, DeliveryError, ForgedCall, InboundMessage, OutboundMessage, PostedMessage, Secret,
+    UnreadableCall, WebhookCall,
+};
+use views::message_card::MessageCard;
+
+/// What the channel is called.
+pub const NAME: &str = "webhook";
 
 /// The version of the form of calls.
 const VERSION: u32 = 1;
@@ -33,42 +41,39 @@ const LONGEST_ID: usize = 200;
 
 /// What a program needs.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct WebhookSettings {
     /// Where it is.
     pub url: Url,
     /// What both sign with: `whsec_…`.
     pub secret: Secret,
 }
 
-/// Says what time it is: calls are dated, those that are not deliveries as well.
-pub type Clock = Arc<dyn Fn() -> Time + Send + Sync>;
-
 /// A program the operator runs.
-pub struct Webhook {
+pub struct WebhookChannel {
     url: Url,
-    key: Key,
+    key: WebhookKey,
     client: Client,
-    clock: Clock,
+    clock: ClockFn,
 }
 
-impl fmt::Debug for Webhook {
+impl fmt::Debug for WebhookChannel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Webhook").field("key", &self.key).finish_non_exhaustive()
     }
 }
 
-impl Webhook {
+impl WebhookChannel {
     /// A program with these settings, or what is wrong with them.
-    pub fn new(settings: &Settings, client: Client, clock: Clock) -> Result<Self, String> {
+    pub fn new(settings: &WebhookSettings, client: Client, clock: ClockFn) -> Result<Self, String> {
         if !matches!(settings.url.scheme(), "http" | "https") {
             return Err("the webhook's address begins with https://".to_owned());
         }
-        let key = Key::read(&settings.secret)
+        let key = WebhookKey::read(&settings.secret)
             .ok_or("the webhook's secret is whsec_ and 24 to 64 bytes in base64")?;
         Ok(Self { url: settings.url.clone(), key, client, clock })
     }
 
-    async fn call(&self, id: &str, at: Time, body: &Value) -> Result<Answer, Failed> {
+    async fn call(&self, id: &str, at: Time, body: &Value) -> Result<Answer, DeliveryError> {
         let body = body.to_string().into_bytes();
         let mut call =
             self.client.post(self.url.clone()).header("content-type", "application/json");
@@ -80,7 +85,7 @@ impl Webhook {
             return Ok(answer);
         }
         Err(answer.later(PLATFORM).unwrap_or_else(|| {
-            Failed::never(match answer.status.as_u16() {
+            DeliveryError::never(match answer.status.as_u16() {
                 401 | 403 => {
                     "the webhook's program does not take our signature: both need the same \
                               secret, and clocks that agree"
@@ -99,67 +104,80 @@ fn repeatable(about: &str, body: &Value) -> String {
     format!("{about}.{}", digest.get(..16).unwrap_or_default())
 }
 
+impl Setup for WebhookSettings {
+    type Channel = WebhookChannel;
+
+    const NAME: &'static str = NAME;
+
+    fn open(self, context: &ChannelContext) -> Result<Arc<Self::Channel>, String> {
+        let clock = Arc::clone(&context.wall_clock);
+        WebhookChannel::new(&self, context.http()?, clock).map(Arc::new)
+    }
+}
+
 #[async_trait]
-impl Channel for Webhook {
-    fn medium(&self) -> Medium {
-        Medium::Webhook
+impl Channel for WebhookChannel {
+    fn name(&self) -> &'static str {
+        NAME
     }
 
-    fn render(&self, card: &Card) -> Value {
+    fn render(&self, card: &MessageCard) -> Value {
         render::render(card)
     }
 
-    async fn deliver(&self, parcel: Parcel<'_>) -> Result<Posted, Failed> {
-        if !is_webhook_address(parcel.to) {
-            return Err(Failed::never(
+    async fn deliver(&self, outbound: OutboundMessage<'_>) -> Result<PostedMessage, DeliveryError> {
+        if !is_webhook_address(outbound.to) {
+            return Err(DeliveryError::never(
                 "whom a webhook tells has a name without spaces, of up to 200 bytes",
             ));
         }
         let body = json!({
             "version": VERSION,
             "type": "asked",
-            "id": parcel.key,
-            "to": parcel.to,
-            "thread": parcel.thread,
-            "card": parcel.message,
+            "id": outbound.key,
+            "to": outbound.to,
+            "thread": outbound.thread,
+            "card": outbound.message,
         });
-        let answer = self.call(parcel.key, (self.clock)(), &body).await?;
+        let answer = self.call(outbound.key, (self.clock)(), &body).await?;
         let given = answer.body.get("id").and_then(Value::as_str);
-        let id = given.filter(|id| !id.is_empty() && id.len() <= LONGEST_ID).unwrap_or(parcel.key);
-        Ok(Posted { id: id.to_owned(), thread: None, place: json!({ "to": parcel.to }) })
+        let id =
+            given.filter(|id| !id.is_empty() && id.len() <= LONGEST_ID).unwrap_or(outbound.key);
+        Ok(PostedMessage { id: id.to_owned(), thread: None, place: json!({ "to": outbound.to }) })
     }
 
     async fn update(
         &self,
-        posted: &Posted,
+        posted: &PostedMessage,
         message: &Value,
         _: Option<&Secret>,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), DeliveryError> {
         let to = posted.place.get("to");
         let body = json!({ "version": VERSION, "type": "updated", "id": posted.id, "to": to, "card": message });
         self.call(&repeatable(&posted.id, &body), (self.clock)(), &body).await.map(|_| ())
     }
 
-    fn verify(&self, knock: &Knock<'_>) -> Result<(), Forged> {
-        self.key.verify(knock)
+    fn verify(&self, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
+        self.key.verify(call)
     }
 
-    fn parse(&self, knock: &Knock<'_>) -> Result<Parsed, Unread> {
-        let said: parse::Said = serde_json::from_slice(knock.body)
-            .map_err(|error| Unread(format!("expected what somebody did, as JSON: {error}")))?;
-        Ok(Parsed::of(vec![said.heard(knock)?]))
+    fn parse(&self, call: &WebhookCall<'_>) -> Result<ParsedCall, UnreadableCall> {
+        let said: parse::Said = serde_json::from_slice(call.body).map_err(|error| {
+            UnreadableCall(format!("expected what somebody did, as JSON: {error}"))
+        })?;
+        Ok(ParsedCall::of(vec![said.inbound(call)?]))
     }
 
-    async fn answer(&self, heard: &Heard, words: &str) -> Result<(), Failed> {
+    async fn reply(&self, inbound: &InboundMessage, words: &str) -> Result<(), DeliveryError> {
         if words.is_empty() {
             return Ok(());
         }
-        let to = heard.from.address();
-        let body = json!({ "version": VERSION, "type": "said", "about": heard.id, "to": to, "words": words });
-        self.call(&repeatable(&heard.id, &body), (self.clock)(), &body).await.map(|_| ())
+        let to = inbound.from.address();
+        let body = json!({ "version": VERSION, "type": "said", "about": inbound.id, "to": to, "words": words });
+        self.call(&repeatable(&inbound.id, &body), (self.clock)(), &body).await.map(|_| ())
     }
 
-    async fn check(&self) -> Result<String, Failed> {
+    async fn check(&self) -> Result<String, DeliveryError> {
         let at = (self.clock)();
         let body = json!({ "version": VERSION, "type": "test" });
         self.call(&format!("test.{}", at.millis()), at, &body).await?;

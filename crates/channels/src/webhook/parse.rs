@@ -6,8 +6,8 @@ use kernel::directory::contact::is_webhook_address;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::heard::{About, Heard, Receipt, What};
-use crate::{Knock, Unread};
+use crate::inbound::{DeliveryReport, InReplyTo, InboundContent, InboundMessage};
+use crate::{UnreadableCall, WebhookCall};
 
 /// A call. Exactly one of what can be said is there.
 #[derive(Debug, Deserialize)]
@@ -50,43 +50,47 @@ enum Wish {
 }
 
 impl Said {
-    pub(super) fn heard(self, knock: &Knock<'_>) -> Result<Heard, Unread> {
+    pub(super) fn inbound(self, call: &WebhookCall<'_>) -> Result<InboundMessage, UnreadableCall> {
         if !is_webhook_address(&self.from) {
             let wrong = "expected from to be who it is, without spaces and up to 200 bytes";
-            return Err(Unread(wrong.to_owned()));
+            return Err(UnreadableCall(wrong.to_owned()));
         }
         let id = self
             .id
             .filter(|id| !id.is_empty())
-            .or_else(|| knock.header("webhook-id").map(str::to_owned));
+            .or_else(|| call.header("webhook-id").map(str::to_owned));
         let about = self.about;
         let what = match (self.pressed, self.submitted, self.wrote, self.became, self.wants) {
-            (Some(token), None, None, None, None) => What::Pressed { token, posted: about },
+            (Some(token), None, None, None, None) => {
+                InboundContent::Pressed { token, posted: about }
+            }
             (None, Some(Submitted { token, values }), None, None, None) => {
-                What::Submitted { token, values }
+                InboundContent::Submitted { token, values }
             }
-            (None, None, Some(text), None, None) => {
-                What::Wrote { text, about: about.map_or(About::Nothing, About::Posted) }
-            }
+            (None, None, Some(text), None, None) => InboundContent::Wrote {
+                text,
+                about: about.map_or(InReplyTo::Nothing, InReplyTo::Posted),
+            },
             (None, None, None, Some(state), None) => {
-                let posted = about
-                    .ok_or_else(|| Unread("expected about: which message it is".to_owned()))?;
+                let posted = about.ok_or_else(|| {
+                    UnreadableCall("expected about: which message it is".to_owned())
+                })?;
                 let why = self.why.unwrap_or_else(|| "the program does not say why".to_owned());
                 let state = match state {
-                    State::Delivered => Receipt::Delivered,
-                    State::Read => Receipt::Read,
-                    State::Failed => Receipt::Failed { why, forever: self.forever },
+                    State::Delivered => DeliveryReport::Delivered,
+                    State::Read => DeliveryReport::Read,
+                    State::Failed => DeliveryReport::Failed { why, forever: self.forever },
                 };
-                What::Became { posted, state }
+                InboundContent::Became { posted, state }
             }
-            (None, None, None, None, Some(Wish::Nothing)) => What::Stopped,
-            (None, None, None, None, Some(Wish::Notices)) => What::Resumed,
+            (None, None, None, None, Some(Wish::Nothing)) => InboundContent::Stopped,
+            (None, None, None, None, Some(Wish::Notices)) => InboundContent::Resumed,
             _ => {
                 let wrong = "expected one of pressed, submitted, wrote, became and wants";
-                return Err(Unread(wrong.to_owned()));
+                return Err(UnreadableCall(wrong.to_owned()));
             }
         };
-        Ok(Heard {
+        Ok(InboundMessage {
             id: id.unwrap_or_default(),
             from: Means::Webhook(self.from),
             name: self.name,

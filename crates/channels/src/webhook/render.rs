@@ -3,11 +3,11 @@
 
 use serde_json::{Value, json};
 
-use crate::card::{Button, Card, Fact, Stage, Tone};
+use views::message_card::{ButtonTone, CardButton, CardFact, CardStage, MessageCard};
 
 /// The card. Members that say nothing are left out.
-pub(super) fn render(card: &Card) -> Value {
-    let fact = |fact: &Fact| json!({ "name": fact.name, "value": fact.value });
+pub(super) fn render(card: &MessageCard) -> Value {
+    let fact = |fact: &CardFact| json!({ "name": fact.name, "value": fact.value });
     let facts: Vec<Value> = card.facts.iter().map(fact).collect();
     let mut shown = json!({
         "title": card.title,
@@ -20,7 +20,7 @@ pub(super) fn render(card: &Card) -> Value {
         "urgent": card.urgent,
     });
     let (name, stage) = match &card.stage {
-        Stage::Open(ways) => {
+        CardStage::Open(ways) => {
             let buttons: Vec<Value> = ways.buttons.iter().map(button).collect();
             let form =
                 ways.form.as_ref().map(|(token, form)| json!({ "token": token, "form": form }));
@@ -28,7 +28,7 @@ pub(super) fn render(card: &Card) -> Value {
                 json!({ "buttons": buttons, "form": form, "reply": ways.reply, "code": ways.code });
             ("open", open)
         }
-        Stage::Over { headline, at, comment } => {
+        CardStage::Closed { headline, at, comment } => {
             ("over", json!({ "headline": headline, "at": at, "comment": comment }))
         }
     };
@@ -38,12 +38,12 @@ pub(super) fn render(card: &Card) -> Value {
     bare(shown)
 }
 
-fn button(button: &Button) -> Value {
+fn button(button: &CardButton) -> Value {
     let tone = match button.tone {
-        Tone::Plain => "plain",
-        Tone::Yes => "yes",
-        Tone::Danger => "danger",
-        Tone::No => "no",
+        ButtonTone::Plain => "plain",
+        ButtonTone::Yes => "yes",
+        ButtonTone::Danger => "danger",
+        ButtonTone::No => "no",
     };
     json!({
         "label": button.label,

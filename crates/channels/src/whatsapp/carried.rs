@@ -6,13 +6,16 @@ use reqwest::Client;
 use serde_json::{Map, Value, json};
 
 use super::window::Window;
-use super::{Template, render, whatsapp};
-use crate::card::{Button, Fact, Stage, Ways};
-use crate::heard::{About, Parsed, What};
-use crate::plain::{beginning, units};
-use crate::twilio::hear::{Form, heard, taken};
-use crate::twilio::{Account, Twilio};
-use crate::{Card, Channel, Failed, Forged, Heard, Knock, Medium, Parcel, Posted, Secret, Unread};
+use super::{NAME, Template, render, whatsapp};
+use crate::inbound::{InReplyTo, InboundContent, ParsedCall};
+use crate::twilio::inbound::{Form, inbound, taken};
+use crate::twilio::{Twilio, TwilioAccount};
+use crate::{
+    Channel, DeliveryError, ForgedCall, InboundMessage, OutboundMessage, PostedMessage, Secret,
+    UnreadableCall, WebhookCall,
+};
+use views::message_card::plain_text::{beginning, units};
+use views::message_card::{AnswerOptions, CardButton, CardFact, CardStage, MessageCard};
 
 /// No text is longer at Twilio.
 const LONGEST: usize = 1600;
@@ -20,16 +23,16 @@ const PREFIX: &str = "whatsapp:";
 
 /// `WhatsApp` through Twilio.
 #[derive(Debug)]
-pub struct Carried {
+pub struct TwilioWhatsapp {
     twilio: Twilio,
     template: Option<Template>,
     window: Window,
 }
 
-impl Carried {
+impl TwilioWhatsapp {
     /// `WhatsApp` with this account, or what is wrong with it.
     pub fn new(
-        account: Account,
+        account: TwilioAccount,
         template: Option<Template>,
         client: Client,
     ) -> Result<Self, String> {
@@ -39,15 +42,20 @@ impl Carried {
         Ok(Self { twilio: Twilio::new(account, client)?, template, window: Window::default() })
     }
 
-    async fn send_free(&self, to: &str, message: &Value, key: &str) -> Result<Posted, Failed> {
+    async fn send_free(
+        &self,
+        to: &str,
+        message: &Value,
+        key: &str,
+    ) -> Result<PostedMessage, DeliveryError> {
         let Some(content) = content(message, key) else {
             let body = message.get("body").and_then(Value::as_str).unwrap_or_default();
             let id = self.twilio.send(PREFIX, to, &[("Body", body)]).await?;
-            return Ok(Posted { id, thread: None, place: Value::Null });
+            return Ok(PostedMessage { id, thread: None, place: Value::Null });
         };
         let sid = self.twilio.lay_out(&content).await?;
         match self.twilio.send(PREFIX, to, &[("ContentSid", &sid)]).await {
-            Ok(id) => Ok(Posted { id, thread: None, place: json!({ "content": sid }) }),
+            Ok(id) => Ok(PostedMessage { id, thread: None, place: json!({ "content": sid }) }),
             Err(failed) => {
                 // It would be laid out again with the next attempt.
                 if let Err(error) = self.twilio.clear_away(&sid).await {
@@ -63,7 +71,7 @@ impl Carried {
         template: &Template,
         to: &str,
         message: &Value,
-    ) -> Result<Posted, Failed> {
+    ) -> Result<PostedMessage, DeliveryError> {
         let places: Map<String, Value> = template
             .filled(message)
             .enumerate()
@@ -72,13 +80,13 @@ impl Carried {
         let variables = Value::from(places).to_string();
         let what = [("ContentSid", template.name.as_str()), ("ContentVariables", &variables)];
         let id = self.twilio.send(PREFIX, to, &what).await?;
-        Ok(Posted { id, thread: None, place: Value::Null })
+        Ok(PostedMessage { id, thread: None, place: Value::Null })
     }
 }
 
 /// A card without two braces side by side, which Twilio takes for a place to be filled. Before it is laid
 /// out, since it takes more room so.
-fn apart(card: &Card) -> Card {
+fn apart(card: &MessageCard) -> MessageCard {
     fn text(text: &str) -> String {
         let mut apart = String::with_capacity(text.len());
         for c in text.chars() {
@@ -91,16 +99,20 @@ fn apart(card: &Card) -> Card {
     }
     let some = |words: &Option<String>| words.as_deref().map(text);
     let stage = match &card.stage {
-        Stage::Open(ways) => {
-            let button = |button: &Button| Button { label: text(&button.label), ..button.clone() };
-            Stage::Open(Ways { buttons: ways.buttons.iter().map(button).collect(), ..ways.clone() })
+        CardStage::Open(ways) => {
+            let button =
+                |button: &CardButton| CardButton { label: text(&button.label), ..button.clone() };
+            CardStage::Open(AnswerOptions {
+                buttons: ways.buttons.iter().map(button).collect(),
+                ..ways.clone()
+            })
         }
-        Stage::Over { headline, at, comment } => {
-            Stage::Over { headline: text(headline), at: at.clone(), comment: some(comment) }
+        CardStage::Closed { headline, at, comment } => {
+            CardStage::Closed { headline: text(headline), at: at.clone(), comment: some(comment) }
         }
     };
-    let fact = |fact: &Fact| Fact { name: text(&fact.name), value: text(&fact.value) };
-    Card {
+    let fact = |fact: &CardFact| CardFact { name: text(&fact.name), value: text(&fact.value) };
+    MessageCard {
         title: text(&card.title),
         words: text(&card.words),
         context: some(&card.context),
@@ -133,17 +145,17 @@ fn content(message: &Value, key: &str) -> Option<Value> {
 }
 
 #[async_trait]
-impl Channel for Carried {
-    fn medium(&self) -> Medium {
-        Medium::Whatsapp
+impl Channel for TwilioWhatsapp {
+    fn name(&self) -> &'static str {
+        NAME
     }
 
-    fn render(&self, card: &Card) -> Value {
+    fn render(&self, card: &MessageCard) -> Value {
         render::render(&apart(card), LONGEST)
     }
 
-    async fn deliver(&self, parcel: Parcel<'_>) -> Result<Posted, Failed> {
-        let Parcel { to, message, key, now, .. } = parcel;
+    async fn deliver(&self, outbound: OutboundMessage<'_>) -> Result<PostedMessage, DeliveryError> {
+        let OutboundMessage { to, message, key, now, .. } = outbound;
         match self.template.as_ref().filter(|_| !self.window.is_open(to, now)) {
             Some(template) => self.send_template(template, to, message).await,
             None => self.send_free(to, message, key).await,
@@ -151,43 +163,52 @@ impl Channel for Carried {
     }
 
     /// What was sent stays as it is; what was laid out for it goes.
-    async fn update(&self, posted: &Posted, _: &Value, _: Option<&Secret>) -> Result<(), Failed> {
+    async fn update(
+        &self,
+        posted: &PostedMessage,
+        _: &Value,
+        _: Option<&Secret>,
+    ) -> Result<(), DeliveryError> {
         match posted.place.get("content").and_then(Value::as_str) {
             Some(sid) => self.twilio.clear_away(sid).await,
             None => Ok(()),
         }
     }
 
-    fn verify(&self, knock: &Knock<'_>) -> Result<(), Forged> {
-        self.twilio.verify(knock)
+    fn verify(&self, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
+        self.twilio.verify(call)
     }
 
-    fn parse(&self, knock: &Knock<'_>) -> Result<Parsed, Unread> {
-        let form = Form::read(knock);
+    fn parse(&self, call: &WebhookCall<'_>) -> Result<ParsedCall, UnreadableCall> {
+        let form = Form::read(call);
         if let Some(status) = form.status(carried)? {
             return Ok(status);
         }
         let Some(written) = form.written(carried)? else { return Ok(taken(Vec::new())) };
         if let Some(number) = written.from.address() {
-            self.window.wrote(number, knock.now);
+            self.window.wrote(number, call.now);
         }
         let above = form.member("OriginalRepliedMessageSid").map(str::to_owned);
         let name = form.member("ProfileName");
         let Some(token) = form.member("ButtonPayload").or_else(|| form.member("ListId")) else {
-            return Ok(form.said(written, name, above.map_or(About::Nothing, About::Posted)));
+            return Ok(form.said(
+                written,
+                name,
+                above.map_or(InReplyTo::Nothing, InReplyTo::Posted),
+            ));
         };
-        let what = What::Pressed { token: token.to_owned(), posted: above };
+        let what = InboundContent::Pressed { token: token.to_owned(), posted: above };
         let name = name.map(str::to_owned);
-        Ok(taken(vec![heard(written.sid.to_owned(), written.from, name, what)]))
+        Ok(taken(vec![inbound(written.sid.to_owned(), written.from, name, what)]))
     }
 
-    async fn answer(&self, heard: &Heard, words: &str) -> Result<(), Failed> {
-        let Some(to) = heard.from.address().filter(|_| !words.is_empty()) else { return Ok(()) };
+    async fn reply(&self, inbound: &InboundMessage, words: &str) -> Result<(), DeliveryError> {
+        let Some(to) = inbound.from.address().filter(|_| !words.is_empty()) else { return Ok(()) };
         let body = beginning(words, LONGEST, units);
         self.twilio.send(PREFIX, to, &[("Body", body)]).await.map(|_| ())
     }
 
-    async fn check(&self) -> Result<String, Failed> {
+    async fn check(&self) -> Result<String, DeliveryError> {
         self.twilio.name().await
     }
 }

@@ -1,4 +1,4 @@
-//! `WhatsApp`, through Meta's Cloud API ([`Cloud`]) or through Twilio ([`Carried`]). Both show the same.
+//! `WhatsApp`, through Meta's Cloud API ([`MetaWhatsapp`]) or through Twilio ([`TwilioWhatsapp`]). Both show the same.
 //!
 //! Whoever has not written for a day can be sent approved templates alone. A platform does not say
 //! beforehand whether it would take anything else, so who wrote when is remembered here while the server
@@ -16,19 +16,33 @@ pub(crate) mod meta;
 mod render;
 mod window;
 
-pub use carried::Carried;
-pub use meta::{Cloud, GRAPH, Settings};
+pub use carried::TwilioWhatsapp;
+pub use meta::{GRAPH, MetaSettings, MetaWhatsapp};
+
+use std::sync::Arc;
 
 use kernel::directory::Means;
 use kernel::directory::contact::is_phone_number;
 use serde_json::Value;
 
-/// What is wrong when `WhatsApp` lets nobody write who was not written to.
-pub(crate) const OUTSIDE_WINDOW: &str = "they have not written for 24 hours, and WhatsApp then takes \
-    approved templates alone: set one up, and name it in the settings";
+use crate::channel::Channel;
+use crate::setup::{ChannelContext, Setup};
+use crate::twilio::TwilioAccount;
+
+/// What the channel is called.
+pub const NAME: &str = "whatsapp";
 
 /// Where something is answered that cannot be answered in a message.
 const ON_ITS_PAGE: &str = "on its page";
+
+/// Which provider carries `WhatsApp`.
+#[derive(Debug, Clone)]
+pub enum WhatsappSettings {
+    /// Meta itself.
+    Meta(Box<MetaSettings>),
+    /// Twilio.
+    Twilio(Box<TwilioAccount>, Option<Template>),
+}
 
 /// A message that was approved beforehand, for whoever has not written for a day.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,12 +52,12 @@ pub struct Template {
     /// Its language, such as `en` or `en_US`; Twilio knows by itself.
     pub language: String,
     /// What goes into `{{1}}`, `{{2}}` and so on.
-    pub slots: Vec<Slot>,
+    pub slots: Vec<TemplateSlot>,
 }
 
 /// What a place in a template is filled with: one line each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Slot {
+pub enum TemplateSlot {
     /// Who wants what.
     Title,
     /// What is asked, with its details; its beginning, if that is long.
@@ -56,7 +70,7 @@ pub enum Slot {
     Link,
 }
 
-impl Slot {
+impl TemplateSlot {
     fn name(self) -> &'static str {
         match self {
             Self::Title => "title",
@@ -77,9 +91,9 @@ impl Slot {
 impl Template {
     fn filled<'a>(&'a self, message: &'a Value) -> impl Iterator<Item = &'a str> {
         // Nobody answers what they have not read.
-        let is_read = self.slots.contains(&Slot::Question);
+        let is_read = self.slots.contains(&TemplateSlot::Question);
         self.slots.iter().map(move |slot| match slot {
-            Slot::Answer if !is_read => ON_ITS_PAGE,
+            TemplateSlot::Answer if !is_read => ON_ITS_PAGE,
             slot => slot.of(message),
         })
     }
@@ -91,6 +105,22 @@ fn whatsapp(number: &str) -> Option<Means> {
     is_phone_number(&number).then_some(Means::Whatsapp(number))
 }
 
+impl Setup for WhatsappSettings {
+    type Channel = dyn Channel;
+
+    const NAME: &'static str = NAME;
+
+    fn open(self, context: &ChannelContext) -> Result<Arc<Self::Channel>, String> {
+        let http = context.http()?;
+        Ok(match self {
+            Self::Meta(settings) => Arc::new(MetaWhatsapp::new(*settings, http)?),
+            Self::Twilio(account, template) => {
+                Arc::new(TwilioWhatsapp::new(*account, template, http)?)
+            }
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,15 +129,21 @@ mod tests {
     #[test]
     fn nobody_answers_what_they_have_not_read() {
         let message = render::render(&cards::approve(), 4096);
-        let filled = |slots: Vec<Slot>| {
+        let filled = |slots: Vec<TemplateSlot>| {
             let template = Template { name: "x".into(), language: "en".into(), slots };
             template.filled(&message).map(str::to_owned).collect::<Vec<_>>()
         };
-        assert_eq!(filled(vec![Slot::Answer, Slot::Link]), ["on its page", cards::LINK]);
-        assert_eq!(filled(vec![Slot::Answer, Slot::Question])[0], "A7 yes or A7 no");
+        assert_eq!(
+            filled(vec![TemplateSlot::Answer, TemplateSlot::Link]),
+            ["on its page", cards::LINK]
+        );
+        assert_eq!(
+            filled(vec![TemplateSlot::Answer, TemplateSlot::Question])[0],
+            "A7 yes or A7 no"
+        );
         let message = render::render(&cards::choose(), 4096);
         let template =
-            Template { name: "x".into(), language: "en".into(), slots: vec![Slot::Until] };
+            Template { name: "x".into(), language: "en".into(), slots: vec![TemplateSlot::Until] };
         assert_eq!(template.filled(&message).collect::<Vec<_>>(), ["-"], "no place stays empty");
     }
 

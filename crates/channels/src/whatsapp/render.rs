@@ -1,5 +1,5 @@
 //! A card in `WhatsApp`. What the agent wrote stands in blocks of fixed width, in which nothing else is
-//! markup; nothing in it ends the block, and its addresses are spoilt.
+//! markup; nothing in it ends the block, and its addresses are defanged.
 //!
 //! The message is what both carriers need to make theirs: `body`, perhaps `buttons` or `rows` to press,
 //! and `template` with what templates can say.
@@ -7,8 +7,8 @@
 use serde_json::{Value, json};
 
 use super::ON_ITS_PAGE;
-use crate::card::{Button, Card, Stage, Ways};
-use crate::plain::{beginning, facts, one_line, spoilt, units};
+use views::message_card::plain_text::{beginning, defanged, facts, one_line, units};
+use views::message_card::{AnswerOptions, CardButton, CardStage, MessageCard};
 
 /// How long a text may be beside things to press.
 const BESIDE: usize = 1024;
@@ -23,7 +23,7 @@ const ROWS: usize = 10;
 const IN_TEMPLATE: usize = 500;
 
 /// The message, without whom it goes to; its text no longer than the carrier takes.
-pub(super) fn render(card: &Card, longest: usize) -> Value {
+pub(super) fn render(card: &MessageCard, longest: usize) -> Value {
     let mut message = pressed(card)
         .filter(|message| {
             message.get("body").and_then(Value::as_str).is_some_and(|b| units(b) <= BESIDE)
@@ -36,9 +36,9 @@ pub(super) fn render(card: &Card, longest: usize) -> Value {
 }
 
 /// With things to press, if there are any and they can be shown whole.
-fn pressed(card: &Card) -> Option<Value> {
-    let Stage::Open(ways) = &card.stage else { return None };
-    let offered: Vec<&Button> = ways.buttons.iter().filter(|b| !b.wants_words).collect();
+fn pressed(card: &MessageCard) -> Option<Value> {
+    let CardStage::Open(ways) = &card.stage else { return None };
+    let offered: Vec<&CardButton> = ways.buttons.iter().filter(|b| !b.wants_words).collect();
     let labels: Vec<String> = offered.iter().map(|b| one_line(&b.label)).collect();
     let words: Vec<String> = offered.iter().map(|b| one_line(&b.word)).collect();
     let fits = |most: usize| {
@@ -53,14 +53,14 @@ fn pressed(card: &Card) -> Option<Value> {
         return None;
     }
     if offered.len() <= BUTTONS && fits(BUTTON) {
-        let button = |(b, title): (&&Button, &String)| json!({ "id": b.token, "title": title });
+        let button = |(b, title): (&&CardButton, &String)| json!({ "id": b.token, "title": title });
         let buttons: Vec<Value> = offered.iter().zip(&labels).map(button).collect();
         return Some(json!({ "body": body(card, None, hint), "buttons": buttons }));
     }
     // Long ones stand below their word, or in the text where even that has no room.
     let named = fits(ROW);
     let below = labels.iter().all(|label| units(label) <= BELOW);
-    let row = |((b, label), word): ((&&Button, &String), &String)| match (named, below) {
+    let row = |((b, label), word): ((&&CardButton, &String), &String)| match (named, below) {
         (true, _) => json!({ "id": b.token, "title": label }),
         (false, true) if !label.is_empty() => {
             json!({ "id": b.token, "title": word, "description": label })
@@ -76,10 +76,10 @@ fn pressed(card: &Card) -> Option<Value> {
 }
 
 /// Without anything to press: answered in words, if all of it fits.
-fn written(card: &Card, longest: usize) -> String {
+fn written(card: &MessageCard, longest: usize) -> String {
     let ways = match &card.stage {
-        Stage::Open(ways) => answers(ways),
-        Stage::Over { headline, at, comment } => {
+        CardStage::Open(ways) => answers(ways),
+        CardStage::Closed { headline, at, comment } => {
             let comment = comment.as_deref().map(theirs).filter(|comment| !comment.is_empty());
             let over = format!("{}, {at}", strong(headline));
             [Some(over), comment].into_iter().flatten().collect::<Vec<_>>().join("\n")
@@ -90,21 +90,21 @@ fn written(card: &Card, longest: usize) -> String {
         return whole;
     }
     let (before, after) = match &card.stage {
-        Stage::Open(_) => {
+        CardStage::Open(_) => {
             (title(card), "There is more of it. Read and answer it on its page:".to_owned())
         }
-        Stage::Over { headline, at, .. } => {
+        CardStage::Closed { headline, at, .. } => {
             (title(card), format!("{}, {at}\nThere is more of it on its page:", strong(headline)))
         }
     };
     let around = units(&before) + units(&after) + units(&card.link) + 20;
-    // What is spoilt takes more room than what was written.
-    let words = spoilt(card.words.trim());
+    // What is defanged takes more room than what was written.
+    let words = defanged(card.words.trim());
     let shown = beginning(&words, longest.saturating_sub(around).min(longest / 2), units);
     format!("{before}\n{}\n{after}\n{}", block(&format!("{shown}…")), card.link)
 }
 
-fn body(card: &Card, listing: Option<String>, ways: Option<String>) -> String {
+fn body(card: &MessageCard, listing: Option<String>, ways: Option<String>) -> String {
     let mut lines = vec![title(card)];
     lines.extend(card.note.as_deref().map(plain));
     lines.push(theirs(&card.words));
@@ -116,7 +116,7 @@ fn body(card: &Card, listing: Option<String>, ways: Option<String>) -> String {
         lines.extend(["Details:".to_owned(), theirs(&facts(&card.facts))]);
     }
     lines.extend(listing);
-    if let (Some(until), Stage::Open(_)) = (&card.until, &card.stage) {
+    if let (Some(until), CardStage::Open(_)) = (&card.until, &card.stage) {
         lines.push(format!("Until: {}", plain(until)));
     }
     lines.extend(ways);
@@ -126,9 +126,9 @@ fn body(card: &Card, listing: Option<String>, ways: Option<String>) -> String {
 }
 
 /// What to write back. Replies say what they reply to, so a code is of use only to those who do not.
-fn answers(ways: &Ways) -> String {
+fn answers(ways: &AnswerOptions) -> String {
     let code = ways.code.as_deref().map(|code| format!("{code} ")).unwrap_or_default();
-    let one = |b: &Button| format!("{code}{}: {}", one_line(&b.word), one_line(&b.label));
+    let one = |b: &CardButton| format!("{code}{}: {}", one_line(&b.word), one_line(&b.label));
     let presses: Vec<String> = ways.buttons.iter().filter(|b| !b.wants_words).map(one).collect();
     if !presses.is_empty() {
         let presses = theirs(&presses.join("\n"));
@@ -146,7 +146,7 @@ fn either(code: &str, words: &[String]) -> String {
     words.iter().map(|word| format!("{code} {word}")).collect::<Vec<_>>().join(" or ")
 }
 
-fn title(card: &Card) -> String {
+fn title(card: &MessageCard) -> String {
     let urgent = if card.urgent { "Urgent: " } else { "" };
     strong(&format!("{urgent}{}", card.title))
 }
@@ -158,12 +158,12 @@ fn strong(words: &str) -> String {
 
 /// Words of ours.
 fn plain(words: &str) -> String {
-    spoilt(&one_line(words))
+    defanged(&one_line(words))
 }
 
 /// Words of whoever, in a block.
 fn theirs(words: &str) -> String {
-    let words = spoilt(words.trim());
+    let words = defanged(words.trim());
     if words.is_empty() { words } else { block(&words) }
 }
 
@@ -184,17 +184,17 @@ fn block(words: &str) -> String {
 }
 
 /// What templates can say, each on one line.
-fn template(card: &Card) -> Value {
+fn template(card: &MessageCard) -> Value {
     let mut asked = vec![card.words.trim().to_owned()];
     asked.extend(card.context.clone());
     asked.extend((!card.facts.is_empty()).then(|| facts(&card.facts)));
-    let asked = spoilt(&one_line(&asked.join(" ")));
+    let asked = defanged(&one_line(&asked.join(" ")));
     let shown = beginning(&asked, IN_TEMPLATE, units);
     let is_whole = shown == asked.trim_end();
     let question = if is_whole { shown.to_owned() } else { format!("{shown}…") };
     let answer = match &card.stage {
-        Stage::Over { headline, at, .. } => format!("{}, {at}", plain(headline)),
-        Stage::Open(ways) => {
+        CardStage::Closed { headline, at, .. } => format!("{}, {at}", plain(headline)),
+        CardStage::Open(ways) => {
             let offered = ways.buttons.iter().filter(|b| !b.wants_words);
             let words: Vec<String> = offered.map(|b| one_line(&b.word)).collect();
             // The words of a choice mean nothing without its labels, which have no room here.
@@ -249,16 +249,16 @@ mod tests {
 
     #[test]
     fn how_much_there_is_to_press_decides_how_it_is_shown() {
-        let Stage::Open(ways) = cards::choose().stage else { panic!("it is open") };
+        let CardStage::Open(ways) = cards::choose().stage else { panic!("it is open") };
         let shown = |labels: &[&str]| {
-            let button = |(at, label): (usize, &&str)| Button {
+            let button = |(at, label): (usize, &&str)| CardButton {
                 label: (*label).into(),
                 word: (at + 1).to_string(),
                 ..ways.buttons[0].clone()
             };
             let buttons = labels.iter().enumerate().map(button).collect();
-            let stage = Stage::Open(Ways { buttons, ..ways.clone() });
-            let message = render(&Card { stage, ..cards::choose() }, 4096);
+            let stage = CardStage::Open(AnswerOptions { buttons, ..ways.clone() });
+            let message = render(&MessageCard { stage, ..cards::choose() }, 4096);
             if let Some(row) = message.pointer("/rows/0") {
                 let below = row.get("description").is_some();
                 let listed = message["body"].as_str().unwrap().contains("\n```1: ");

@@ -1,10 +1,12 @@
 //! Cards of all shapes.
 
-use channels::card::{Button, Card, Fact, Stage, Tone, Ways};
 use channels::testing::cards;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
+use views::message_card::{
+    AnswerOptions, ButtonTone, CardButton, CardFact, CardStage, MessageCard,
+};
 
 /// Words: of any characters, of what platforms take for markup, hidden, or long.
 fn words() -> impl Strategy<Value = String> {
@@ -14,30 +16,32 @@ fn words() -> impl Strategy<Value = String> {
     prop_oneof![any::<String>(), markup, long, hidden, Just("🙂".repeat(3000))]
 }
 
-fn button() -> impl Strategy<Value = Button> {
+fn button() -> impl Strategy<Value = CardButton> {
     let label = prop_oneof![words(), "[A-Za-z ]{1,30}"];
     (label, "[A-Za-z0-9._-]{1,64}", "[a-z0-9]{1,4}", any::<bool>()).prop_map(
-        |(label, token, word, wants_words)| Button {
+        |(label, token, word, wants_words)| CardButton {
             label,
             token,
-            tone: Tone::Plain,
+            tone: ButtonTone::Plain,
             word,
             wants_words,
         },
     )
 }
 
-fn stage() -> impl Strategy<Value = Stage> {
+fn stage() -> impl Strategy<Value = CardStage> {
     let ways = (vec(button(), 0..13), any::<bool>(), option::of("[A-Z][0-9]"), any::<bool>());
     let open = ways.prop_map(|(mut buttons, reply, code, has_form)| {
         // A word stands for one button alone.
         for (at, button) in buttons.iter_mut().enumerate() {
             button.word = format!("{}{at}", button.word);
         }
-        let Stage::Open(Ways { form, .. }) = cards::form().stage else { unreachable!() };
-        Stage::Open(Ways { buttons, reply, code, form: form.filter(|_| has_form) })
+        let CardStage::Open(AnswerOptions { form, .. }) = cards::form().stage else {
+            unreachable!()
+        };
+        CardStage::Open(AnswerOptions { buttons, reply, code, form: form.filter(|_| has_form) })
     });
-    let over = option::of(words()).prop_map(|comment| Stage::Over {
+    let over = option::of(words()).prop_map(|comment| CardStage::Closed {
         headline: "Approved by Ada Lovelace".into(),
         at: "2026-03-01 09:41 CET".into(),
         comment,
@@ -46,10 +50,10 @@ fn stage() -> impl Strategy<Value = Stage> {
 }
 
 /// Any card.
-pub(crate) fn card() -> impl Strategy<Value = Card> {
-    let fact = (words(), words()).prop_map(|(name, value)| Fact { name, value });
+pub(crate) fn card() -> impl Strategy<Value = MessageCard> {
+    let fact = (words(), words()).prop_map(|(name, value)| CardFact { name, value });
     (words(), option::of(words()), vec(fact, 0..4), any::<bool>(), any::<bool>(), stage()).prop_map(
-        |(words, context, facts, timed, urgent, stage)| Card {
+        |(words, context, facts, timed, urgent, stage)| MessageCard {
             words,
             context,
             facts,

@@ -1,8 +1,8 @@
 //! What goes wrong, and what is said about it.
 
+use channels::DeliveryError;
 use channels::testing::slack::inbound::interaction;
 use channels::testing::slack::{Fault, person};
-use channels::{Failed, Medium};
 use serde_json::json;
 use url::Url;
 
@@ -27,13 +27,13 @@ async fn what_may_work_later_is_tried_later() {
     ] {
         workspace.next(fault);
         let slack = if fault == Fault::Silence { &hasty } else { &slack };
-        let failed = slack.deliver(parcel("C0OPS", &message)).await.unwrap_err();
-        let Failed::Later { why, after } = &failed else { panic!("{fault:?}: {failed:?}") };
+        let failed = slack.deliver(outbound("C0OPS", &message)).await.unwrap_err();
+        let DeliveryError::Later { why, after } = &failed else { panic!("{fault:?}: {failed:?}") };
         assert_eq!(*after, wait.map(Duration::from_secs), "{fault:?}");
         assert!(why.contains("Slack") && !why.contains("xoxb") && !why.contains("127."), "{why}");
     }
     assert_eq!(workspace.messages(), [], "nothing of it was posted");
-    assert!(slack.deliver(parcel("C0OPS", &message)).await.is_ok());
+    assert!(slack.deliver(outbound("C0OPS", &message)).await.is_ok());
 }
 
 #[tokio::test]
@@ -51,15 +51,18 @@ async fn what_never_works_says_what_to_do() {
         ("U0NOBODY", "check the id"),
         ("U0ROBOT", "choose a person"),
     ] {
-        let failed = slack.deliver(parcel(to, &message)).await.unwrap_err();
-        assert!(matches!(&failed, Failed::Never { why } if why.contains(said)), "{to}: {failed}");
+        let failed = slack.deliver(outbound(to, &message)).await.unwrap_err();
+        assert!(
+            matches!(&failed, DeliveryError::Never { why } if why.contains(said)),
+            "{to}: {failed}"
+        );
     }
     workspace.next(Fault::Refusal("missing_scope"));
-    let failed = slack.deliver(parcel("C0OPS", &message)).await.unwrap_err();
+    let failed = slack.deliver(outbound("C0OPS", &message)).await.unwrap_err();
     assert!(failed.to_string().contains("lacks the scope chat:write"), "{failed}");
     // what we would make wrong is refused by Slack, so that a test would see it
-    let failed = slack.deliver(parcel("C0OPS", &json!({ "text": "<!channel>" }))).await;
-    assert!(matches!(failed, Err(Failed::Never { .. })), "{failed:?}");
+    let failed = slack.deliver(outbound("C0OPS", &json!({ "text": "<!channel>" }))).await;
+    assert!(matches!(failed, Err(DeliveryError::Never { .. })), "{failed:?}");
 }
 
 #[tokio::test]
@@ -68,12 +71,12 @@ async fn an_answer_finds_another_way() {
     let slack = slack(workspace.settings());
     let posted = delivered(&slack, "C0OPS", &approval()).await;
     let press = workspace.pressed(&posted.id, "Approve", "U0ADA").unwrap();
-    let pressed = heard(&slack, &interaction(&press, now())).remove(0);
+    let pressed = inbound(&slack, &interaction(&press, now())).remove(0);
     let count = |method: &str| workspace.calls_of(method).len();
 
     // the address that came with it counts five times
     for _ in 0..6 {
-        slack.answer(&pressed, "Thank you.").await.unwrap();
+        slack.reply(&pressed, "Thank you.").await.unwrap();
     }
     assert_eq!((count("response_url"), count("chat.postEphemeral")), (6, 1));
 
@@ -87,7 +90,7 @@ async fn an_answer_finds_another_way() {
     ] {
         let mut forged = pressed.clone();
         forged.place["response_url"] = json!(url);
-        slack.answer(&forged, "Thank you.").await.unwrap();
+        slack.reply(&forged, "Thank you.").await.unwrap();
     }
     assert_eq!((count("response_url"), count("chat.postEphemeral")), (6, 6));
 
@@ -95,18 +98,18 @@ async fn an_answer_finds_another_way() {
     let mut elsewhere = pressed.clone();
     elsewhere.place["response_url"] = json!(null);
     elsewhere.place["channel"] = json!("C0SECRET");
-    slack.answer(&elsewhere, "Thank you.").await.unwrap();
+    slack.reply(&elsewhere, "Thank you.").await.unwrap();
     let last = workspace.messages().pop().unwrap();
     assert_eq!((last.channel.as_str(), last.thread_ts), ("D0ADA", None));
 
     let hasty = hasty(workspace.settings());
     for fault in [Fault::Slower(3), Fault::Status(502), Fault::Silence] {
         let press = workspace.pressed(&posted.id, "Reject", "U0ADA").unwrap();
-        let pressed = heard(&slack, &interaction(&press, now())).remove(0);
+        let pressed = inbound(&slack, &interaction(&press, now())).remove(0);
         workspace.next(fault);
         let slack = if fault == Fault::Silence { &hasty } else { &slack };
-        let failed = slack.answer(&pressed, "Thank you.").await;
-        assert!(matches!(failed, Err(Failed::Later { .. })), "{fault:?}: {failed:?}");
+        let failed = slack.reply(&pressed, "Thank you.").await;
+        assert!(matches!(failed, Err(DeliveryError::Later { .. })), "{fault:?}: {failed:?}");
     }
 }
 
@@ -117,22 +120,22 @@ async fn what_others_sign_is_not_slacks() {
     let posted = delivered(&slack, "C0OPS", &approval()).await;
     let press = workspace.pressed(&posted.id, "Approve", "U0ADA").unwrap();
     let mut incoming = interaction(&press, now());
-    assert_eq!(slack.verify(&incoming.knock()), Ok(()));
+    assert_eq!(slack.verify(&incoming.call()), Ok(()));
     incoming.body.push(b' ');
-    assert!(slack.verify(&incoming.knock()).is_err());
+    assert!(slack.verify(&incoming.call()).is_err());
     incoming.body.pop();
     incoming.now = now().plus_seconds(301);
-    assert!(slack.verify(&incoming.knock()).is_err(), "it was said long ago");
+    assert!(slack.verify(&incoming.call()).is_err(), "it was said long ago");
     // without a secret there is nothing to know it by
     let unsigned = super::slack(workspace.socket_settings());
-    assert!(unsigned.verify(&interaction(&press, now()).knock()).is_err());
+    assert!(unsigned.verify(&interaction(&press, now()).call()).is_err());
 }
 
 #[tokio::test]
 async fn a_check_says_what_was_found() {
     let workspace = workspace().await;
     let channel = slack(workspace.settings());
-    assert_eq!(channel.medium(), Medium::Slack);
+    assert_eq!(channel.name(), "slack");
     assert_eq!(channel.check().await.unwrap(), "Slack knows us as countersign in Example");
     let listening = slack(workspace.socket_settings());
     let said = listening.check().await.unwrap();
@@ -143,10 +146,10 @@ async fn a_check_says_what_was_found() {
     workspace.allow("users:read");
     let failed = channel.check().await.unwrap_err().to_string();
     assert!(failed.contains("lacks the scopes chat:write (to write)"), "{failed}");
-    let wrong = Settings { bot_token: secret("xoxb-wrong"), ..workspace.settings() };
+    let wrong = SlackSettings { bot_token: secret("xoxb-wrong"), ..workspace.settings() };
     let failed = slack(wrong).check().await.unwrap_err().to_string();
     assert!(failed.contains("slack_bot_token") && !failed.contains("wrong"), "{failed}");
-    let wrong = Settings { app_token: Some(secret("xapp-wrong")), ..workspace.settings() };
+    let wrong = SlackSettings { app_token: Some(secret("xapp-wrong")), ..workspace.settings() };
     workspace.allow("chat:write");
     let failed = slack(wrong).check().await.unwrap_err().to_string();
     assert!(failed.contains("slack_app_token"), "{failed}");
@@ -154,7 +157,7 @@ async fn a_check_says_what_was_found() {
 
 #[test]
 fn what_is_half_set_up_is_refused() {
-    let settings = |bot: &str, signing: Option<&str>, app: Option<&str>| Settings {
+    let settings = |bot: &str, signing: Option<&str>, app: Option<&str>| SlackSettings {
         bot_token: secret(bot),
         signing_secret: signing.map(secret),
         app_token: app.map(secret),
@@ -172,7 +175,7 @@ fn what_is_half_set_up_is_refused() {
     }
     for base in [None, Some("https://slack-gov.com/api"), Some("http://127.0.0.1:1/api/")] {
         let base: Option<Url> = base.map(|base| base.parse().unwrap());
-        let fine = Settings { base, ..settings("xoxb-1", Some("s"), None) };
+        let fine = SlackSettings { base, ..settings("xoxb-1", Some("s"), None) };
         assert!(Slack::new(fine, reqwest::Client::new()).is_ok());
     }
 }

@@ -1,13 +1,15 @@
 //! From a card to an answer.
 
-use channels::card::{Card, Fields, Sheet, Stage, Tone, WORDS, Ways};
-use channels::heard::{About, What};
+use channels::inbound::{InReplyTo, InboundContent};
 use channels::testing::slack::inbound::{event, interaction, wrote};
 use channels::testing::slack::{BOT_TOKEN, OTHER_TOKEN, person};
-use channels::{Channel, Failed, Heard, Parcel};
+use channels::{Channel, DeliveryError, InboundMessage, OutboundMessage};
 use kernel::directory::Means;
 use kernel::form::Form;
 use serde_json::{Value, json};
+use views::message_card::{
+    AnswerOptions, ButtonTone, CardStage, DialogFields, FormDialog, MessageCard, WORDS,
+};
 
 use super::*;
 
@@ -21,27 +23,28 @@ async fn an_approval_is_pressed_answered_and_locked() {
     assert_eq!(sent.body["metadata"]["event_payload"], json!({ "key": "key-1" }));
 
     let press = workspace.pressed(&posted.id, "Approve", "U0ADA").unwrap();
-    let heard = heard(&slack, &interaction(&press, now()));
-    let [heard] = &heard[..] else { panic!("{heard:?}") };
-    assert_eq!(heard.from, Means::Slack("U0ADA".to_owned()));
-    let expected = What::Pressed { token: "tok.yes".to_owned(), posted: Some(posted.id.clone()) };
-    assert_eq!(heard.what, expected);
+    let inbound = inbound(&slack, &interaction(&press, now()));
+    let [inbound] = &inbound[..] else { panic!("{inbound:?}") };
+    assert_eq!(inbound.from, Means::Slack("U0ADA".to_owned()));
+    let expected =
+        InboundContent::Pressed { token: "tok.yes".to_owned(), posted: Some(posted.id.clone()) };
+    assert_eq!(inbound.what, expected);
 
-    slack.answer(heard, " ").await.unwrap();
+    slack.reply(inbound, " ").await.unwrap();
     assert_eq!(workspace.calls_of("response_url"), [], "there is nothing to say");
-    slack.answer(heard, "Thank you. <!channel>").await.unwrap();
+    slack.reply(inbound, "Thank you. <!channel>").await.unwrap();
     let said = workspace.calls_of("response_url");
     let [said] = &said[..] else { panic!("{said:?}") };
     assert_eq!(said.body["response_type"], "ephemeral");
     assert_eq!(said.body["replace_original"], false);
     assert_eq!(said.body["text"], "Thank you. &lt;!channel&gt;");
 
-    let stage = Stage::Over {
+    let stage = CardStage::Closed {
         headline: "Approved by Ada Lovelace".to_owned(),
         at: "10:00".to_owned(),
         comment: None,
     };
-    let over = slack.render(&Card { stage, ..approval() });
+    let over = slack.render(&MessageCard { stage, ..approval() });
     slack.update(&posted, &over, None).await.unwrap();
     let locked = workspace.message(&posted.id).unwrap().body.to_string();
     assert!(locked.contains("Approved by Ada Lovelace"), "{locked}");
@@ -52,49 +55,55 @@ async fn an_approval_is_pressed_answered_and_locked() {
 async fn one_of_many_is_chosen_in_a_menu_and_a_link_says_nothing() {
     let workspace = workspace().await;
     let slack = slack(workspace.settings());
-    let buttons = (1..=8).map(|i| button(&format!("Plan <{i}>"), &format!("tok.{i}"), Tone::Plain));
-    let card = card(Ways { buttons: buttons.collect(), ..Ways::default() });
+    let buttons =
+        (1..=8).map(|i| button(&format!("Plan <{i}>"), &format!("tok.{i}"), ButtonTone::Plain));
+    let card = card(AnswerOptions { buttons: buttons.collect(), ..AnswerOptions::default() });
     let posted = delivered(&slack, "C0OPS", &card).await;
     let press = workspace.pressed(&posted.id, "Plan <7>", "U0ADA").unwrap();
-    let chosen = heard(&slack, &interaction(&press, now()));
-    assert!(matches!(&chosen[0].what, What::Pressed { token, .. } if token == "tok.7"));
+    let chosen = inbound(&slack, &interaction(&press, now()));
+    assert!(matches!(&chosen[0].what, InboundContent::Pressed { token, .. } if token == "tok.7"));
     let link = workspace.pressed(&posted.id, "Open its page", "U0ADA").unwrap();
-    assert_eq!(heard(&slack, &interaction(&link, now())), []);
+    assert_eq!(inbound(&slack, &interaction(&link, now())), []);
 }
 
 #[tokio::test]
 async fn threads() {
     let workspace = workspace().await;
     let slack = slack(workspace.settings());
-    let first = delivered(&slack, "C0OPS", &card(Ways { reply: true, ..Ways::default() })).await;
+    let first = delivered(
+        &slack,
+        "C0OPS",
+        &card(AnswerOptions { reply: true, ..AnswerOptions::default() }),
+    )
+    .await;
     let (_, ts) = first.id.split_once('/').unwrap();
 
     // a reply below a message names it
     let reply = wrote("Ev1", "C0OPS", Some(ts), "U0ADA", "yes & no");
-    let said = heard(&slack, &event(&reply, now()));
-    let about = About::Posted(first.id.clone());
-    assert_eq!(said[0].what, What::Wrote { text: "yes & no".to_owned(), about });
-    slack.answer(&said[0], "Taken.").await.unwrap();
+    let said = inbound(&slack, &event(&reply, now()));
+    let about = InReplyTo::Posted(first.id.clone());
+    assert_eq!(said[0].what, InboundContent::Wrote { text: "yes & no".to_owned(), about });
+    slack.reply(&said[0], "Taken.").await.unwrap();
     let whispered = &workspace.calls_of("chat.postEphemeral")[0].body;
     assert_eq!((&whispered["user"], &whispered["thread_ts"]), (&json!("U0ADA"), &json!(ts)));
 
     // below another message, as Slack or as we call it
     for thread in [ts, &first.id] {
         let message = slack.render(&approval());
-        let below = Parcel { thread: Some(thread), ..parcel("C0OPS", &message) };
+        let below = OutboundMessage { thread: Some(thread), ..outbound("C0OPS", &message) };
         let posted = slack.deliver(below).await.unwrap();
         assert_eq!(workspace.message(&posted.id).unwrap().thread_ts.as_deref(), Some(ts));
         assert_eq!(posted.thread.as_ref(), Some(&first.id), "replies name that one");
         // what is said about a press there stays there
         let press = workspace.pressed(&posted.id, "Approve", "U0ADA").unwrap();
-        let pressed = heard(&slack, &interaction(&press, now()));
-        slack.answer(&pressed[0], "Thank you.").await.unwrap();
+        let pressed = inbound(&slack, &interaction(&press, now()));
+        slack.reply(&pressed[0], "Thank you.").await.unwrap();
         let said = workspace.calls_of("response_url").pop().unwrap();
         assert_eq!(said.body["thread_ts"], ts);
     }
     let message = slack.render(&approval());
-    let nowhere = Parcel { thread: Some("<!channel>"), ..parcel("C0OPS", &message) };
-    assert!(matches!(slack.deliver(nowhere).await, Err(Failed::Never { .. })));
+    let nowhere = OutboundMessage { thread: Some("<!channel>"), ..outbound("C0OPS", &message) };
+    assert!(matches!(slack.deliver(nowhere).await, Err(DeliveryError::Never { .. })));
 }
 
 #[tokio::test]
@@ -102,7 +111,7 @@ async fn a_token_that_was_brought_is_used_and_shown_nowhere() {
     let workspace = workspace().await;
     let slack = slack(workspace.settings());
     let (message, brought) = (slack.render(&approval()), secret(OTHER_TOKEN));
-    let given = Parcel { token: Some(&brought), ..parcel("C0OPS", &message) };
+    let given = OutboundMessage { token: Some(&brought), ..outbound("C0OPS", &message) };
     assert!(!format!("{given:?} {slack:?}").contains("xoxb"), "{given:?}");
     let posted = slack.deliver(given).await.unwrap();
     assert_eq!(workspace.calls()[0].token.as_deref(), Some(OTHER_TOKEN));
@@ -119,9 +128,9 @@ async fn a_token_that_was_brought_is_used_and_shown_nowhere() {
 
     for bad in ["xoxb-wrong", "xoxb-1-played\r\nx-more: 1", "", "xoxb-é"] {
         let bad = secret(bad);
-        let given = Parcel { token: Some(&bad), ..parcel("C0OPS", &message) };
+        let given = OutboundMessage { token: Some(&bad), ..outbound("C0OPS", &message) };
         let refused = slack.deliver(given).await;
-        let Err(Failed::Never { why }) = refused else { panic!("{refused:?}") };
+        let Err(DeliveryError::Never { why }) = refused else { panic!("{refused:?}") };
         assert!(why.contains("the bot token the agent gave") && !why.contains("xoxb"), "{why}");
     }
 }
@@ -144,15 +153,16 @@ fn form() -> Form {
 }
 
 /// Somebody who pressed what opens a form.
-async fn about_to_fill(workspace: &Workspace, slack: &Slack) -> Heard {
-    let ways = Ways { form: Some(("tok.form".to_owned(), form())), ..Ways::default() };
+async fn about_to_fill(workspace: &Workspace, slack: &Slack) -> InboundMessage {
+    let ways =
+        AnswerOptions { form: Some(("tok.form".to_owned(), form())), ..AnswerOptions::default() };
     let posted = delivered(slack, "C0OPS", &card(ways)).await;
     let press = workspace.pressed(&posted.id, "Fill in the form", "U0ADA").unwrap();
-    heard(slack, &interaction(&press, now())).remove(0)
+    inbound(slack, &interaction(&press, now())).remove(0)
 }
 
-fn sheet(fields: Fields) -> Sheet {
-    Sheet {
+fn sheet(fields: DialogFields) -> FormDialog {
+    FormDialog {
         token: "tok.sheet".to_owned(),
         title: "Supply a value".to_owned(),
         words: "What shall it be?".to_owned(),
@@ -166,7 +176,7 @@ async fn a_form_is_filled_in() {
     let workspace = workspace().await;
     let slack = slack(workspace.settings());
     let pressed = about_to_fill(&workspace, &slack).await;
-    slack.open(&pressed, &sheet(Fields::Form(form()))).await.unwrap();
+    slack.open_form(&pressed, &sheet(DialogFields::Form(form()))).await.unwrap();
     let filled = [
         ("Name", json!("Ada <L>")),
         ("Count", json!("2.50")),
@@ -180,8 +190,8 @@ async fn a_form_is_filled_in() {
     ];
     assert_eq!(workspace.submitted("U0ADA", &filled[1..]), None, "the name is needed");
     let submitted = workspace.submitted("U0ADA", &filled).unwrap();
-    let sent = heard(&slack, &interaction(&submitted, now())).remove(0);
-    let What::Submitted { token, values } = &sent.what else { panic!("{sent:?}") };
+    let sent = inbound(&slack, &interaction(&submitted, now())).remove(0);
+    let InboundContent::Submitted { token, values } = &sent.what else { panic!("{sent:?}") };
     assert_eq!(token, "tok.sheet");
     // the form takes every value, and takes none for something else
     let expected = json!({
@@ -193,13 +203,13 @@ async fn a_form_is_filled_in() {
     assert_eq!(Value::from(values.clone()), expected);
 
     // there is nothing to answer at in a modal but the channel it was opened from
-    slack.answer(&sent, "Thank you.").await.unwrap();
+    slack.reply(&sent, "Thank you.").await.unwrap();
     let whispered = &workspace.calls_of("chat.postEphemeral")[0].body;
     assert_eq!((&whispered["channel"], &whispered["user"]), (&json!("C0OPS"), &json!("U0ADA")));
 
     // what opens a form does so once
-    let again = slack.open(&pressed, &sheet(Fields::Form(form()))).await;
-    assert!(matches!(again, Err(Failed::Never { .. })), "{again:?}");
+    let again = slack.open_form(&pressed, &sheet(DialogFields::Form(form()))).await;
+    assert!(matches!(again, Err(DeliveryError::Never { .. })), "{again:?}");
 }
 
 #[tokio::test]
@@ -207,12 +217,15 @@ async fn words_are_asked_for() {
     let workspace = workspace().await;
     let slack = slack(workspace.settings());
     let pressed = about_to_fill(&workspace, &slack).await;
-    let fields =
-        Fields::Words { label: "Why not?".to_owned(), filled: String::new(), optional: false };
-    slack.open(&pressed, &sheet(fields)).await.unwrap();
+    let fields = DialogFields::Words {
+        label: "Why not?".to_owned(),
+        filled: String::new(),
+        optional: false,
+    };
+    slack.open_form(&pressed, &sheet(fields)).await.unwrap();
     let submitted = workspace.submitted("U0ADA", &[("Why not?", json!("too\nmuch"))]).unwrap();
-    let sent = heard(&slack, &interaction(&submitted, now())).remove(0);
-    let What::Submitted { values, .. } = &sent.what else { panic!("{sent:?}") };
+    let sent = inbound(&slack, &interaction(&submitted, now())).remove(0);
+    let InboundContent::Submitted { values, .. } = &sent.what else { panic!("{sent:?}") };
     assert_eq!(values[WORDS], "too\nmuch");
 }
 
@@ -224,13 +237,13 @@ async fn what_slack_cannot_show_is_not_opened() {
     let secret = json!({ "fields": [
         { "key": "pin", "label": "PIN", "type": "text", "sensitive": true },
     ] });
-    let fields = Fields::Form(serde_json::from_value(secret).unwrap());
-    let refused = slack.open(&pressed, &sheet(fields)).await;
-    assert!(matches!(refused, Err(Failed::Never { .. })), "{refused:?}");
+    let fields = DialogFields::Form(serde_json::from_value(secret).unwrap());
+    let refused = slack.open_form(&pressed, &sheet(fields)).await;
+    assert!(matches!(refused, Err(DeliveryError::Never { .. })), "{refused:?}");
     assert_eq!(workspace.views(), Vec::<Value>::new());
-    let nobody_pressed = Heard { place: json!({}), ..pressed };
-    let refused = slack.open(&nobody_pressed, &sheet(Fields::Form(form()))).await;
-    assert!(matches!(refused, Err(Failed::Never { .. })), "{refused:?}");
+    let nobody_pressed = InboundMessage { place: json!({}), ..pressed };
+    let refused = slack.open_form(&nobody_pressed, &sheet(DialogFields::Form(form()))).await;
+    assert!(matches!(refused, Err(DeliveryError::Never { .. })), "{refused:?}");
 }
 
 /// Whom the gateway takes for whom hangs on this.
@@ -267,15 +280,15 @@ async fn only_an_address_that_was_confirmed_counts() {
         ("U0GRID", None),
         ("U0NOBODY", None),
     ] {
-        let heard = Heard {
+        let inbound = InboundMessage {
             id: "1".to_owned(),
             from: Means::Slack(id.to_owned()),
             name: None,
             place: json!({}),
-            what: What::Stopped,
+            what: InboundContent::Stopped,
             at: None,
         };
-        assert_eq!(slack.email_of(&heard).await.unwrap().as_deref(), expected, "{id}");
+        assert_eq!(slack.verified_email(&inbound).await.unwrap().as_deref(), expected, "{id}");
     }
     assert_eq!(workspace.calls_of("auth.test").len(), 1, "who we are is asked once");
     assert_eq!(workspace.calls()[0].token.as_deref(), Some(BOT_TOKEN));

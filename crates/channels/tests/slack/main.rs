@@ -8,13 +8,15 @@ mod sockets;
 
 use std::time::Duration;
 
-use channels::card::{Button, Card, Fact, Stage, Tone, Ways};
-use channels::slack::{Settings, Slack};
+use channels::slack::{Slack, SlackSettings};
 use channels::testing::slack::Workspace;
 use channels::testing::slack::inbound::Incoming;
-use channels::{Channel, Heard, Parcel, Posted, Secret};
+use channels::{Channel, InboundMessage, OutboundMessage, PostedMessage, Secret};
 use kernel::Time;
 use serde_json::Value;
+use views::message_card::{
+    AnswerOptions, ButtonTone, CardButton, CardFact, CardStage, MessageCard,
+};
 
 fn now() -> Time {
     Time::from_millis(1_770_000_300_000)
@@ -25,58 +27,58 @@ async fn workspace() -> Workspace {
 }
 
 /// Waits for answers longer than any test takes.
-fn slack(settings: Settings) -> Slack {
+fn slack(settings: SlackSettings) -> Slack {
     with_patience(settings, Duration::from_secs(20))
 }
 
 /// Soon gives up on a Slack that says nothing.
-fn hasty(settings: Settings) -> Slack {
+fn hasty(settings: SlackSettings) -> Slack {
     with_patience(settings, Duration::from_millis(200))
 }
 
-fn with_patience(settings: Settings, patience: Duration) -> Slack {
+fn with_patience(settings: SlackSettings, patience: Duration) -> Slack {
     let client = reqwest::Client::builder().timeout(patience).build().unwrap();
     Slack::new(settings, client).unwrap().with_pause(Duration::from_millis(1))
 }
 
-fn button(label: &str, token: &str, tone: Tone) -> Button {
+fn button(label: &str, token: &str, tone: ButtonTone) -> CardButton {
     let (label, token, word) = (label.to_owned(), token.to_owned(), "yes".to_owned());
-    Button { label, token, tone, word, wants_words: false }
+    CardButton { label, token, tone, word, wants_words: false }
 }
 
-fn card(ways: Ways) -> Card {
-    Card {
+fn card(ways: AnswerOptions) -> MessageCard {
+    MessageCard {
         title: "agent_billing asks for your approval".to_owned(),
         note: None,
         words: "Refund €120.00 to Ada?".to_owned(),
         context: None,
-        facts: vec![Fact { name: "order".to_owned(), value: "4711".to_owned() }],
+        facts: vec![CardFact { name: "order".to_owned(), value: "4711".to_owned() }],
         until: None,
         link: "https://ask.example.com/asks/ask_1".to_owned(),
         urgent: false,
-        stage: Stage::Open(ways),
+        stage: CardStage::Open(ways),
     }
 }
 
-fn approval() -> Card {
-    let yes = button("Approve", "tok.yes", Tone::Yes);
-    let no = button("Reject", "tok.no", Tone::No);
-    card(Ways { buttons: vec![yes, no], ..Ways::default() })
+fn approval() -> MessageCard {
+    let yes = button("Approve", "tok.yes", ButtonTone::Yes);
+    let no = button("Reject", "tok.no", ButtonTone::No);
+    card(AnswerOptions { buttons: vec![yes, no], ..AnswerOptions::default() })
 }
 
-fn parcel<'a>(to: &'a str, message: &'a Value) -> Parcel<'a> {
-    Parcel { to, message, key: "key-1", thread: None, token: None, now: now() }
+fn outbound<'a>(to: &'a str, message: &'a Value) -> OutboundMessage<'a> {
+    OutboundMessage { to, message, key: "key-1", thread: None, token: None, now: now() }
 }
 
-async fn delivered(slack: &Slack, to: &str, card: &Card) -> Posted {
+async fn delivered(slack: &Slack, to: &str, card: &MessageCard) -> PostedMessage {
     let message = slack.render(card);
-    slack.deliver(parcel(to, &message)).await.unwrap()
+    slack.deliver(outbound(to, &message)).await.unwrap()
 }
 
 /// What a call says, once it is known to be Slack's.
-fn heard(slack: &Slack, incoming: &Incoming) -> Vec<Heard> {
-    slack.verify(&incoming.knock()).unwrap();
-    slack.parse(&incoming.knock()).unwrap().heard
+fn inbound(slack: &Slack, incoming: &Incoming) -> Vec<InboundMessage> {
+    slack.verify(&incoming.call()).unwrap();
+    slack.parse(&incoming.call()).unwrap().inbound
 }
 
 fn secret(text: &str) -> Secret {

@@ -86,6 +86,13 @@ pub(super) struct Channel {
     pub(super) bot_token: Option<BotToken>,
 }
 
+impl Channel {
+    /// The further recipients of a mail.
+    pub(super) fn copies(&self) -> Vec<Means> {
+        self.addresses.iter().skip(1).map(|address| Means::email(address)).collect()
+    }
+}
+
 /// The token of an app in Slack that an agent lends for one call. It never prints.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BotToken(String);

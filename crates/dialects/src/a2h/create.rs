@@ -178,6 +178,13 @@ pub(super) fn id(from: Members<'_>, key: &str) -> Result<String, WireError> {
     if fits && !matches!(id, "." | "..") { Ok(id.to_owned()) } else { Err(bad()) }
 }
 
+/// Whether the body says that the request cannot be undone where nothing is kept: beside the members of
+/// the protocol. In `kwargs` and `state` it is kept.
+pub(super) fn marks_beside(call: Members<'_>, spec: Members<'_>) -> bool {
+    call.marks_irreversible(&["spec", "status"])
+        || spec.marks_irreversible(&["kwargs", "state", "response_schema"])
+}
+
 /// What is particular to a kind of call.
 struct Parts {
     kind: Kind,
@@ -211,6 +218,7 @@ impl Parts {
             (name, options),
             ("state", state.map(|state| json!(state))),
             (OWN_APP, channel.bot_token.as_ref().map(|_| json!(true))),
+            ("irreversible", marks_beside(call, spec).then(|| json!(true))),
         ] {
             kept.extend(value.map(|value| (key.to_owned(), value)));
         }
@@ -224,7 +232,8 @@ impl Parts {
         let fingerprint = Digest::of_json(&json!({ "question": question, "kept": told }));
         let to = Addressed::from(&channel);
         let conversation = channel.conversation.as_ref().map(conversation::named).transpose()?;
-        let ask = ask(question, kept, stances, silence);
+        let copies = channel.copies();
+        let ask = NewAsk { copies, ..ask(question, kept, stances, silence) };
         let (place, bot_token) = (channel.place, channel.bot_token);
         Ok(NewCall { ask, call_id, fingerprint, to, place, conversation, bot_token })
     }
@@ -256,6 +265,7 @@ pub(super) fn ask(
         verification: None,
         assurance: None,
         place: None,
+        copies: Vec::new(),
         claims: None,
     }
 }

@@ -82,6 +82,7 @@ pub fn parse_message(bytes: &[u8]) -> Result<NewMessage, WireError> {
         ("response_schema", wanted.clone()),
         ("channel_id", channel_id),
         ("state", state),
+        ("irreversible", create::marks_beside(body, spec).then(|| json!(true))),
     ] {
         kept.extend(value.map(|value| (key.to_owned(), value)));
     }

@@ -10,7 +10,7 @@
 //! | `options` | `reject_options`, `response_options` |
 //! | `message`, `schema`, `budget` | `POST /messages`, `GET /messages/{uid}`: `proto.a2h.dev/v1alpha1` |
 //! | `conversation` | `GET /conversations`, `GET /conversations/{uid}`, `GET /contact_channel/{id}`, and what webhooks tell |
-//! | `letter`, `slack` | what a call wants of the message that asks it |
+//! | `email`, `slack` | what a call wants of the message that asks it |
 //! | `humans` | `/humans`, `/humans/search`, `/humans/{id}` |
 //! | `wire`, [`errors`] | types and codes |
 //!
@@ -23,10 +23,10 @@ mod budget;
 pub mod channel;
 pub mod conversation;
 pub mod create;
+mod email;
 pub mod errors;
 pub mod escalate;
 pub mod humans;
-mod letter;
 pub mod message;
 pub mod options;
 mod parse;
@@ -39,10 +39,10 @@ pub mod wire;
 pub use channel::{BotToken, Medium, channels, validated};
 pub use conversation::{contact_channel, new_conversation};
 pub use create::{Addressed, NewCall, parse_function_call, parse_human_contact};
+pub use email::{EmailWish, RecipientField, copies, email_wish, is_copied};
 pub use errors::{CODES, WireError};
 pub use escalate::{Escalation, parse_escalation};
 pub use humans::{HumanBody, human, humans, parse_human};
-pub use letter::{Field, LetterWish, letter_wish};
 pub use message::{NewMessage, message, parse_message};
 pub use respond::{read_contact_response, read_function_response};
 pub use slack::{by_own_app, wants_plain_text};

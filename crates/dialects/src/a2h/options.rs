@@ -3,6 +3,7 @@
 //! What an option sends as a person's words is shown to that person before they press it: the receipt
 //! says what they were shown.
 
+use kernel::ask::irreversible::marks_irreversible;
 use kernel::question::Choice;
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +30,10 @@ pub struct ResponseOption {
     /// Whether they may say it in their own words first.
     #[serde(default)]
     pub interactive: bool,
+    /// Whether the agent says that what follows cannot be undone. It is kept and shown again; any such
+    /// mark makes the whole request irreversible.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub irreversible: bool,
 }
 
 impl ResponseOption {
@@ -84,6 +89,7 @@ pub(super) fn read(spec: Members<'_>, key: &str) -> Result<Vec<ResponseOption>, 
             description: item.text("description")?.map(ToOwned::to_owned),
             prompt_fill: item.either(&["prompt_fill", "promptFill"])?,
             interactive: item.flag("interactive")?.unwrap_or(false),
+            irreversible: marks_irreversible(map),
         };
         if options.iter().any(|other| other.name == option.name) {
             return Err(item.bad("name", "another name than that of the other options"));

@@ -1,5 +1,7 @@
 //! What is wrong with a body, in this dialect's words.
 
+use kernel::ask::irreversible::marks_irreversible;
+
 use super::errors::{WireError, code};
 use crate::members::Mistake;
 
@@ -28,6 +30,12 @@ impl Mistake for WireError {
 }
 
 impl Members<'_> {
+    /// Whether a member other than these says that something cannot be undone.
+    pub(super) fn marks_irreversible(self, except: &[&str]) -> bool {
+        let rest = self.map().iter().filter(|(name, _)| !except.contains(&name.as_str()));
+        marks_irreversible(&rest.map(|(name, value)| (name.clone(), value.clone())).collect())
+    }
+
     /// A text under whichever of its names comes first; the others say the same in an older spelling.
     pub(super) fn either(self, names: &[&str]) -> Result<Option<String>, WireError> {
         for name in names {

@@ -174,6 +174,7 @@ fn of_choice(choice: &Choice) -> ResponseOption {
         description: choice.description.clone(),
         prompt_fill: None,
         interactive: false,
+        irreversible: false,
     }
 }
 

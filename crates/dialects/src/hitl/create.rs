@@ -130,6 +130,7 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewCase, WireError> {
         verification,
         assurance: None,
         place: None,
+        copies: Vec::new(),
         claims: envelope(bytes, members, context)?,
     };
     Ok(NewCase { ask, version })

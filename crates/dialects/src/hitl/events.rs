@@ -64,6 +64,7 @@ pub fn told(ask: &Ask, event: &Event, engaged: bool, signature: Option<Signature
         | Happened::WordsErased(_)
         | Happened::HumanErased
         | Happened::KeyErased
+        | Happened::SigningKeyDestroyed { .. }
         | Happened::ProjectSaved(_)
         | Happened::AgentSaved(_)
         | Happened::HumanSaved(_)

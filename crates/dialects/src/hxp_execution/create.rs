@@ -86,6 +86,7 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewAsk, WireError> {
         verification: None,
         assurance: None,
         place: None,
+        copies: Vec::new(),
         claims: claims(bytes, &body)?,
     })
 }

@@ -126,6 +126,7 @@ impl CreateAsk {
             verification: None,
             assurance: self.assurance,
             place: self.place,
+            copies: Vec::new(),
             claims,
         }
     }

@@ -263,7 +263,7 @@ pub struct PersonView {
 impl From<&Human> for PersonView {
     fn from(human: &Human) -> Self {
         let erased = human.is_erased();
-        let Human { id, profile, admin, active, projects, groups, skills } = human.clone();
+        let Human { id, profile, admin, active, projects, groups, skills, .. } = human.clone();
         let profile = profile.value().cloned().unwrap_or_default();
         let Profile { name, email, about, contacts, .. } = profile;
         let contacts = contacts.unwrap_or_default();

@@ -66,11 +66,36 @@ pub struct KeyView {
     pub revoked_at: Option<Time>,
     /// To the minute; `null` if never.
     pub last_used_at: Option<Time>,
+    /// What a passkey counts for; absent for other credentials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passkey: Option<PasskeyView>,
+}
+
+/// What a passkey counts for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Passkey))]
+pub struct PasskeyView {
+    /// From when answers it confirms have the assurance `passkey`. It signs in before that.
+    pub counts_from: Time,
+    /// Whether it does not count yet, so that an administrator can confirm it:
+    /// `POST /api/v1/keys/{id}/confirm`.
+    pub confirmable: bool,
+}
+
+impl PasskeyView {
+    fn of(key: &Key, now: Time) -> Option<Self> {
+        let Holder::Passkey { enrolment, .. } = &key.holder else { return None };
+        // One of before enrolments were recorded counts since it was added.
+        let counts_from = enrolment.as_ref().map_or(key.issued_at, |it| it.counts_from);
+        let confirmable = key.is_live(now) && !key.counts_as_passkey(now);
+        Some(Self { counts_from, confirmable })
+    }
 }
 
 impl KeyView {
-    /// Shows a credential.
-    pub fn of(key: &Key, directory: &Directory, last_used_at: Option<Time>) -> Self {
+    /// Shows a credential as it is now.
+    pub fn of(key: &Key, directory: &Directory, last_used_at: Option<Time>, now: Time) -> Self {
         let (kind, holder, reach, project) = match &key.holder {
             Holder::Agent { agent, reach, .. } => {
                 let project = directory.agent(agent).map(|agent| agent.project.clone());
@@ -94,6 +119,7 @@ impl KeyView {
             expires_at: key.expires_at,
             revoked_at: key.revoked_at,
             last_used_at,
+            passkey: PasskeyView::of(key, now),
         }
     }
 }

@@ -40,7 +40,7 @@ pub use insights::{
     IntentCount, LoadCount, ReadingView, RefusalReason, RefusalsView, ShareCount, VerdictsView,
     WaitCount, WaitView,
 };
-pub use keys::{IssueKey, IssuedKey, KeyView, SessionView, Sessions};
+pub use keys::{IssueKey, IssuedKey, KeyView, PasskeyView, SessionView, Sessions};
 pub use messages::{MessageView, MessagesView};
 pub use notices::{CodeBody, NoticesBody, NoticesView, WayView};
 pub use pages::{

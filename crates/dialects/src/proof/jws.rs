@@ -112,8 +112,7 @@ impl SecretKey {
 
     /// Signs claims as canonical JSON. The same claims always give the same bytes.
     pub fn sign<T: Serialize>(&self, typ: &str, claims: &T) -> String {
-        let header = encode(&header(&self.public().kid, typ));
-        self.sign_text(&format!("{header}.{}", encode(&canonical(claims))))
+        self.sign_text(&unsigned(&self.public().kid, typ, claims))
     }
 
     /// Signs a header and a payload that are encoded already, whatever they say.
@@ -121,6 +120,32 @@ impl SecretKey {
         let signature = self.0.sign(signed.as_bytes());
         format!("{signed}.{}", encode(&signature.to_bytes()))
     }
+}
+
+/// The signature of a text that was signed here.
+pub fn signature(jws: &str) -> Option<Vec<u8>> {
+    decode("signature", jws.rsplit_once('.')?.1).ok()
+}
+
+/// Puts a stored signature to the claims it was made for: the same bytes as when they were signed.
+/// `None` if that key did not sign these claims, or is not trusted.
+pub fn attach<T: Serialize>(
+    typ: &str,
+    claims: &T,
+    kid: &str,
+    signature: &[u8],
+    trusted: &Jwks,
+) -> Option<String> {
+    let (key, _) = trusted.find(kid)?;
+    let unsigned = unsigned(kid, typ, claims);
+    let made = Signature::from_slice(signature).ok()?;
+    key.verify_strict(unsigned.as_bytes(), &made).ok()?;
+    Some(format!("{unsigned}.{}", encode(signature)))
+}
+
+/// Header and claims, encoded: what is signed.
+fn unsigned<T: Serialize>(kid: &str, typ: &str, claims: &T) -> String {
+    format!("{}.{}", encode(&header(kid, typ)), encode(&canonical(claims)))
 }
 
 /// Checks a signed text and reads what it claims.
@@ -258,6 +283,22 @@ mod tests {
         let read: Value = open(&one, "x+jwt", &trusted).unwrap();
         assert_eq!(canonical(&read), r#"{"a":[1e+21,"é"],"b":1}"#.as_bytes());
         assert_eq!(format!("{key:?}"), "SecretKey { .. }");
+    }
+
+    /// A signature that was taken off and kept gives the same bytes again, and fits nothing else.
+    #[test]
+    fn a_stored_signature_gives_the_same_bytes() {
+        let (key, other) = (SecretKey::new(&[7; 32]), SecretKey::new(&[8; 32]));
+        let trusted = Jwks { keys: vec![key.public(), other.public()] };
+        let (claims, kid) = (json!({ "a": 1 }), key.public().kid);
+        let signed = key.sign("x+jwt", &claims);
+        let kept = signature(&signed).unwrap();
+        assert_eq!(attach("x+jwt", &claims, &kid, &kept, &trusted), Some(signed));
+        assert_eq!(attach("x+jwt", &json!({ "a": 2 }), &kid, &kept, &trusted), None);
+        assert_eq!(attach("y+jwt", &claims, &kid, &kept, &trusted), None);
+        assert_eq!(attach("x+jwt", &claims, &other.public().kid, &kept, &trusted), None);
+        assert_eq!(attach("x+jwt", &claims, &kid, &kept[1..], &trusted), None);
+        assert_eq!(attach("x+jwt", &claims, &kid, &kept, &Jwks::default()), None);
     }
 
     /// Whoever steals a retired key can sign nothing new with it.

@@ -1,6 +1,6 @@
 //! `GET /api/v1/asks/{id}/receipt`: what a receipt claims, field for field as in `docs/receipts.md`.
 
-use kernel::actor::{Assurance, Attested, By, Via};
+use kernel::actor::{Assurance, Attested, By, SenderVerification, Via};
 use kernel::ask::{Ask, DefaultAction, Resolution, Shown};
 use kernel::audit::Digest;
 use kernel::passkey_evidence::without_secrets;
@@ -77,6 +77,10 @@ pub struct ReceiptClaims {
     /// Who it was, as the agent says that passed the answer on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attested: Option<Attested>,
+    /// How the sender of the email was verified that the answer came with. Absent where it came by no
+    /// email, and where the sender was not verified.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<SenderVerification>,
     /// The proofs that a person was there, where the agent wanted them and they held. They say that it
     /// was a person, not who.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -93,7 +97,8 @@ pub struct ReceiptClaims {
     /// Whether the answer had a comment that was erased with the person who wrote it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub comment_erased: bool,
-    /// Whether the evidence that a passkey confirmed the answer was erased with the person.
+    /// Whether the evidence that a passkey confirmed the answer, or how the sender of the email was
+    /// verified, was erased with the person.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub evidence_erased: bool,
     /// Where the event that ended it stands.
@@ -194,6 +199,7 @@ impl ReceiptClaims {
             via: None,
             assurance: None,
             attested: None,
+            sender: None,
             proofs: receipt.proofs.into_iter().map(ProofOfPerson::from).collect(),
             asked_at: receipt.asked_at,
             taken_up_at: receipt.taken_up_at,
@@ -204,7 +210,7 @@ impl ReceiptClaims {
             audit: Place { seq: receipt.place.seq, hash: receipt.place.hash },
         };
         match receipt.outcome {
-            Outcome::Completed { reply, by: who, via, assurance, attested } => {
+            Outcome::Completed { reply, by: who, via, assurance, attested, sender } => {
                 let (Reply { answer, comment }, redacted) =
                     without_secrets(reply?, ask.question.value());
                 claims.outcome = Ended::Completed;
@@ -215,6 +221,10 @@ impl ReceiptClaims {
                     ask.resolution().is_some_and(|answer| ask.is_redacted(answer));
                 claims.evidence_erased = ask.resolution().is_some_and(Resolution::evidence_erased);
                 (claims.by, claims.attested) = (by(who), attested);
+                // A domain may name the person it belongs to, and agents do not learn who of a pool
+                // answered.
+                let named = matches!(names, Names::Shown) || !ask.is_pooled();
+                claims.sender = sender.filter(|_| named).map(|sender| *sender);
                 (claims.via, claims.assurance) = (Some(door(via).to_owned()), Some(assurance));
             }
             Outcome::Expired { report } => {

@@ -11,7 +11,7 @@ use crate::hxp_execution::is_pseudonym;
 
 /// Claims that may differ from what the record says today: the address of the installation, the date of
 /// a receipt from a server whose clock was moved, and what was erased with a person.
-const MAY_DIFFER: [&str; 5] = ["iss", "iat", "comment", "comment_erased", "reason"];
+const MAY_DIFFER: [&str; 6] = ["iss", "iat", "comment", "comment_erased", "reason", "sender"];
 
 /// How a receipt and the record differ.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -63,13 +63,18 @@ pub fn compare(claims: &ReceiptClaims, ask: Option<&Ask>) -> Result<(), Differs>
             return Err(Differs::Claim(name.to_owned()));
         }
     }
-    match (theirs.get("comment"), ours.get("comment")) {
-        (Some(theirs), Some(ours)) if theirs != ours => Err(Differs::Claim("comment".to_owned())),
-        (Some(_), None) if ours.get("comment_erased").is_none() => {
-            Err(Differs::Claim("comment".to_owned()))
+    for (name, erased) in [("comment", "comment_erased"), ("sender", "evidence_erased")] {
+        match (theirs.get(name), ours.get(name)) {
+            (Some(theirs), Some(ours)) if theirs != ours => {
+                return Err(Differs::Claim(name.to_owned()));
+            }
+            (Some(_), None) if ours.get(erased).is_none() => {
+                return Err(Differs::Claim(name.to_owned()));
+            }
+            _ => {}
         }
-        _ => Ok(()),
     }
+    Ok(())
 }
 
 fn members(claims: &ReceiptClaims) -> Value {
@@ -78,11 +83,11 @@ fn members(claims: &ReceiptClaims) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use kernel::Command;
     use kernel::Time;
     use kernel::audit::Digest;
     use kernel::question::{Answer, Reply};
     use kernel::testing::{Cast, new_ask, yes};
+    use kernel::{AskCommand, DirectoryCommand};
 
     use super::*;
 
@@ -90,13 +95,40 @@ mod tests {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
         let reply = Reply { comment: comment.map(str::to_owned), ..*yes() };
-        cast.run(cast.human("olga"), Command::Answer(id, Box::new(reply)));
+        cast.run(cast.human("olga"), AskCommand::Answer(id, Box::new(reply)));
         let ask = cast.seen(id).clone();
         (cast, ask)
     }
 
     fn receipt(ask: &Ask) -> ReceiptClaims {
         ReceiptClaims::of(ask, "https://old.example", Names::Shown).unwrap()
+    }
+
+    /// How the sender of an email was verified may be erased later, and not be made up.
+    #[test]
+    fn a_sender_fits_its_record() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        let sender =
+            |domain: &str| Some(kernel::SenderVerification::Dkim { domain: domain.to_owned() });
+        cast.sender = sender("olga.example");
+        cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
+        let genuine = receipt(cast.seen(id));
+        assert_eq!(genuine.sender, sender("olga.example"));
+        assert_eq!(compare(&genuine, Some(cast.seen(id))), Ok(()));
+        let forged = ReceiptClaims { sender: sender("evil.example"), ..genuine.clone() };
+        let differs = Err(Differs::Claim("sender".to_owned()));
+        assert_eq!(compare(&forged, Some(cast.seen(id))), differs);
+        let (_, unverified) = answered(None);
+        let forged = ReceiptClaims { sender: sender("olga.example"), ..receipt(&unverified) };
+        assert_eq!(compare(&forged, Some(&unverified)), differs);
+        cast.sender = None;
+        cast.give_agent("bot", "mark");
+        cast.run(kernel::Actor::System, DirectoryCommand::EraseHuman("olga".parse().unwrap()));
+        cast.run(kernel::Actor::System, AskCommand::EraseWords(id, "olga".parse().unwrap()));
+        let erased = receipt(cast.seen(id));
+        assert!(erased.sender.is_none() && erased.evidence_erased);
+        assert_eq!(compare(&genuine, Some(cast.seen(id))), Ok(()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A receipt for people: who decided what, how sure it is that it was them, through which door and
 //! when, what they were shown, and where it stands in the record. It says no more than is known.
 
-use kernel::actor::{Assurance, Attested, By};
+use kernel::actor::{Assurance, Attested, By, SenderVerification};
 use kernel::ask::{DefaultAction, Shown};
 use kernel::question::Answer;
 use kernel::text::reveal;
@@ -92,7 +92,12 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
                 .to_owned(),
         ],
         (By::Human(_) | By::Agent(_), assurance) => {
-            vec![stopped(format!("{who} {}", said.deed)), sure(&who, assurance)]
+            let sure = match claims.via.as_deref() {
+                Some("email") => by_email(&who, assurance, claims.sender.as_ref()),
+                Some(_) | None => None,
+            };
+            let sure = sure.unwrap_or_else(|| self::sure(&who, assurance));
+            vec![stopped(format!("{who} {}", said.deed)), sure]
         }
     };
     if let By::Human(id) = &claims.by
@@ -120,11 +125,14 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
         );
     }
     if claims.evidence_erased {
-        said.push(
-            "The signature of the passkey was erased with the person's data: that there was one rests \
-             on the issuer's word."
-                .to_owned(),
-        );
+        let evidence = match claims.assurance {
+            Some(Assurance::Passkey) => "The signature of the passkey",
+            _ => "The proof of who sent the email",
+        };
+        said.push(format!(
+            "{evidence} was erased with the person's data: that there was one rests on the issuer's \
+             word."
+        ));
     }
     if let Some(comment) = &claims.comment {
         said.push(format!("The words that go with it: “{comment}”"));
@@ -133,6 +141,35 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
         said.push(format!("The answer came {} at {at}.", door(claims.via.as_deref())));
     }
     said
+}
+
+/// The same for a person who answered by email, where an email has its own words. Older receipts have the
+/// assurance `channel` for every email.
+fn by_email(
+    who: &str,
+    assurance: Option<Assurance>,
+    sender: Option<&SenderVerification>,
+) -> Option<String> {
+    match (assurance, sender) {
+        (Some(Assurance::Channel), Some(SenderVerification::Dkim { domain })) => Some(format!(
+            "The email came from a verified address of {who}: a DKIM signature of {domain} covers its \
+             sender and all of its text. Countersign relies on {domain} to let nobody else send from \
+             that address."
+        )),
+        (Some(Assurance::Channel), Some(SenderVerification::Arc { domain, sealer })) => {
+            Some(format!(
+                "The email came from a verified address of {who}: {sealer}, a forwarder the operator \
+                 trusts, sealed (ARC) that it had a DKIM signature of {domain}. Countersign relies on \
+                 both."
+            ))
+        }
+        (Some(Assurance::Link), _) => Some(format!(
+            "The email was sent to a reply address that Countersign had sent to a verified address of \
+             {who}, and to nobody else. That {who} wrote it was not verified: anybody who reads email \
+             at that address could answer."
+        )),
+        _ => None,
+    }
 }
 
 /// How sure it is that it was them, in plain words.

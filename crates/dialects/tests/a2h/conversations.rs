@@ -1,7 +1,7 @@
 //! `NewConversation`, and the `channel_id` that goes on with one. A2H-131, A2H-132, A2H-133.
 
 use dialects::a2h::{Kind, WireError, contact_channel, new_conversation, parse_message};
-use kernel::command::Command;
+use kernel::command::AskCommand;
 use kernel::testing::{Cast, new_ask};
 use kernel::{Actor, Refusal};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ fn what_a_person_wrote() {
     assert!(new_conversation(cast.seen(reply)).is_none(), "a reply begins nothing");
     let plain = cast.ask(new_ask());
     assert!(new_conversation(cast.seen(plain)).is_none());
-    cast.run(Actor::System, Command::Erase(id));
+    cast.run(Actor::System, AskCommand::Erase(id));
     assert!(new_conversation(cast.seen(id)).is_none(), "nothing is left to say");
 }
 
@@ -35,7 +35,7 @@ fn a_conversation_is_a_channel() {
     assert_eq!(parse(Kind::HumanContact, &call).unwrap().conversation, Some(id));
     let reply = cast.reply(id, new_ask());
     assert_eq!(contact_channel(cast.seen(reply)), None);
-    cast.run(Actor::System, Command::Erase(id));
+    cast.run(Actor::System, AskCommand::Erase(id));
     assert_eq!(json!(contact_channel(cast.seen(id))), channel, "the agent can go on");
 }
 

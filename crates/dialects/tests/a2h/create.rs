@@ -43,6 +43,65 @@ fn a_human_contact_is_a_message() {
     assert!(!stored.contains("xoxb-secret"), "A2H-031: a bot token is nowhere at rest");
 }
 
+/// A2H-029: an option, or anything beside the members of the protocol, that says it cannot be undone marks
+/// the whole request, as in every other protocol. The mark of an option comes back with it.
+#[test]
+fn what_cannot_be_undone_is_marked() {
+    let marked = [
+        (
+            Kind::HumanContact,
+            with(
+                human_contact(),
+                "/spec/response_options",
+                json!([{"name": "keep"}, {"name": "drop", "irreversible": true}]),
+            ),
+        ),
+        (
+            Kind::HumanContact,
+            with(
+                human_contact(),
+                "/spec/response_options",
+                json!([{"name": "keep"}, {"name": "drop", "reversible": false}]),
+            ),
+        ),
+        (
+            Kind::HumanContact,
+            with(
+                human_contact(),
+                "/spec/response_options",
+                json!([{"name": "keep"}, {"name": "drop", "more": {"irreversible": "yes"}}]),
+            ),
+        ),
+        (Kind::HumanContact, with(human_contact(), "/spec/irreversible", json!(true))),
+        (Kind::FunctionCall, with(function_call(), "/irreversible", json!(true))),
+        (Kind::FunctionCall, with(function_call(), "/spec/reversible", json!("no"))),
+        (Kind::FunctionCall, with(function_call(), "/spec/kwargs", json!({"irreversible": true}))),
+    ];
+    for (kind, body) in &marked {
+        let (cast, id) = made(*kind, body);
+        assert!(cast.seen(id).is_irreversible(), "{body}");
+        assert!(cast.seen(id).needs_confirmation(), "{body}");
+    }
+    let (cast, id) = made(marked[0].0, &marked[0].1);
+    let back = shown(cast.seen(id));
+    assert_eq!(back["spec"]["response_options"][1]["irreversible"], true, "{back}");
+    assert_eq!(back["spec"]["response_options"][0].get("irreversible"), None, "{back}");
+    for (kind, body) in [
+        (
+            Kind::HumanContact,
+            with(
+                human_contact(),
+                "/spec/response_options",
+                json!([{"name": "keep"}, {"name": "drop", "irreversible": false}]),
+            ),
+        ),
+        (Kind::FunctionCall, function_call()),
+    ] {
+        let (cast, id) = made(kind, &body);
+        assert!(!cast.seen(id).is_irreversible(), "{body}");
+    }
+}
+
 /// A2H-022, A2H-027, A2H-029, A2H-051, A2H-065, A2H-066, A2H-069: absent, null and empty are the same.
 #[test]
 fn what_is_not_there_need_not_be_said() {

@@ -2,7 +2,7 @@
 
 use dialects::a2h::{human, humans, parse_human};
 use kernel::Actor;
-use kernel::command::Command;
+use kernel::command::DirectoryCommand;
 use kernel::directory::{About, Contact, NewHuman, Profile};
 use kernel::testing::{Cast, human as named};
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ fn agents_never_learn_how_to_reach_anybody() {
     let projects = ["acme".parse().unwrap()].into();
     let id = named("john");
     let new = NewHuman { id, profile, admin: false, active: true, projects, groups, skills };
-    cast.run(Actor::System, Command::SaveHuman(new));
+    cast.run(Actor::System, DirectoryCommand::SaveHuman(new));
     let john = cast.directory().human(&named("john")).unwrap();
     insta::assert_json_snapshot!("human_for_an_agent", humans([john], false));
     insta::assert_json_snapshot!("human_for_an_administrator", human(john, true));

@@ -1,7 +1,7 @@
 //! The `Message` of `proto.a2h.dev/v1alpha1`. A2H-131, A2H-133, A2H-134.
 
 use dialects::a2h::{NewMessage, message, parse_message};
-use kernel::command::Command;
+use kernel::command::AskCommand;
 use kernel::question::{Answer, Body};
 use kernel::testing::Cast;
 use kernel::{Actor, AskId};
@@ -148,10 +148,10 @@ fn spellings_that_are_tolerated() {
     assert_eq!(read(&unnamed).uid, None);
     let (mut cast, id) = made(&unnamed);
     assert_eq!(shown(&cast, id)["metadata"]["uid"], id.to_string());
-    cast.run(cast.agent("bot"), Command::Cancel(id, None));
+    cast.run(cast.agent("bot"), AskCommand::Cancel(id, None));
     let told = shown(&cast, id)["status"]["humanMessage"].as_str().unwrap().to_owned();
     assert!(told.contains("cancelled"), "{told}");
-    cast.run(Actor::System, Command::Erase(id));
+    cast.run(Actor::System, AskCommand::Erase(id));
     assert!(message(cast.seen(id), None, judge).is_none());
 }
 

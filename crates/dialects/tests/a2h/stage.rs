@@ -1,7 +1,7 @@
 //! What the tests share: calls of both kinds, as the SDKs send them.
 
 use dialects::a2h::{self, Beside, Kind, NewCall, WireError};
-use kernel::command::Command;
+use kernel::command::AskCommand;
 use kernel::question::{Answer, Reply};
 use kernel::testing::Cast;
 use kernel::{Actor, Ask, AskId};
@@ -77,7 +77,7 @@ pub(crate) fn shown(ask: &Ask) -> Value {
 
 pub(crate) fn say(cast: &mut Cast, id: AskId, answer: Answer, comment: Option<&str>) {
     let reply = Reply { answer, comment: comment.map(ToOwned::to_owned) };
-    cast.run(cast.human("olga"), Command::Answer(id, Box::new(reply)));
+    cast.run(cast.human("olga"), AskCommand::Answer(id, Box::new(reply)));
 }
 
 /// As an agent passes it on.
@@ -93,6 +93,6 @@ pub(crate) fn relay(cast: &mut Cast, id: AskId, body: &Value) -> Result<(), Wire
         }
     };
     let relay = Actor::Relay { ask: id, attested };
-    let said = cast.attempt(relay, Command::Answer(id, Box::new(reply)));
+    let said = cast.attempt(relay, AskCommand::Answer(id, Box::new(reply)));
     said.map_err(|refusal| WireError::refused(&refusal))
 }

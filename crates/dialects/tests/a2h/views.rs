@@ -1,7 +1,7 @@
 //! What comes back in every state, in exact keys.
 
 use dialects::a2h::{self, Beside, Kind};
-use kernel::command::{Command, NewAsk};
+use kernel::command::{AskCommand, NewAsk};
 use kernel::question::Choice;
 use kernel::question::{Answer, Body, Options, Pick, Question, Reply};
 use kernel::task::{Action, CheckpointKind};
@@ -74,7 +74,7 @@ fn answered_contacts() {
 fn a_contact_takes_no_request_for_changes() {
     let (mut cast, id) = made(Kind::HumanContact, &human_contact());
     let changes = Reply { answer: Answer::CHANGES, comment: Some("say it shorter".to_owned()) };
-    let refused = cast.attempt(cast.human("olga"), Command::Answer(id, Box::new(changes)));
+    let refused = cast.attempt(cast.human("olga"), AskCommand::Answer(id, Box::new(changes)));
     assert!(matches!(refused, Err(Refusal::Answer(_))), "{refused:?}");
     let before = sent_back(cast.seen(id), "say it shorter");
     insta::assert_json_snapshot!("contact_changes", status(&before));
@@ -129,10 +129,10 @@ fn what_nobody_answered_ends_their_polling() {
         let timed = NewAsk { timeout: Some(60), ..parse(kind, &body).unwrap().ask };
         let id = cast.ask(timed);
         cast.advance(60);
-        cast.run(Actor::System, Command::Expire(id));
+        cast.run(Actor::System, AskCommand::Expire(id));
         insta::assert_json_snapshot!(format!("{name}_expired"), status(cast.seen(id)));
         let (mut cast, id) = made(kind, &body);
-        cast.run(cast.agent("bot"), Command::Cancel(id, Some("moot".to_owned())));
+        cast.run(cast.agent("bot"), AskCommand::Cancel(id, Some("moot".to_owned())));
         insta::assert_json_snapshot!(format!("{name}_cancelled"), status(cast.seen(id)));
         // Without a deadline of the operator's nothing ever runs out.
         let (cast, id) = made(kind, &body);
@@ -239,6 +239,6 @@ fn questions_of_other_dialects() {
 fn what_was_erased_is_not_shown() {
     let (mut cast, id) = made(Kind::FunctionCall, &without(function_call(), "/spec/state"));
     say(&mut cast, id, Answer::REJECTED, None);
-    cast.run(Actor::System, Command::Erase(id));
+    cast.run(Actor::System, AskCommand::Erase(id));
     assert_eq!(a2h::call(cast.seen(id), Beside::default()), None);
 }

@@ -3,7 +3,7 @@
 use dialects::hitl::{Type, poll};
 use dialects::hxp_execution::{Detail, Formula, Seal, parse_create as hxp_create, request};
 use kernel::ask::DefaultAction;
-use kernel::command::{Command, NewAsk, Silence};
+use kernel::command::{AskCommand, NewAsk, Silence};
 use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
 use kernel::testing::{Cast, new_ask, sent_back};
 use kernel::{Actor, AskId, Refusal};
@@ -77,7 +77,7 @@ fn answers_over_hxp_complete_a_case() {
         let bytes = serde_json::to_vec(&said).unwrap();
         let reply = dialects::hxp_execution::parse_resolve(&bytes, &question)
             .unwrap_or_else(|error| panic!("{kind}: {error}"));
-        cast.run(cast.human("olga"), Command::Answer(id, Box::new(reply)));
+        cast.run(cast.human("olga"), AskCommand::Answer(id, Box::new(reply)));
         assert_eq!(hushed(as_hitl(&cast, id)["result"].clone()), result, "{kind}");
     }
 }
@@ -140,7 +140,7 @@ fn states_of_other_dialects() {
         let mut cast = Cast::new();
         let id = cast.ask(NewAsk { timeout: Some(5), on_expiry: silence, ..new_ask() });
         cast.advance(5);
-        let _ = cast.attempt(Actor::System, Command::Expire(id));
+        let _ = cast.attempt(Actor::System, AskCommand::Expire(id));
         let polled = as_hitl(&cast, id);
         assert_eq!(
             (&polled["status"], &polled["default_action"]),
@@ -154,7 +154,7 @@ fn states_of_other_dialects() {
     }
     let mut cast = Cast::new();
     let id = cast.ask(new_ask());
-    cast.run(cast.human("olga"), Command::Claim(id));
+    cast.run(cast.human("olga"), AskCommand::Claim(id));
     assert_eq!(as_hitl(&cast, id)["status"], "pending", "taken is not opened");
 }
 
@@ -181,7 +181,7 @@ fn every_kind_has_a_type() {
         let id = cast.ask(NewAsk { question, ..new_ask() });
         assert_eq!(Type::of(cast.seen(id)).as_str(), kind);
         let changes = Reply { answer: Answer::CHANGES, comment: Some("smaller".to_owned()) };
-        let changes = Command::Answer(id, Box::new(changes));
+        let changes = AskCommand::Answer(id, Box::new(changes));
         if kind != "approval" {
             // HITL-140: only an approval has `edit`, and only an approval is asked again.
             let refused = cast.attempt(cast.human("olga"), changes);

@@ -2,7 +2,7 @@
 
 use dialects::hitl::{Told, callback, told};
 use kernel::actor::Actor;
-use kernel::command::Command;
+use kernel::command::AskCommand;
 use kernel::form::Progress;
 use kernel::testing::Cast;
 use kernel::{AskId, Happened};
@@ -35,18 +35,18 @@ fn what_is_told_of_a_case() {
     let (mut cast, id) = made(&timed("approval"));
     let holder = || Actor::link_holder(id);
     cast.advance(60);
-    cast.run(Actor::System, Command::Remind(id));
-    cast.run(cast.human("olga"), Command::Claim(id));
-    cast.run(holder(), Command::Open(id));
+    cast.run(Actor::System, AskCommand::Remind(id));
+    cast.run(cast.human("olga"), AskCommand::Claim(id));
+    cast.run(holder(), AskCommand::Open(id));
     let progress =
         Progress { current_step: 1, total_steps: 2, completed_fields: 1, total_fields: 4 };
-    cast.run(holder(), Command::Progress(id, None));
-    cast.run(holder(), Command::Progress(id, Some(progress)));
+    cast.run(holder(), AskCommand::Progress(id, None));
+    cast.run(holder(), AskCommand::Progress(id, Some(progress)));
     cast.advance(300);
     // HITL-160: somebody works on it, so the agent is not told to send the link again.
-    cast.run(Actor::System, Command::Remind(id));
+    cast.run(Actor::System, AskCommand::Remind(id));
     respond(&mut cast, id, &answer("approval")).unwrap();
-    cast.run(cast.agent("bot"), Command::Comment(id, "thanks".to_owned()));
+    cast.run(cast.agent("bot"), AskCommand::Comment(id, "thanks".to_owned()));
     insta::assert_json_snapshot!("events_completed", story(&cast, id));
 }
 
@@ -60,10 +60,10 @@ fn endings_are_told_alike() {
             "completed" => respond(&mut cast, id, &answer("confirmation")).unwrap(),
             "expired" => {
                 cast.advance(3600);
-                cast.run(Actor::System, Command::Expire(id));
+                cast.run(Actor::System, AskCommand::Expire(id));
             }
             _ => {
-                cast.run(Actor::link_holder(id), Command::Cancel(id, Some("no".to_owned())));
+                cast.run(Actor::link_holder(id), AskCommand::Cancel(id, Some("no".to_owned())));
             }
         }
         let body = callback(cast.seen(id), Some("Olga".to_owned()), None).unwrap();

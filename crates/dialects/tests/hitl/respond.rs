@@ -1,7 +1,7 @@
 //! `POST …/respond` and `…/submit`: from bytes to an answer.
 
 use dialects::hitl::{parse_cancel, read_respond};
-use kernel::command::{Command, NewAsk};
+use kernel::command::{AskCommand, NewAsk};
 use kernel::question::{Answer, Stance};
 use kernel::testing::{Cast, new_ask, yes};
 use kernel::{Actor, AskId};
@@ -248,7 +248,7 @@ fn what_an_agent_passes_on() {
     let read = read_respond(&bytes(&inline())).unwrap();
     let (reply, attested) = read.by_relay(cast.seen(id)).unwrap();
     let relay = Actor::Relay { ask: id, attested };
-    cast.run(relay, Command::Answer(id, Box::new(reply)));
+    cast.run(relay, AskCommand::Answer(id, Box::new(reply)));
     let polled = polled(cast.seen(id));
     holds("0.7", "poll-response", &polled);
     assert_eq!(polled["responded_by"], Value::Null, "nobody saw them");
@@ -345,12 +345,12 @@ fn foreign_questions_are_answered_too() {
     assert_eq!(result(&cast, id), json!({"action": "submit", "data": {"response": "so"}}));
     for kind in TYPES {
         let (mut cast, id) = made(&body(kind));
-        cast.run(Actor::System, Command::Cancel(id, None));
+        cast.run(Actor::System, AskCommand::Cancel(id, None));
         let late = respond(&mut cast, id, &answer(kind)).unwrap_err();
         assert_eq!((late.status, late.code), (409, "case_cancelled"), "{kind}");
     }
     let id = cast.ask(new_ask());
-    cast.run(cast.human("olga"), Command::Answer(id, yes()));
+    cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
     let late = respond(&mut cast, id, &json!({"action": "reject"})).unwrap_err();
     assert_eq!((late.status, late.code), (409, "duplicate_submission"));
 }

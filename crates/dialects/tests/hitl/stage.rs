@@ -2,7 +2,7 @@
 
 use dialects::hitl::{Links, WireError, accepted, parse_create, poll};
 use kernel::actor::Attested;
-use kernel::command::{Command, NewAsk};
+use kernel::command::{AskCommand, NewAsk};
 use kernel::testing::Cast;
 use kernel::{Actor, Ask, AskId};
 use serde_json::{Value, json};
@@ -145,6 +145,6 @@ pub(crate) fn respond(cast: &mut Cast, id: AskId, body: &Value) -> Result<(), Wi
     let read = dialects::hitl::read_respond(&bytes(body))?;
     let reply = read.by_person(cast.seen(id), Ok)?;
     let holder = Actor::link_holder(id);
-    cast.attempt(holder, Command::Answer(id, Box::new(reply)))
+    cast.attempt(holder, AskCommand::Answer(id, Box::new(reply)))
         .map_err(|refusal| WireError::refused(&refusal))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use kernel::command::Command;
+use kernel::command::AskCommand;
 use kernel::testing::Cast;
 use kernel::{Actor, AskId};
 use serde_json::json;
@@ -31,11 +31,11 @@ fn act(cast: &mut Cast, id: AskId, step: &str) -> String {
     let relay = Actor::Relay { ask: id, attested: crate::stage::someone() };
     let refused = |refusal| dialects::hitl::WireError::refused(&refusal);
     let done = match step {
-        "open" => cast.attempt(holder(), Command::Open(id)).map_err(refused),
-        "begin" => cast.attempt(holder(), Command::Progress(id, None)).map_err(refused),
-        "cancel" => cast.attempt(holder(), Command::Cancel(id, None)).map_err(refused),
+        "open" => cast.attempt(holder(), AskCommand::Open(id)).map_err(refused),
+        "begin" => cast.attempt(holder(), AskCommand::Progress(id, None)).map_err(refused),
+        "cancel" => cast.attempt(holder(), AskCommand::Cancel(id, None)).map_err(refused),
         "inline submit" => {
-            cast.attempt(relay, Command::Answer(id, kernel::testing::yes())).map_err(refused)
+            cast.attempt(relay, AskCommand::Answer(id, kernel::testing::yes())).map_err(refused)
         }
         "respond" => {
             let late = respond(cast, id, &json!({"action": "approve"}));
@@ -47,7 +47,7 @@ fn act(cast: &mut Cast, id: AskId, step: &str) -> String {
         _ => {
             cast.advance(3600);
             // Nothing is due on what is over.
-            let _ = cast.attempt(Actor::System, Command::Expire(id));
+            let _ = cast.attempt(Actor::System, AskCommand::Expire(id));
             Ok(())
         }
     };

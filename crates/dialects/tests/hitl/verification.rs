@@ -3,7 +3,7 @@
 
 use dialects::hitl::{Version, callback, read_respond, told};
 use kernel::audit::Digest;
-use kernel::command::Command;
+use kernel::command::AskCommand;
 use kernel::testing::{Cast, no, yes};
 use kernel::verification::{Facts, Level, Presented};
 use kernel::{Actor, AskId};
@@ -228,7 +228,7 @@ fn proven(cast: &mut Cast, id: AskId) {
         found,
     };
     let relay = Actor::Relay { ask: id, attested: someone() };
-    cast.run(relay, Command::AnswerWithProofs(id, yes(), vec![proof]));
+    cast.run(relay, AskCommand::AnswerWithProofs(id, yes(), vec![proof]));
 }
 
 /// HITL-226, HITL-227, HITL-228: the poll, the event and the callback say what was verified; nothing
@@ -264,7 +264,7 @@ fn what_is_told_without_a_proof() {
         polled["submission_context"]["verification_result"].clone()
     };
     let (mut cast, id) = made(&case(&policy()));
-    cast.run(cast.human("olga"), Command::Answer(id, yes()));
+    cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
     let told = result(&cast, id);
     assert_eq!(told["satisfied"], false);
     let missing = told["missing_requirements"][0].as_str().unwrap();
@@ -272,7 +272,7 @@ fn what_is_told_without_a_proof() {
     let mut step_up = policy();
     step_up["mode"] = json!("step_up");
     let id = cast.ask(new(&case(&step_up)));
-    cast.run(Actor::link_holder(id), Command::Answer(id, no()));
+    cast.run(Actor::link_holder(id), AskCommand::Answer(id, no()));
     assert_eq!(result(&cast, id), Value::Null, "whoever says no proves nothing");
     let mut optional = policy();
     optional["mode"] = json!("optional");
@@ -284,7 +284,7 @@ fn what_is_told_without_a_proof() {
         found: Err("forged".to_owned()),
     };
     let holder = Actor::link_holder(id);
-    cast.run(holder, Command::AnswerWithProofs(id, yes(), vec![bad]));
+    cast.run(holder, AskCommand::AnswerWithProofs(id, yes(), vec![bad]));
     insta::assert_json_snapshot!("verification_result_missing", result(&cast, id));
     assert_eq!(Version::of(cast.seen(id)), Version::V08);
 }

@@ -2,7 +2,7 @@
 
 use dialects::hitl::wire::Signature;
 use dialects::hitl::{Version, poll};
-use kernel::command::Command;
+use kernel::command::AskCommand;
 use kernel::form::Progress;
 use kernel::testing::Cast;
 use kernel::{Actor, AskId};
@@ -28,26 +28,26 @@ fn in_state(state: &str, kind: &str, version: &str) -> (Cast, AskId) {
     let holder = || Actor::link_holder(id);
     if state != "pending" {
         cast.advance(60);
-        cast.run(Actor::System, Command::Remind(id));
+        cast.run(Actor::System, AskCommand::Remind(id));
     }
     if !matches!(state, "pending" | "reminded" | "expired") {
         cast.advance(60);
-        cast.run(holder(), Command::Open(id));
+        cast.run(holder(), AskCommand::Open(id));
     }
     let progress =
         Progress { current_step: 2, total_steps: 3, completed_fields: 4, total_fields: 9 };
     match state {
-        "in_progress" => cast.run(holder(), Command::Progress(id, Some(progress))),
+        "in_progress" => cast.run(holder(), AskCommand::Progress(id, Some(progress))),
         "completed" => {
-            cast.run(holder(), Command::Progress(id, Some(progress)));
+            cast.run(holder(), AskCommand::Progress(id, Some(progress)));
             cast.advance(60);
             respond(&mut cast, id, &answer(kind)).unwrap();
         }
         "expired" => {
             cast.advance(3600);
-            cast.run(Actor::System, Command::Expire(id));
+            cast.run(Actor::System, AskCommand::Expire(id));
         }
-        "cancelled" => cast.run(holder(), Command::Cancel(id, Some("not mine".to_owned()))),
+        "cancelled" => cast.run(holder(), AskCommand::Cancel(id, Some("not mine".to_owned()))),
         _ => {}
     }
     (cast, id)
@@ -79,7 +79,7 @@ fn how_it_was_answered() {
     let case = with(body("approval"), json!({ "spec_version": "0.8" }));
     let (mut cast, id) = made(&case);
     let relay = Actor::Relay { ask: id, attested: someone() };
-    cast.run(relay, Command::Answer(id, kernel::testing::yes()));
+    cast.run(relay, AskCommand::Answer(id, kernel::testing::yes()));
     assert_eq!(Version::of(cast.seen(id)), Version::V08);
     let polled = polled(cast.seen(id));
     holds("0.8", "poll-response", &polled);
@@ -94,7 +94,7 @@ fn how_it_was_answered() {
 #[test]
 fn signed_and_named() {
     let (mut cast, id) = made(&body("approval"));
-    cast.run(cast.human("olga"), Command::Answer(id, kernel::testing::yes()));
+    cast.run(cast.human("olga"), AskCommand::Answer(id, kernel::testing::yes()));
     let signature = Signature {
         algorithm: "EdDSA",
         value: "a.b.c".to_owned(),
@@ -136,7 +136,7 @@ fn rounds_are_linked() {
 fn erased_words_are_gone() {
     for state in ["completed", "cancelled", "expired"] {
         let (mut cast, id) = in_state(state, "x-acme-compare", "0.7");
-        cast.run(Actor::System, Command::Erase(id));
+        cast.run(Actor::System, AskCommand::Erase(id));
         let polled = polled(cast.seen(id));
         holds("0.7", "poll-response", &polled);
         assert!(!polled.to_string().contains("not mine") && !polled.to_string().contains("salary"));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use dialects::hxp_execution::errors::{CODES, WireError};
-use kernel::command::{Command, NewAsk};
+use kernel::command::{AskCommand, DirectoryCommand, NewAsk};
 use kernel::directory::NewProject;
 use kernel::form::{Code, FieldError};
 use kernel::question::AnswerError;
@@ -81,9 +81,9 @@ fn a_forbidden_default_is_an_invalid_fallback() {
     let mut cast = Cast::new();
     let plain = NewProject::plain("acme".parse().unwrap());
     let strict = NewProject { default_on_silence: false, ..plain };
-    cast.run(Actor::System, Command::SaveProject(strict));
+    cast.run(Actor::System, DirectoryCommand::SaveProject(strict));
     let ask: NewAsk = new(&full("DECIDE"));
-    let refused = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(ask))).unwrap_err();
+    let refused = cast.attempt(cast.agent("bot"), AskCommand::Create(Box::new(ask))).unwrap_err();
     let error = WireError::refused(&refused, false);
     assert_eq!((error.status, error.code), (400, "invalid_fallback"));
     assert_eq!(error.message, "fallback: this project allows no default on silence");

@@ -1,7 +1,7 @@
 //! `POST /hxp/v1/requests/{request_id}/resolve` and `…/cancel`.
 
 use dialects::hxp_execution::{parse_cancel, parse_create, parse_resolve, read_resolve};
-use kernel::command::Command;
+use kernel::command::AskCommand;
 use kernel::question::{Answer, Question, Reply};
 use kernel::testing::yes;
 use kernel::{Phase, Refusal};
@@ -157,7 +157,7 @@ fn over_agrees_with_the_kernel() {
     for state in STATES {
         let (mut cast, id) = staged(state, &full("APPROVE"), &yes());
         let said = cast.seen(id).still_open(cast.now()).err();
-        let refused = cast.attempt(cast.human("olga"), Command::Answer(id, yes())).err();
+        let refused = cast.attempt(cast.human("olga"), AskCommand::Answer(id, yes())).err();
         assert_eq!(said, refused, "{state}");
     }
     let (mut cast, id) = staged("assigned", &full("APPROVE"), &yes());

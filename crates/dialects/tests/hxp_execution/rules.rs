@@ -3,7 +3,7 @@
 use dialects::hxp_execution::parse_rules;
 use dialects::hxp_execution::rules::{rule_view, rules_view};
 use kernel::ask::{Priority, Seat};
-use kernel::command::Command;
+use kernel::command::AskCommand;
 use kernel::directory::NewRule;
 use kernel::question::Kind;
 use kernel::testing::{Cast, human};
@@ -82,7 +82,7 @@ fn a_rule_finds_its_request() {
     let plain = cast.ask(new(&body));
     assert_eq!(cast.seen(tagged).seats, [Seat::Person { human: human("mark") }]);
     assert_eq!(cast.seen(plain).seats, [Seat::Person { human: human("olga") }]);
-    cast.run(cast.human("mark"), Command::Open(tagged));
+    cast.run(cast.human("mark"), AskCommand::Open(tagged));
 }
 
 /// HXPX-073: what a rule cannot be.

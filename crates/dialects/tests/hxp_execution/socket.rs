@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use dialects::hxp_execution::wire::Frame;
 use dialects::hxp_execution::{Seen, advance};
-use kernel::command::Command;
+use kernel::command::AskCommand;
 use kernel::testing::{Cast, yes};
 use serde_json::json;
 
@@ -35,15 +35,15 @@ fn a_subscriber_follows_an_ask() {
     let id = cast.ask(new(&full("APPROVE")));
     let step = advance(&Seen::Nothing, cast.seen(id), &SEAL);
     assert_eq!((step.frames.len(), step.close), (0, false));
-    cast.run(cast.human("olga"), Command::Open(id));
+    cast.run(cast.human("olga"), AskCommand::Open(id));
     let step = advance(&step.seen, cast.seen(id), &SEAL);
     assert_eq!(step.frames, [Frame::Assigned { assigned_to: "olga".into() }]);
     let step = advance(&step.seen, cast.seen(id), &SEAL);
     assert!(step.frames.is_empty());
-    cast.run(cast.human("olga"), Command::Assign(id, kernel::testing::human("mark"), None));
+    cast.run(cast.human("olga"), AskCommand::Assign(id, kernel::testing::human("mark"), None));
     let step = advance(&step.seen, cast.seen(id), &SEAL);
     assert_eq!(step.frames, [Frame::Assigned { assigned_to: "mark".into() }]);
-    cast.run(cast.human("mark"), Command::Answer(id, yes()));
+    cast.run(cast.human("mark"), AskCommand::Answer(id, yes()));
     let step = advance(&step.seen, cast.seen(id), &SEAL);
     let [Frame::Completed { receipt }] = step.frames.as_slice() else { panic!() };
     assert_eq!((&receipt.result, receipt.completed_by.as_str()), (&json!("approved"), "mark"));
@@ -55,11 +55,11 @@ fn a_subscriber_follows_an_ask() {
 fn pools_stay_anonymous_on_the_socket() {
     let mut cast = Cast::new();
     let id = cast.ask(new(&with(full("APPROVE"), "role", json!("pool"))));
-    cast.run(cast.human("nina"), Command::Claim(id));
+    cast.run(cast.human("nina"), AskCommand::Claim(id));
     let step = advance(&Seen::Nothing, cast.seen(id), &SEAL);
     let [Frame::Assigned { assigned_to }] = step.frames.as_slice() else { panic!() };
     assert!(assigned_to.starts_with("pool_member_"));
-    cast.run(cast.human("nina"), Command::Answer(id, yes()));
+    cast.run(cast.human("nina"), AskCommand::Answer(id, yes()));
     let end = advance(&step.seen, cast.seen(id), &SEAL);
     let [Frame::Completed { receipt }] = end.frames.as_slice() else { panic!() };
     assert_eq!(receipt.completed_by, *assigned_to);

@@ -1,7 +1,7 @@
 //! What the tests share: a cast with asks in every state, and text to compare.
 
 use dialects::hxp_execution::{Formula, Seal, parse_create};
-use kernel::command::{Command, NewAsk, Silence};
+use kernel::command::{AskCommand, NewAsk, Silence};
 use kernel::question::{Body, Question, Reply};
 use kernel::testing::{Cast, new_ask};
 use kernel::{Actor, Ask, AskId};
@@ -76,20 +76,20 @@ pub(crate) fn staged(state: &str, body: &Value, reply: &Reply) -> (Cast, AskId) 
     let id = cast.ask(new);
     cast.advance(30);
     if state != "pending" {
-        cast.run(cast.human("olga"), Command::Open(id));
+        cast.run(cast.human("olga"), AskCommand::Open(id));
     }
     cast.advance(60);
     match state {
         "completed" => {
-            cast.run(cast.human("olga"), Command::Answer(id, Box::new(reply.clone())));
+            cast.run(cast.human("olga"), AskCommand::Answer(id, Box::new(reply.clone())));
         }
         "expired" | "failed" => {
             cast.advance(3600);
-            cast.run(Actor::System, Command::Expire(id));
+            cast.run(Actor::System, AskCommand::Expire(id));
         }
         "cancelled" => {
             let reason = Some("no longer needed".to_owned());
-            cast.run(cast.agent("bot"), Command::Cancel(id, reason));
+            cast.run(cast.agent("bot"), AskCommand::Cancel(id, reason));
         }
         _ => {}
     }
@@ -106,7 +106,7 @@ pub(crate) fn native(body: Body) -> NewAsk {
 pub(crate) fn answered(body: Body, reply: Reply) -> Ask {
     let mut cast = Cast::new();
     let id = cast.ask(native(body));
-    cast.run(cast.human("olga"), Command::Answer(id, Box::new(reply)));
+    cast.run(cast.human("olga"), AskCommand::Answer(id, Box::new(reply)));
     cast.seen(id).clone()
 }
 

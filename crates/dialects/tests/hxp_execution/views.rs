@@ -7,7 +7,7 @@ use dialects::hxp_execution::{
     request_id, resolved,
 };
 use kernel::ask::Phase;
-use kernel::command::Command;
+use kernel::command::AskCommand;
 use kernel::question::{Answer, Reply};
 use kernel::testing::{Cast, sent_back, yes};
 use kernel::{Actor, Refusal};
@@ -77,7 +77,7 @@ fn receipts_belong_to_their_states() {
 #[test]
 fn an_erased_answer_leaves_its_receipt() {
     let (mut cast, id) = staged("completed", &full("PROVIDE"), &reply("PROVIDE"));
-    cast.run(Actor::System, Command::Erase(id));
+    cast.run(Actor::System, AskCommand::Erase(id));
     let text = pretty(&request(cast.seen(id), &SEAL, Detail::Whole));
     assert!(!text.contains("sk-secret1") && !text.contains("API key"));
     insta::assert_snapshot!(text);
@@ -89,9 +89,9 @@ fn a_default_taken_on_silence() {
     let mut cast = Cast::new();
     let id = cast.ask(new(&full("DECIDE")));
     cast.advance(30);
-    cast.run(cast.human("olga"), Command::Open(id));
+    cast.run(cast.human("olga"), AskCommand::Open(id));
     cast.advance(3600);
-    cast.run(Actor::System, Command::Expire(id));
+    cast.run(Actor::System, AskCommand::Expire(id));
     let shown = request(cast.seen(id), &SEAL, Detail::Whole);
     assert_eq!(shown.status, Status::Completed);
     let receipt = shown.receipt.unwrap();
@@ -111,7 +111,7 @@ fn people_of_a_pool_are_anonymous() {
             cast.ask(new(&full("APPROVE")));
         }
         let id = cast.ask(new(&with(full("APPROVE"), "role", json!("pool"))));
-        cast.run(cast.human("mark"), Command::Answer(id, yes()));
+        cast.run(cast.human("mark"), AskCommand::Answer(id, yes()));
         let shown = request(cast.seen(id), &SEAL, Detail::Whole);
         let text = pretty(&shown);
         assert!(!text.contains("mark"), "{text}");
@@ -134,7 +134,7 @@ fn durations_begin_when_somebody_takes_it_up() {
     let mut cast = Cast::new();
     let id = cast.ask(new(&full("APPROVE")));
     cast.advance(45);
-    cast.run(cast.human("olga"), Command::Answer(id, yes()));
+    cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
     let inline = request(cast.seen(id), &SEAL, Detail::Whole).receipt.unwrap();
     assert_eq!((inline.duration_seconds, inline.completed_by.as_str()), (45, "olga"));
 }
@@ -243,7 +243,7 @@ fn requested_changes_are_a_rejection_with_a_reason() {
     assert_eq!(receipt.reason.as_deref(), said);
     for action in ["DECIDE", "PROVIDE"] {
         let (mut cast, id) = staged("pending", &full(action), &reply());
-        let refused = cast.attempt(cast.human("olga"), Command::Answer(id, Box::new(reply())));
+        let refused = cast.attempt(cast.human("olga"), AskCommand::Answer(id, Box::new(reply())));
         assert!(matches!(refused, Err(Refusal::Answer(_))), "{action}: {refused:?}");
         let before = sent_back(cast.seen(id), "smaller, please");
         let shown = request(&before, &SEAL, Detail::Whole);

@@ -6,7 +6,7 @@ use dialects::native::{AskView, CreateAsk, Viewer};
 use dialects::{a2h, hitl, hxp_execution};
 use kernel::ask::claims::Level;
 use kernel::ask::{Envelopes, NewClaims};
-use kernel::command::{Command, NewAsk};
+use kernel::command::{AskCommand, DirectoryCommand, NewAsk};
 use kernel::directory::NewProject;
 use kernel::testing::Cast;
 use kernel::{Actor, Ask, Refusal};
@@ -148,10 +148,11 @@ fn a_strict_project_refuses_in_the_words_of_each_protocol() {
         let mut cast = Cast::new();
         let plain = NewProject::plain("acme".parse().unwrap());
         let strict = NewProject { envelopes: Envelopes::Strict, ..plain };
-        cast.run(Actor::System, Command::SaveProject(strict));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(strict));
         let before = cast.records().len();
         let new = (way.read)(&sent(&way, unknown.clone())).unwrap();
-        let refusal = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(new))).unwrap_err();
+        let refusal =
+            cast.attempt(cast.agent("bot"), AskCommand::Create(Box::new(new))).unwrap_err();
         assert_eq!(cast.records().len(), before);
         told.push(json!({ "way": way.name, "error": (way.refused)(&refusal) }));
         let fine = (way.read)(&sent(&way, core()["hxp"].take())).unwrap();

@@ -5,7 +5,7 @@ use dialects::proof::receipt::Ended;
 use dialects::proof::{Names, RECEIPT, ReceiptClaims, verify};
 use kernel::actor::{Assurance, By};
 use kernel::ask::{AskState, DefaultAction, Ending, Route, Shown};
-use kernel::command::{Command, NewAsk, Silence};
+use kernel::command::{AskCommand, NewAsk, Silence};
 use kernel::question::{Answer, Body, Question, Reply};
 use kernel::receipt::Exhibit;
 use kernel::testing::{Cast, human, new_ask, yes};
@@ -31,12 +31,12 @@ fn an_answer() {
     let mut cast = Cast::new();
     let id = cast.ask(new_ask());
     cast.advance(60);
-    cast.run(cast.human("olga"), Command::Open(id));
+    cast.run(cast.human("olga"), AskCommand::Open(id));
     cast.advance(60);
     assert!(ReceiptClaims::of(cast.seen(id), ISSUER, Names::Shown).is_none(), "still open");
     let mut reply = yes();
     reply.comment = Some("fine".to_owned());
-    cast.run(cast.human("olga"), Command::Answer(id, reply));
+    cast.run(cast.human("olga"), AskCommand::Answer(id, reply));
     let claims = of(&cast, id);
     assert_eq!(proven(&claims), claims);
     let decided = cast.records().last().unwrap();
@@ -52,7 +52,7 @@ fn an_answer() {
 fn what_was_not_displayed_is_not_claimed() {
     let mut cast = Cast::new();
     let id = cast.ask(new_ask());
-    cast.run(cast.human("olga"), Command::Answer(id, yes()));
+    cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
     let exhibit = Exhibit::of(cast.seen(id)).unwrap();
     // SHA-256 of the four bytes `null`.
     let null = "74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b";
@@ -85,7 +85,7 @@ fn silence_is_nobodys() {
     let reported = cast.ask(timed(Silence::Report(DefaultAction::Abort)));
     cast.advance(60);
     for id in [default, failed, reported] {
-        cast.run(Actor::System, Command::Expire(id));
+        cast.run(Actor::System, AskCommand::Expire(id));
     }
     let taken = of(&cast, default);
     assert_eq!((taken.outcome, &taken.by), (Ended::Completed, &By::System));
@@ -104,7 +104,7 @@ fn silence_is_nobodys() {
 fn a_withdrawal() {
     let mut cast = Cast::new();
     let id = cast.ask(new_ask());
-    cast.run(cast.agent("bot"), Command::Cancel(id, Some("never mind".to_owned())));
+    cast.run(cast.agent("bot"), AskCommand::Cancel(id, Some("never mind".to_owned())));
     let claims = of(&cast, id);
     assert_eq!((claims.outcome, claims.reason.as_deref()), (Ended::Cancelled, Some("never mind")));
     assert_eq!(claims.by, By::Agent("bot".parse().unwrap()));
@@ -116,7 +116,7 @@ fn a_withdrawal() {
 fn agents_do_not_learn_who_is_in_a_pool() {
     let mut cast = Cast::new();
     let id = cast.ask(NewAsk { route: Route::Pool { group: None }, ..new_ask() });
-    cast.run(cast.human("mark"), Command::Answer(id, yes()));
+    cast.run(cast.human("mark"), AskCommand::Answer(id, yes()));
     let shown = of(&cast, id);
     assert_eq!(shown.by, By::Human(human("mark")));
     let hidden = ReceiptClaims::of(cast.seen(id), ISSUER, Names::Hidden(SECRET)).unwrap();
@@ -125,7 +125,7 @@ fn agents_do_not_learn_who_is_in_a_pool() {
     assert_eq!(ReceiptClaims { by: shown.by.clone(), ..hidden }, shown);
     // Whoever was asked by name is named.
     let id = cast.ask(new_ask());
-    cast.run(cast.human("olga"), Command::Answer(id, yes()));
+    cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
     let named = ReceiptClaims::of(cast.seen(id), ISSUER, Names::Hidden(SECRET)).unwrap();
     assert_eq!(named.by, By::Human(human("olga")));
 }
@@ -143,7 +143,7 @@ fn secrets_are_named_and_not_said() {
     let id = cast.ask(NewAsk { question, ..new_ask() });
     let values = json!({ "verdict": "provided", "values": { "name": "Ann", "pin": "s3cret" } });
     let answer: Answer = serde_json::from_value(values).unwrap();
-    cast.run(cast.human("olga"), Command::Answer(id, Box::new(Reply { answer, comment: None })));
+    cast.run(cast.human("olga"), AskCommand::Answer(id, Box::new(Reply { answer, comment: None })));
     for names in [Names::Shown, Names::Hidden(SECRET)] {
         let claims = ReceiptClaims::of(cast.seen(id), ISSUER, names).unwrap();
         assert_eq!(claims.redacted, ["pin"], "what was not given is not named");
@@ -159,9 +159,9 @@ fn secrets_are_named_and_not_said() {
 fn there_is_no_receipt_without_words() {
     let mut cast = Cast::new();
     let id = cast.ask(new_ask());
-    cast.run(cast.human("olga"), Command::Answer(id, yes()));
+    cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
     let kept = current().sign(RECEIPT, &of(&cast, id));
-    cast.run(Actor::System, Command::Erase(id));
+    cast.run(Actor::System, AskCommand::Erase(id));
     assert!(ReceiptClaims::of(cast.seen(id), ISSUER, Names::Shown).is_none());
     assert!(verify(&kept, &trusted()).is_ok());
 }
@@ -171,10 +171,10 @@ fn there_is_no_receipt_without_words() {
 fn what_happens_later_changes_no_byte() {
     let mut cast = Cast::new();
     let id = cast.ask(new_ask());
-    cast.run(cast.human("olga"), Command::Answer(id, yes()));
+    cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
     let before = current().sign(RECEIPT, &of(&cast, id));
     cast.advance(3600);
-    cast.run(cast.human("olga"), Command::Comment(id, "done".to_owned()));
-    cast.run(Actor::System, Command::Revoke(id, "stolen phone".to_owned()));
+    cast.run(cast.human("olga"), AskCommand::Comment(id, "done".to_owned()));
+    cast.run(Actor::System, AskCommand::Revoke(id, "stolen phone".to_owned()));
     assert_eq!(current().sign(RECEIPT, &of(&cast, id)), before);
 }

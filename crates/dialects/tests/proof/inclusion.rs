@@ -3,7 +3,7 @@
 use dialects::proof::inclusion::{Inclusion, Linked, NotIncluded};
 use dialects::proof::{BLOCK, Jwks, Names, ReceiptClaims, Unproven};
 use kernel::audit::Digest;
-use kernel::command::Command;
+use kernel::command::AskCommand;
 use kernel::seal::Block;
 use kernel::testing::{Cast, new_ask, yes};
 
@@ -21,8 +21,8 @@ fn leaf(hash: Digest) -> Digest {
 fn told() -> (ReceiptClaims, Inclusion) {
     let mut cast = Cast::new();
     let id = cast.ask(new_ask());
-    cast.run(cast.human("olga"), Command::Open(id));
-    cast.run(cast.human("olga"), Command::Answer(id, yes()));
+    cast.run(cast.human("olga"), AskCommand::Open(id));
+    cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
     let claims = ReceiptClaims::of(cast.seen(id), "https://countersign.example", Names::Shown);
     let last: Vec<_> = cast.records().iter().rev().take(3).cloned().collect();
     let [answered, opened, asked] = last.try_into().unwrap();

@@ -12,7 +12,7 @@ use kernel::directory::Format;
 use kernel::effect::Told;
 use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
 use kernel::testing::{Cast, new_ask, no, yes};
-use kernel::{Actor, Ask, AskId, By, Command, Time, Topic};
+use kernel::{Actor, Ask, AskCommand, AskId, By, Time, Topic};
 use serde_json::{Map, Value, json};
 
 const RECEIPT: &str = "eyJ.receipt";
@@ -96,7 +96,7 @@ fn story() -> (Cast, Vec<(&'static str, AskId)>) {
         let id = cast.ask(new);
         cast.advance(60);
         let olga = cast.human("olga");
-        cast.run(olga, Command::Answer(id, reply));
+        cast.run(olga, AskCommand::Answer(id, reply));
         made.push((name, id));
     };
     let said = |answer: Answer| Box::new(Reply { answer, comment: None });
@@ -130,12 +130,12 @@ fn story() -> (Cast, Vec<(&'static str, AskId)>) {
     let open = cast.ask(approval());
     made.push(("open", open));
     let withdrawn = cast.ask(approval());
-    cast.run(cast.agent("bot"), Command::Cancel(withdrawn, Some("moot".to_owned())));
+    cast.run(cast.agent("bot"), AskCommand::Cancel(withdrawn, Some("moot".to_owned())));
     made.push(("cancelled", withdrawn));
     let on_expiry = Silence::Report(DefaultAction::Reject);
     let lapsed = cast.ask(NewAsk { timeout: Some(5), on_expiry, ..approval() });
     cast.advance(5);
-    cast.run(Actor::System, Command::Expire(lapsed));
+    cast.run(Actor::System, AskCommand::Expire(lapsed));
     made.push(("expired", lapsed));
     (cast, made)
 }
@@ -183,7 +183,7 @@ fn a_conversation_that_began() {
     let said = json!({ "verdict": "replied", "text": "Please refund order 7" });
     assert_eq!(ask["result"]["answer"], said);
     assert_eq!(ask["conversation"], json!({ "id": id, "with": "mark", "latest": null }));
-    cast.run(Actor::System, Command::Erase(id));
+    cast.run(Actor::System, AskCommand::Erase(id));
     assert_eq!(told(&cast, Format::Humanlayer, id), None);
 }
 
@@ -192,7 +192,7 @@ fn elsewhere(origin: &Origin, text: &str) -> (Cast, AskId) {
     let mut cast = Cast::new();
     cast.write("mark", "bot", "so that it is open");
     let written = Box::new(Written { text: text.to_owned(), metadata: origin.beside() });
-    cast.run(cast.human("mark"), Command::Write("bot".parse().unwrap(), written));
+    cast.run(cast.human("mark"), AskCommand::Write("bot".parse().unwrap(), written));
     let id = cast.newest();
     (cast, id)
 }
@@ -232,13 +232,13 @@ fn a_letter_that_was_received() {
     let reply = cast.reply(id, question("All of it?", Body::Converse));
     let said = Answer::Replied { text: "yes".to_owned() };
     let said = Box::new(Reply { answer: said, comment: None });
-    cast.run(cast.human("mark"), Command::Answer(reply, said));
+    cast.run(cast.human("mark"), AskCommand::Answer(reply, said));
     let over = |form| told(&cast, form, reply).unwrap();
     assert_eq!(over(Format::HumanlayerV1beta3)["event"]["contact_channel_id"], json!(id));
     let mut newer = over(Format::HumanlayerV1beta3);
     newer["event"].as_object_mut().unwrap().remove("contact_channel_id");
     assert_eq!(newer, over(Format::Humanlayer));
-    cast.run(Actor::System, Command::Erase(id));
+    cast.run(Actor::System, AskCommand::Erase(id));
     for form in Format::ALL {
         let left = told(&cast, form, id).unwrap_or_default().to_string();
         assert!(!left.contains("example.com") && !left.contains("Order"), "{left}");
@@ -277,7 +277,7 @@ fn no_letter_has_more_of_a_head_than_we_give_it() {
 fn only_a_person_begins_a_conversation() {
     let mut cast = Cast::new();
     let id = cast.ask(NewAsk { metadata: letter().beside(), ..approval() });
-    cast.run(cast.human("olga"), Command::Answer(id, yes()));
+    cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
     assert_eq!(Origin::of(cast.seen(id)), None);
     let told = told(&cast, Format::HumanlayerV1beta3, id).unwrap();
     assert_eq!(told["type"], "function_call.completed");
@@ -290,7 +290,7 @@ fn as_the_standard_has_it() {
     insta::assert_json_snapshot!("standard", told(&cast, Format::Standard, id));
     let open = made.iter().find(|(name, _)| *name == "open").unwrap().1;
     assert_eq!(told(&cast, Format::Standard, open).unwrap()["type"], "ask.created");
-    cast.run(Actor::System, Command::Erase(id));
+    cast.run(Actor::System, AskCommand::Erase(id));
     let erased = told(&cast, Format::Standard, id).unwrap();
     assert_eq!(erased["data"]["ask"]["question"], Value::Null);
     assert_eq!(told(&cast, Format::Humanlayer, id), None, "nothing is left to say there");
@@ -302,7 +302,7 @@ fn no_names_of_a_pool() {
     let mut cast = Cast::new();
     let route = Route::Pool { group: None };
     let id = cast.ask(NewAsk { route, priority: Priority::High, ..approval() });
-    cast.run(cast.human("nina"), Command::Answer(id, yes()));
+    cast.run(cast.human("nina"), AskCommand::Answer(id, yes()));
     for wanted in Format::ALL {
         assert!(!told(&cast, wanted, id).unwrap().to_string().contains("nina"), "{wanted:?}");
     }

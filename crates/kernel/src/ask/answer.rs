@@ -131,6 +131,7 @@ pub(crate) fn vote(
             .passkey
             .map(|given| Box::new(Erasable::new(given.evidence.clone(), &mut salts))),
         shown: Some(envelope.shown),
+        sender: envelope.sender(&mut salts),
     });
     let happened = Happened::Answered { vote, decisive };
     let mut decision = if decisive { ask.ends(happened) } else { Decision::on(ask, happened) };
@@ -207,7 +208,7 @@ mod tests {
     use super::*;
     use crate::actor::{Assurance, By, Via};
     use crate::ask::{Phase, Route};
-    use crate::command::{Command, NewAsk, Silence};
+    use crate::command::{AskCommand, Command, DirectoryCommand, NewAsk, Silence};
     use crate::question::Answer;
     use crate::testing::{Cast, human, new_ask, no, yes};
 
@@ -215,10 +216,10 @@ mod tests {
     fn the_first_answer_wins_and_the_second_learns_who() {
         let mut cast = Cast::new();
         let id = cast.ask(NewAsk { route: Route::Pool { group: None }, ..new_ask() });
-        cast.run(cast.human("mark"), Command::Answer(id, yes()));
+        cast.run(cast.human("mark"), AskCommand::Answer(id, yes()));
         let at = cast.now();
         cast.advance(1);
-        let late = cast.attempt(cast.human("nina"), Command::Answer(id, no()));
+        let late = cast.attempt(cast.human("nina"), AskCommand::Answer(id, no()));
         assert_eq!(late, Err(Refusal::AlreadyAnswered { by: By::Human(human("mark")), at }));
         let resolution = cast.seen(id).resolution().unwrap();
         assert_eq!(resolution.assurance, Assurance::Session);
@@ -230,7 +231,7 @@ mod tests {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
         for actor in [cast.agent("bot"), Actor::System] {
-            let refused = cast.attempt(actor, Command::Answer(id, yes()));
+            let refused = cast.attempt(actor, AskCommand::Answer(id, yes()));
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })));
         }
     }
@@ -239,10 +240,10 @@ mod tests {
     fn a_claimed_ask_waits_for_its_holder_or_owner() {
         let mut cast = Cast::new();
         let id = cast.ask(NewAsk { route: Route::Pool { group: None }, ..new_ask() });
-        cast.run(cast.human("mark"), Command::Claim(id));
-        let refused = cast.attempt(cast.human("nina"), Command::Answer(id, yes()));
+        cast.run(cast.human("mark"), AskCommand::Claim(id));
+        let refused = cast.attempt(cast.human("nina"), AskCommand::Answer(id, yes()));
         assert_eq!(refused, Err(Refusal::TakenBy { by: human("mark") }));
-        cast.run(cast.human("olga"), Command::Answer(id, no()));
+        cast.run(cast.human("olga"), AskCommand::Answer(id, no()));
     }
 
     #[test]
@@ -251,13 +252,13 @@ mod tests {
         let mut cast = Cast::new();
         let plain = NewProject::plain("acme".parse().unwrap());
         let strict = NewProject { floor: Assurance::Passkey, ..plain };
-        cast.run(Actor::System, Command::SaveProject(strict));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(strict));
         let id = cast.ask(new_ask());
-        let refused = cast.attempt(cast.human("olga"), Command::Answer(id, yes()));
+        let refused = cast.attempt(cast.human("olga"), AskCommand::Answer(id, yes()));
         assert!(matches!(refused, Err(Refusal::AssuranceTooLow { .. })));
         // Nobody is taken at their word for a passkey, only at its signature.
         let sure = Actor::Human { id: human("olga"), via: Via::Web, assurance: Assurance::Passkey };
-        let refused = cast.attempt(sure.clone(), Command::Answer(id, yes()));
+        let refused = cast.attempt(sure.clone(), AskCommand::Answer(id, yes()));
         assert!(matches!(refused, Err(Refusal::AssuranceTooLow { .. })));
         let key = cast.passkey("olga", "laptop");
         let confirmed = cast.confirmed(id, "olga", key, &yes(), 1);
@@ -278,7 +279,7 @@ mod tests {
         let (id, other) = (cast.ask(pool()), cast.ask(pool()));
         let (olga, mark) = (cast.passkey("olga", "hers"), cast.passkey("mark", "his"));
         let command = |cast: &Cast, name: &str, key, reply: &Reply| {
-            let Command::AnswerWithPasskey(_, reply, given) =
+            let Command::Ask(AskCommand::AnswerWithPasskey(_, reply, given)) =
                 cast.confirmed(id, name, key, reply, 1)
             else {
                 panic!("an answer")
@@ -286,7 +287,7 @@ mod tests {
             (reply, given)
         };
         let refused = |cast: &mut Cast, id, reply, given| {
-            let command = Command::AnswerWithPasskey(id, reply, given);
+            let command = AskCommand::AnswerWithPasskey(id, reply, given);
             let refused = cast.attempt(cast.human("olga"), command);
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
         };
@@ -306,11 +307,11 @@ mod tests {
         refused(&mut cast, id, reply, given);
         // What was signed once is never taken again, whatever it would answer.
         let (reply, given) = command(&cast, "olga", olga, &yes());
-        cast.run(cast.human("olga"), Command::AnswerWithPasskey(id, reply, given.clone()));
+        cast.run(cast.human("olga"), AskCommand::AnswerWithPasskey(id, reply, given.clone()));
         let mut again = given;
         again.evidence.statement.ask = other;
         refused(&mut cast, other, yes(), again);
-        cast.run(Actor::System, Command::RevokeKey(olga));
+        cast.run(Actor::System, DirectoryCommand::RevokeKey(olga));
         let later = cast.confirmed(other, "olga", olga, &yes(), 2);
         assert!(cast.attempt(cast.human("olga"), later).is_err(), "a removed passkey");
     }
@@ -343,16 +344,16 @@ mod tests {
         let mut cast = Cast::new();
         let (id, other) = (cast.ask(new_ask()), cast.ask(new_ask()));
         let holder = || Actor::link_holder(id);
-        let astray = cast.attempt(holder(), Command::Answer(other, yes()));
+        let astray = cast.attempt(holder(), AskCommand::Answer(other, yes()));
         assert_eq!(astray, Err(Refusal::NotFound { what: "request" }));
         // A claim is among people; it does not bind whoever the agent gave the link to.
-        cast.run(cast.human("olga"), Command::Claim(id));
-        cast.run(holder(), Command::Answer(id, yes()));
+        cast.run(cast.human("olga"), AskCommand::Claim(id));
+        cast.run(holder(), AskCommand::Answer(id, yes()));
         let resolution = cast.seen(id).resolution().unwrap();
         assert_eq!(resolution.by, By::LinkHolder);
         assert_eq!((resolution.via, resolution.assurance), (Via::Link, Assurance::AgentAttested));
         assert_eq!(resolution.attested, None);
-        let again = cast.attempt(holder(), Command::Answer(id, no()));
+        let again = cast.attempt(holder(), AskCommand::Answer(id, no()));
         assert!(matches!(again, Err(Refusal::AlreadyAnswered { by: By::LinkHolder, .. })));
     }
 
@@ -366,16 +367,16 @@ mod tests {
         let closed = cast.ask(new_ask());
         let relay = |ask, attested| Actor::Relay { ask, attested };
         for (ask, reply) in [(id, no()), (closed, yes())] {
-            let refused = cast.attempt(relay(ask, someone()), Command::Answer(ask, reply));
+            let refused = cast.attempt(relay(ask, someone()), AskCommand::Answer(ask, reply));
             assert_eq!(refused, Err(Refusal::NotInline));
         }
         let nobody = Attested { platform_user_id: " ".to_owned(), ..someone() };
-        let refused = cast.attempt(relay(id, nobody), Command::Answer(id, yes()));
+        let refused = cast.attempt(relay(id, nobody), AskCommand::Answer(id, yes()));
         assert!(matches!(refused, Err(Refusal::Invalid { .. })), "{refused:?}");
-        let astray = cast.attempt(relay(closed, someone()), Command::Answer(id, yes()));
+        let astray = cast.attempt(relay(closed, someone()), AskCommand::Answer(id, yes()));
         assert_eq!(astray, Err(Refusal::NotFound { what: "request" }));
         assert_eq!(cast.seen(id).head.seq, 1, "a refusal changes nothing");
-        cast.run(relay(id, someone()), Command::Answer(id, yes()));
+        cast.run(relay(id, someone()), AskCommand::Answer(id, yes()));
         let ask = cast.seen(id);
         assert_eq!(ask.phase(), Phase::Completed);
         let resolution = ask.resolution().unwrap();
@@ -384,7 +385,7 @@ mod tests {
         let said = resolution.attested.as_deref().and_then(Erasable::value);
         assert_eq!(said, Some(&someone()));
         // Names go with the words.
-        cast.run(Actor::System, Command::Erase(id));
+        cast.run(Actor::System, AskCommand::Erase(id));
         let attested = cast.seen(id).resolution().unwrap().attested.as_ref();
         assert!(attested.is_some_and(|attested| attested.value().is_none()));
         assert!(cast.record_of(id).len() == 3);
@@ -398,10 +399,10 @@ mod tests {
         let mut cast = Cast::new();
         let plain = NewProject::plain("acme".parse().unwrap());
         let strict = NewProject { floor: Assurance::Session, ..plain };
-        cast.run(Actor::System, Command::SaveProject(strict));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(strict));
         let id = cast.ask(NewAsk { inline: Some([Stance::Approve].into()), ..new_ask() });
         for actor in [Actor::link_holder(id), Actor::Relay { ask: id, attested: someone() }] {
-            let refused = cast.attempt(actor, Command::Answer(id, yes()));
+            let refused = cast.attempt(actor, AskCommand::Answer(id, yes()));
             assert!(matches!(refused, Err(Refusal::AssuranceTooLow { .. })), "{refused:?}");
         }
     }
@@ -435,10 +436,10 @@ mod tests {
             format: "jwt".to_owned(),
             found,
         };
-        let with = |id, found| Command::AnswerWithProofs(id, yes(), vec![proof(found)]);
+        let with = |id, found| AskCommand::AnswerWithProofs(id, yes(), vec![proof(found)]);
         let id = cast.ask(asked());
         for actor in [relay(id), Actor::link_holder(id)] {
-            let missing = cast.attempt(actor.clone(), Command::Answer(id, yes()));
+            let missing = cast.attempt(actor.clone(), AskCommand::Answer(id, yes()));
             assert!(matches!(missing, Err(Refusal::VerificationRequired { .. })), "{missing:?}");
             let wrong = cast.attempt(actor, with(id, Err("forged".to_owned())));
             assert!(matches!(wrong, Err(Refusal::VerificationFailed { .. })), "{wrong:?}");
@@ -451,7 +452,7 @@ mod tests {
         assert_eq!(resolution.assurance, Assurance::AgentAttested);
         // Whoever is signed in is known better than any proof of a person could tell.
         let other = cast.ask(asked());
-        cast.run(cast.human("olga"), Command::Answer(other, yes()));
+        cast.run(cast.human("olga"), AskCommand::Answer(other, yes()));
         assert_eq!(cast.seen(other).resolution().unwrap().verification, None);
         // Nothing is wanted here.
         let plain = cast.ask(new_ask());
@@ -475,10 +476,10 @@ mod tests {
             found: Err("forged".to_owned()),
         };
         let holder = Actor::link_holder;
-        cast.run(holder(id), Command::AnswerWithProofs(id, yes(), vec![bad]));
+        cast.run(holder(id), AskCommand::AnswerWithProofs(id, yes(), vec![bad]));
         let found = cast.seen(id).resolution().unwrap().verification.clone().unwrap();
         assert!(!found.satisfied && found.proofs.is_empty() && found.missing.len() == 1);
-        cast.run(holder(bare), Command::Answer(bare, yes()));
+        cast.run(holder(bare), AskCommand::Answer(bare, yes()));
         assert_eq!(cast.seen(bare).resolution().unwrap().verification, None);
     }
 
@@ -489,7 +490,7 @@ mod tests {
         let new = NewAsk { timeout: Some(10), on_expiry: Silence::Fail, ..new_ask() };
         let id = cast.ask(new);
         cast.advance(10);
-        let refused = cast.attempt(cast.human("olga"), Command::Answer(id, yes()));
+        let refused = cast.attempt(cast.human("olga"), AskCommand::Answer(id, yes()));
         assert!(matches!(refused, Err(Refusal::TimedOut { .. })));
     }
 
@@ -502,7 +503,7 @@ mod tests {
         cast.advance(20);
         cast.ask(NewAsk { follows: Some(id), ..new_ask() });
         cast.turn_back(15);
-        let refused = cast.attempt(cast.human("olga"), Command::Answer(id, yes()));
+        let refused = cast.attempt(cast.human("olga"), AskCommand::Answer(id, yes()));
         assert!(matches!(refused, Err(Refusal::TimedOut { .. })), "{refused:?}");
     }
 
@@ -511,7 +512,7 @@ mod tests {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
         let wrong = Reply { answer: Answer::Skip, comment: None };
-        let refused = cast.attempt(cast.human("olga"), Command::Answer(id, Box::new(wrong)));
+        let refused = cast.attempt(cast.human("olga"), AskCommand::Answer(id, Box::new(wrong)));
         assert!(matches!(refused, Err(Refusal::Answer(_))));
         assert_eq!(cast.seen(id).head.seq, 1);
     }

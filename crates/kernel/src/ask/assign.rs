@@ -53,7 +53,7 @@ pub(crate) fn decide(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::Command;
+    use crate::command::AskCommand;
     use crate::question::{Answer, Reply};
     use crate::testing::{Cast, human, new_ask};
 
@@ -61,9 +61,9 @@ mod tests {
     fn whoever_is_handed_it_may_answer() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        cast.run(cast.human("olga"), Command::Assign(id, human("mark"), None));
+        cast.run(cast.human("olga"), AskCommand::Assign(id, human("mark"), None));
         let yes = Reply { answer: Answer::Approved { edits: None }, comment: None };
-        cast.run(cast.human("mark"), Command::Answer(id, Box::new(yes)));
+        cast.run(cast.human("mark"), AskCommand::Answer(id, Box::new(yes)));
         assert!(!cast.seen(id).is_open());
     }
 
@@ -71,9 +71,9 @@ mod tests {
     fn not_to_strangers_and_not_by_them() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        let to_zoe = cast.attempt(cast.human("olga"), Command::Assign(id, human("zoe"), None));
+        let to_zoe = cast.attempt(cast.human("olga"), AskCommand::Assign(id, human("zoe"), None));
         assert!(matches!(to_zoe, Err(Refusal::Invalid { field: "to", .. })));
-        let by_mark = cast.attempt(cast.human("mark"), Command::Assign(id, human("mark"), None));
+        let by_mark = cast.attempt(cast.human("mark"), AskCommand::Assign(id, human("mark"), None));
         assert_eq!(by_mark, Err(Refusal::NotFound { what: "request" }));
     }
 }

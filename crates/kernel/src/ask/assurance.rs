@@ -33,8 +33,12 @@ impl Ask {
             }
             Actor::Relay { .. } => Some((Via::Inline, ATTESTED)),
             Actor::Guest { via, .. } => {
-                let verified = self.place_owner(directory).is_some();
-                Some((*via, if verified { Assurance::Link } else { ATTESTED }))
+                // They answer a message of ours, which is worth as much as the link in it: the address
+                // was verified when the message was sent, it went nowhere else, and it still is theirs.
+                let owner = self.place_owner(directory);
+                let delivered = owner.is_some()
+                    && self.grants.iter().any(|grant| grant.sent_to.as_ref() == owner);
+                Some((*via, if delivered { Assurance::Link } else { ATTESTED }))
             }
             Actor::Agent { .. } | Actor::System => None,
         }
@@ -124,7 +128,7 @@ mod tests {
     use super::*;
     use crate::actor::{Attested, By};
     use crate::ask::{Grant, Phase, Place, Priority, Purpose};
-    use crate::command::{Command, NewAsk};
+    use crate::command::{AskCommand, DirectoryCommand, NewAsk};
     use crate::directory::{IrreversibleSetting, NewHuman, NewProject, Profile};
     use crate::ids::AskId;
     use crate::question::{Reply, Stance};
@@ -134,7 +138,7 @@ mod tests {
         let plain = NewProject::plain("acme".parse().unwrap());
         let irreversible_assurance = IrreversibleSetting::Set(irreversible);
         let project = NewProject { floor, irreversible_assurance, ..plain };
-        cast.run(Actor::System, Command::SaveProject(project));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(project));
     }
 
     fn placed(to: &str) -> NewAsk {
@@ -148,7 +152,7 @@ mod tests {
         let profile = Profile { email: Some(email.to_owned()), ..Profile::default() };
         cast.run(
             Actor::System,
-            Command::SaveHuman(NewHuman {
+            DirectoryCommand::SaveHuman(NewHuman {
                 id: human("mark"),
                 profile,
                 admin: false,
@@ -160,13 +164,13 @@ mod tests {
         );
         if verified {
             let means = format!("email:{email}").parse().unwrap();
-            let verify = Command::VerifyContact(human("mark"), means);
+            let verify = DirectoryCommand::VerifyContact(human("mark"), means);
             cast.attempt(cast.human("mark"), verify).ok();
         }
     }
 
     fn worth(cast: &mut Cast, actor: Actor, id: AskId) -> (By, Assurance) {
-        cast.run(actor, Command::Answer(id, yes()));
+        cast.run(actor, AskCommand::Answer(id, yes()));
         let resolution = cast.seen(id).resolution().unwrap();
         (resolution.by.clone(), resolution.assurance)
     }
@@ -178,8 +182,8 @@ mod tests {
         let mut cast = Cast::new();
         let grants = vec![Grant::to_agent(Purpose::Review, Cast::hash("r"))];
         let id = cast.ask(NewAsk { grants, ..new_ask() });
-        let holder = cast.seen(id).link_holder(&Cast::hash("r")).unwrap();
-        assert_eq!(cast.seen(id).link_holder(&Cast::hash("x")), None);
+        let holder = cast.seen(id).link_holder(&Cast::hash("r"), cast.directory()).unwrap();
+        assert_eq!(cast.seen(id).link_holder(&Cast::hash("x"), cast.directory()), None);
         assert_eq!(worth(&mut cast, holder, id), (By::LinkHolder, Assurance::AgentAttested));
         // An agent cannot say of its own token that it was sent to somebody.
         let claimed = Grant {
@@ -189,7 +193,7 @@ mod tests {
         let other = cast.ask(NewAsk { grants: vec![claimed.clone()], ..new_ask() });
         assert_eq!(cast.seen(other).grants[0].sent_to, None);
         for actor in [cast.agent("bot"), Actor::System] {
-            let granted = cast.attempt(actor, Command::Grant(other, vec![claimed.clone()]));
+            let granted = cast.attempt(actor, AskCommand::Grant(other, vec![claimed.clone()]));
             assert!(matches!(granted, Err(Refusal::NotAllowed { .. })), "{granted:?}");
         }
     }
@@ -211,15 +215,15 @@ mod tests {
         ] {
             reachable(&mut cast, verified, active);
             let id = cast.ask(placed("email:mark@example.com"));
-            let stranger = cast.attempt(Actor::System, Command::Grant(id, sent("nina")));
+            let stranger = cast.attempt(Actor::System, AskCommand::Grant(id, sent("nina")));
             assert!(matches!(stranger, Err(Refusal::NotAllowed { .. })), "{stranger:?}");
-            let granted = cast.attempt(Actor::System, Command::Grant(id, sent("mark")));
+            let granted = cast.attempt(Actor::System, AskCommand::Grant(id, sent("mark")));
             assert_eq!(granted.is_ok(), assurance == Assurance::Link, "{granted:?}");
             let token = vec![Grant::to_agent(Purpose::Review, Cast::hash("m"))];
             if granted.is_err() {
-                cast.run(Actor::System, Command::Grant(id, token));
+                cast.run(Actor::System, AskCommand::Grant(id, token));
             }
-            let holder = cast.seen(id).link_holder(&Cast::hash("m")).unwrap();
+            let holder = cast.seen(id).link_holder(&Cast::hash("m"), cast.directory()).unwrap();
             assert_eq!(worth(&mut cast, holder, id), (By::LinkHolder, assurance));
         }
     }
@@ -248,6 +252,9 @@ mod tests {
             ("slack:C1", Assurance::AgentAttested),
         ] {
             let id = cast.ask(placed(to));
+            let owner = cast.seen(id).place_owner(cast.directory()).cloned();
+            let sent = Grant::delivered(Cast::hash("m"), owner);
+            cast.run(Actor::System, AskCommand::Grant(id, vec![sent]));
             let means: crate::directory::Means = to.parse().unwrap();
             let attested = Attested {
                 via: means.kind().to_owned(),
@@ -260,13 +267,37 @@ mod tests {
         }
     }
 
+    /// What did not go to the verified address alone, as an email with copies, is the agent's word: the
+    /// agent may have read it. That the address is verified later changes nothing.
+    #[test]
+    fn a_guest_is_worth_no_more_than_the_message_they_answer() {
+        let mut cast = Cast::new();
+        reachable(&mut cast, true, true);
+        let id = cast.ask(placed("email:mark@example.com"));
+        let attested = Attested {
+            via: "email".to_owned(),
+            platform: "email".to_owned(),
+            platform_user_id: "mark@example.com".to_owned(),
+            display_name: None,
+        };
+        let guest = Actor::Guest { ask: id, via: Via::Email, attested };
+        for (sent_to, assurance) in
+            [(None, Assurance::AgentAttested), (Some(human("mark")), Assurance::Link)]
+        {
+            let sent = Grant::delivered(Cast::hash(&assurance.to_string()), sent_to);
+            cast.run(Actor::System, AskCommand::Grant(id, vec![sent]));
+            let worth = cast.seen(id).proven_by(&guest, cast.directory());
+            assert_eq!(worth, Some((Via::Email, assurance)));
+        }
+    }
+
     /// A minimum assurance of `link` leaves out the agent's copy of the link.
     #[test]
     fn a_minimum_of_link_leaves_out_the_agents_copy() {
         let mut cast = Cast::new();
         rules(&mut cast, Assurance::Link, None);
         let id = cast.ask(new_ask());
-        let refused = cast.attempt(Actor::link_holder(id), Command::Answer(id, yes()));
+        let refused = cast.attempt(Actor::link_holder(id), AskCommand::Answer(id, yes()));
         let (have, need) = (Assurance::AgentAttested, Assurance::Link);
         assert_eq!(refused, Err(Refusal::AssuranceTooLow { have, need }));
     }
@@ -293,7 +324,7 @@ mod tests {
                     if have == AgentAttested { Actor::link_holder(id) } else { olga(have) }
                 };
                 let id = cast.ask(new.clone());
-                let approved = cast.attempt(actor(id), Command::Answer(id, yes()));
+                let approved = cast.attempt(actor(id), AskCommand::Answer(id, yes()));
                 let expected = if proceeds || !guarded {
                     Ok(())
                 } else {
@@ -302,7 +333,7 @@ mod tests {
                 assert_eq!(approved, expected, "{have:?}");
                 for stops in [no(), Box::new(changes.clone())] {
                     let id = cast.ask(new.clone());
-                    cast.run(actor(id), Command::Answer(id, stops));
+                    cast.run(actor(id), AskCommand::Answer(id, stops));
                 }
             }
         }
@@ -310,7 +341,7 @@ mod tests {
         rules(&mut cast, AgentAttested, None);
         let before = cast.ask(critical());
         rules(&mut cast, AgentAttested, Some(Session));
-        cast.run(Actor::link_holder(before), Command::Answer(before, yes()));
+        cast.run(Actor::link_holder(before), AskCommand::Answer(before, yes()));
     }
 
     /// What an agent passes on is its own word, so it cannot approve what needs a session.
@@ -321,9 +352,9 @@ mod tests {
         let inline = Some([Stance::Approve, Stance::Reject].into());
         let id = cast.ask(NewAsk { metadata: marked(), inline, ..new_ask() });
         let relay = cast.relay(id);
-        let refused = cast.attempt(relay.clone(), Command::Answer(id, yes()));
+        let refused = cast.attempt(relay.clone(), AskCommand::Answer(id, yes()));
         assert!(matches!(refused, Err(Refusal::ApprovalTooWeak { .. })), "{refused:?}");
-        cast.run(relay, Command::Answer(id, no()));
+        cast.run(relay, AskCommand::Answer(id, no()));
     }
 
     fn silent(on_expiry: Silence, metadata: Map<String, serde_json::Value>) -> NewAsk {
@@ -355,7 +386,7 @@ mod tests {
                     .chain(others.iter().map(|silence| (silence, false)))
                 {
                     let new = NewAsk { assurance: wanted, ..silent(silence.clone(), Map::new()) };
-                    let asked = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(new)));
+                    let asked = cast.attempt(cast.agent("bot"), AskCommand::Create(Box::new(new)));
                     let expected = if answers && floor > AgentAttested {
                         Err(Refusal::SilenceTooWeak { need: floor })
                     } else {
@@ -380,7 +411,7 @@ mod tests {
             (Silence::Answer(*yes()), Map::new(), true),
             (approve, Map::new(), true),
         ] {
-            let new = Command::Ask(Box::new(silent(silence.clone(), metadata)));
+            let new = AskCommand::Create(Box::new(silent(silence.clone(), metadata)));
             let asked = cast.attempt(cast.agent("bot"), new);
             let refused = Err(Refusal::SilenceTooWeak { need: Assurance::Session });
             assert_eq!(asked, if allowed { Ok(()) } else { refused }, "{silence:?}");
@@ -406,7 +437,7 @@ mod tests {
             let id = cast.ask(silent(silence, metadata));
             rules(&mut cast, floor, irreversible);
             cast.advance(11);
-            cast.run(Actor::System, Command::Expire(id));
+            cast.run(Actor::System, AskCommand::Expire(id));
             assert_eq!(cast.seen(id).phase(), phase);
             assert_eq!(cast.seen(id).resolution().is_some(), phase == Phase::Completed);
         }
@@ -414,7 +445,7 @@ mod tests {
         let id = cast.ask(silent(approve, Map::new()));
         rules(&mut cast, Session, None);
         cast.advance(11);
-        cast.run(Actor::System, Command::Expire(id));
+        cast.run(Actor::System, AskCommand::Expire(id));
         let ending = cast.seen(id).ending().unwrap();
         let stops = crate::ask::Ending::Expired {
             at: cast.seen(id).expires_at.unwrap(),

@@ -62,7 +62,7 @@ mod tests {
 
     use super::*;
     use crate::actor::Actor;
-    use crate::command::{Command, NewAsk};
+    use crate::command::{DirectoryCommand, NewAsk};
     use crate::directory::NewProject;
     use crate::question::{Choice, Question};
     use crate::testing::{Cast, new_ask, no, yes};
@@ -117,7 +117,7 @@ mod tests {
         }
         let plain = NewProject::plain("acme".parse().unwrap());
         let strict = NewProject { floor: Assurance::Passkey, ..plain };
-        cast.run(Actor::System, Command::SaveProject(strict));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(strict));
         let id = cast.ask(new_ask());
         assert!(cast.seen(id).bulk(&yes()).is_err());
     }

@@ -79,7 +79,7 @@ impl Ask {
 mod tests {
     use super::*;
     use crate::ask::DefaultAction;
-    use crate::command::{Command, NewAsk, Silence};
+    use crate::command::{AskCommand, NewAsk, Silence};
     use crate::testing::{Cast, new_ask, yes};
 
     fn told() -> NewAsk {
@@ -95,18 +95,18 @@ mod tests {
     fn the_agent_is_told_once_however_it_ends() {
         let mut cast = Cast::new();
         let answered = cast.ask(told());
-        cast.run(Actor::link_holder(answered), Command::Open(answered));
+        cast.run(Actor::link_holder(answered), AskCommand::Open(answered));
         assert_eq!(calls(&cast), 0);
-        cast.run(cast.human("olga"), Command::Answer(answered, yes()));
+        cast.run(cast.human("olga"), AskCommand::Answer(answered, yes()));
         let withdrawn = cast.ask(told());
-        cast.run(cast.agent("bot"), Command::Cancel(withdrawn, None));
+        cast.run(cast.agent("bot"), AskCommand::Cancel(withdrawn, None));
         let on_expiry = Silence::Report(DefaultAction::Skip);
         let expired = cast.ask(NewAsk { timeout: Some(5), on_expiry, ..told() });
         cast.advance(5);
-        cast.run(Actor::System, Command::Expire(expired));
+        cast.run(Actor::System, AskCommand::Expire(expired));
         assert_eq!(calls(&cast), 3);
         let quiet = cast.ask(new_ask());
-        cast.run(cast.human("olga"), Command::Answer(quiet, yes()));
+        cast.run(cast.human("olga"), AskCommand::Answer(quiet, yes()));
         assert_eq!(calls(&cast), 3, "nobody asked for it");
     }
 
@@ -116,32 +116,32 @@ mod tests {
         let mut cast = Cast::new();
         let id = cast.ask(told());
         let failed = || CallbackResult::Unreached { error: "x".repeat(999) };
-        let early = cast.attempt(Actor::System, Command::NoteCallback(id, failed()));
+        let early = cast.attempt(Actor::System, AskCommand::NoteCallback(id, failed()));
         assert!(matches!(early, Err(Refusal::NotOver { .. })));
-        cast.run(cast.human("olga"), Command::Answer(id, yes()));
-        cast.run(Actor::System, Command::NoteCallback(id, failed()));
+        cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
+        cast.run(Actor::System, AskCommand::NoteCallback(id, failed()));
         let taken = CallbackResult::Taken { status: 200 };
-        let forged = cast.attempt(cast.agent("bot"), Command::NoteCallback(id, taken.clone()));
+        let forged = cast.attempt(cast.agent("bot"), AskCommand::NoteCallback(id, taken.clone()));
         assert!(matches!(forged, Err(Refusal::NotAllowed { .. })));
         for nosy in [cast.agent("spy"), cast.human("zoe"), Actor::link_holder(id)] {
-            let refused = cast.attempt(nosy, Command::CallBack(id));
+            let refused = cast.attempt(nosy, AskCommand::CallBack(id));
             assert_eq!(refused, Err(Refusal::NotFound { what: "request" }));
         }
         for may in [cast.agent("bot"), cast.human("olga")] {
-            cast.run(may, Command::CallBack(id));
+            cast.run(may, AskCommand::CallBack(id));
         }
         assert_eq!(calls(&cast), 3);
-        cast.run(Actor::System, Command::NoteCallback(id, taken.clone()));
+        cast.run(Actor::System, AskCommand::NoteCallback(id, taken.clone()));
         let attempts = &cast.seen(id).callbacks;
         assert!(
             matches!(&attempts[0].result, CallbackResult::Unreached { error } if error.len() == 200)
         );
         assert_eq!(attempts[1].result, taken);
-        cast.run(Actor::System, Command::Erase(id));
-        let erased = cast.attempt(cast.agent("bot"), Command::CallBack(id));
+        cast.run(Actor::System, AskCommand::Erase(id));
+        let erased = cast.attempt(cast.agent("bot"), AskCommand::CallBack(id));
         assert!(matches!(erased, Err(Refusal::NotAllowed { .. })));
         let quiet = cast.ask(new_ask());
-        let nowhere = cast.attempt(cast.agent("bot"), Command::CallBack(quiet));
+        let nowhere = cast.attempt(cast.agent("bot"), AskCommand::CallBack(quiet));
         assert!(matches!(nowhere, Err(Refusal::NotAllowed { .. })));
     }
 
@@ -149,10 +149,10 @@ mod tests {
     fn only_the_newest_attempts_are_remembered() {
         let mut cast = Cast::new();
         let id = cast.ask(told());
-        cast.run(cast.human("olga"), Command::Answer(id, yes()));
+        cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
         for status in 500..=560 {
             let result = CallbackResult::Refused { status };
-            cast.run(Actor::System, Command::NoteCallback(id, result));
+            cast.run(Actor::System, AskCommand::NoteCallback(id, result));
         }
         let attempts = &cast.seen(id).callbacks;
         assert_eq!(attempts.len(), MOST);

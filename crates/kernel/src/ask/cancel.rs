@@ -47,7 +47,7 @@ pub(crate) fn decide(
 mod tests {
     use super::*;
     use crate::ask::Phase;
-    use crate::command::Command;
+    use crate::command::AskCommand;
     use crate::testing::{Cast, new_ask, yes};
 
     /// HITL-113: whoever holds the link may say that they will not answer, and why.
@@ -58,9 +58,9 @@ mod tests {
         let mut cast = Cast::new();
         let (id, other) = (cast.ask(new_ask()), cast.ask(new_ask()));
         let holder = || Actor::link_holder(id);
-        let astray = cast.attempt(holder(), Command::Cancel(other, None));
+        let astray = cast.attempt(holder(), AskCommand::Cancel(other, None));
         assert_eq!(astray, Err(Refusal::NotFound { what: "request" }));
-        cast.run(holder(), Command::Cancel(id, Some("not mine".into())));
+        cast.run(holder(), AskCommand::Cancel(id, Some("not mine".into())));
         let ending = cast.seen(id).ending().unwrap();
         let Ending::Cancelled { by, reason, .. } = ending else { panic!("{ending:?}") };
         assert_eq!(*by, By::LinkHolder);
@@ -71,13 +71,13 @@ mod tests {
     fn only_what_is_open_and_ones_own() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        let spied = cast.attempt(cast.agent("spy"), Command::Cancel(id, None));
+        let spied = cast.attempt(cast.agent("spy"), AskCommand::Cancel(id, None));
         assert_eq!(spied, Err(Refusal::NotFound { what: "request" }));
-        cast.run(cast.agent("bot"), Command::Cancel(id, Some("changed my mind".into())));
+        cast.run(cast.agent("bot"), AskCommand::Cancel(id, Some("changed my mind".into())));
         assert_eq!(cast.seen(id).phase(), Phase::Cancelled);
-        let again = cast.attempt(cast.agent("bot"), Command::Cancel(id, None));
+        let again = cast.attempt(cast.agent("bot"), AskCommand::Cancel(id, None));
         assert!(matches!(again, Err(Refusal::AlreadyCancelled { .. })));
-        let answered = cast.attempt(cast.human("olga"), Command::Answer(id, yes()));
+        let answered = cast.attempt(cast.human("olga"), AskCommand::Answer(id, yes()));
         assert!(matches!(answered, Err(Refusal::AlreadyCancelled { .. })));
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
 mod tests {
     use super::*;
     use crate::ask::{Phase, Route};
-    use crate::command::{Command, NewAsk};
+    use crate::command::{AskCommand, NewAsk};
     use crate::testing::{Cast, human, new_ask};
 
     #[test]
@@ -33,11 +33,11 @@ mod tests {
         let mut cast = Cast::new();
         let pool = Route::Pool { group: None };
         let id = cast.ask(NewAsk { route: pool, ..new_ask() });
-        cast.run(cast.human("mark"), Command::Claim(id));
-        cast.run(cast.human("mark"), Command::Claim(id));
+        cast.run(cast.human("mark"), AskCommand::Claim(id));
+        cast.run(cast.human("mark"), AskCommand::Claim(id));
         assert_eq!(cast.seen(id).phase(), Phase::Engaged);
         assert_eq!(cast.seen(id).head.seq, 2, "claiming twice is one claim");
-        let refused = cast.attempt(cast.human("nina"), Command::Claim(id));
+        let refused = cast.attempt(cast.human("nina"), AskCommand::Claim(id));
         assert_eq!(refused, Err(Refusal::TakenBy { by: human("mark") }));
     }
 
@@ -58,7 +58,7 @@ mod tests {
             ("mark", tagged, true),
             ("olga", grouped, true),
         ] {
-            let claimed = cast.attempt(cast.human(who), Command::Claim(ask));
+            let claimed = cast.attempt(cast.human(who), AskCommand::Claim(ask));
             assert_eq!(!matches!(claimed, Err(Refusal::NotFound { .. })), sees, "{who}");
         }
     }

@@ -142,7 +142,7 @@ impl Ask {
 mod tests {
     use super::*;
     use crate::actor::Actor;
-    use crate::command::{Command, NewAsk};
+    use crate::command::{AskCommand, DirectoryCommand, NewAsk};
     use crate::directory::NewProject;
     use crate::testing::{Cast, new_ask};
     use serde_json::json;
@@ -187,10 +187,10 @@ mod tests {
         let mut cast = Cast::new();
         let plain = NewProject::plain("acme".parse().unwrap());
         let strict = NewProject { envelopes: Envelopes::Strict, ..plain };
-        cast.run(Actor::System, Command::SaveProject(strict));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(strict));
         let before = cast.records().len();
         let refused =
-            cast.attempt(cast.agent("bot"), Command::Ask(Box::new(saying(claims(false)))));
+            cast.attempt(cast.agent("bot"), AskCommand::Create(Box::new(saying(claims(false)))));
         let (pointer, says) = ("/hxp/later".to_owned(), "nobody knows it".to_owned());
         assert_eq!(refused, Err(Refusal::Claims { pointer, says }));
         assert_eq!(cast.records().len(), before);
@@ -203,7 +203,7 @@ mod tests {
         let mut cast = Cast::new();
         let mut odd = claims(true);
         odd.said.insert("limits".to_owned(), json!(["\0"]));
-        let refused = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(saying(odd))));
+        let refused = cast.attempt(cast.agent("bot"), AskCommand::Create(Box::new(saying(odd))));
         assert!(matches!(refused, Err(Refusal::Invalid { field: "hxp", .. })), "{refused:?}");
     }
 
@@ -212,8 +212,8 @@ mod tests {
     fn an_envelope_is_forgotten_with_the_words_of_its_ask() {
         let mut cast = Cast::new();
         let id = cast.ask(saying(claims(true)));
-        cast.run(cast.agent("bot"), Command::Cancel(id, None));
-        cast.run(Actor::System, Command::Erase(id));
+        cast.run(cast.agent("bot"), AskCommand::Cancel(id, None));
+        cast.run(Actor::System, AskCommand::Erase(id));
         assert_eq!(cast.seen(id).envelope(), None);
         assert!(cast.seen(id).claims.as_ref().unwrap().finding.is_valid());
         let stored = serde_json::to_string(cast.seen(id)).unwrap();

@@ -47,7 +47,7 @@ pub(super) fn checked(ask: &Ask, field: &'static str, text: &str) -> Result<Stri
 mod tests {
     use super::*;
     use crate::actor::Actor;
-    use crate::command::Command;
+    use crate::command::AskCommand;
     use crate::testing::{Cast, human, new_ask, yes};
 
     fn said(cast: &Cast, id: AskId) -> Vec<(String, Option<String>)> {
@@ -59,9 +59,9 @@ mod tests {
     fn the_agent_and_whoever_sees_it_talk_before_and_after_the_answer() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        let comment = |text: &str| Command::Comment(id, text.to_owned());
+        let comment = |text: &str| AskCommand::Comment(id, text.to_owned());
         cast.run(cast.agent("bot"), comment("urgent"));
-        cast.run(cast.human("olga"), Command::Answer(id, yes()));
+        cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
         cast.run(cast.human("olga"), comment("done"));
         for stranger in [cast.human("zoe"), cast.human("mark"), cast.agent("spy")] {
             let refused = cast.attempt(stranger, comment("hello"));
@@ -69,7 +69,7 @@ mod tests {
         }
         let one = |by: &str, text: &str| (by.to_owned(), Some(text.to_owned()));
         assert_eq!(said(&cast, id), [one("bot", "urgent"), one("olga", "done")]);
-        cast.run(Actor::System, Command::Erase(id));
+        cast.run(Actor::System, AskCommand::Erase(id));
         assert_eq!(said(&cast, id), [("bot".to_owned(), None), ("olga".to_owned(), None)]);
         let late = cast.attempt(cast.human("olga"), comment("more"));
         assert!(matches!(late, Err(Refusal::NotAllowed { .. })));
@@ -79,7 +79,7 @@ mod tests {
     fn remarks_are_short_and_not_too_many() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        let comment = |text: String| Command::Comment(id, text);
+        let comment = |text: String| AskCommand::Comment(id, text);
         for text in [String::new(), "  \n".to_owned(), "a\0b".to_owned(), "é".repeat(4001)] {
             let refused = cast.attempt(cast.agent("bot"), comment(text));
             assert!(matches!(refused, Err(Refusal::Invalid { field: "text", .. })));
@@ -90,7 +90,7 @@ mod tests {
         let refused = cast.attempt(cast.agent("bot"), comment("one more".to_owned()));
         assert!(matches!(refused, Err(Refusal::Invalid { field: "text", .. })));
         let note = Some("also".to_owned());
-        let refused = cast.attempt(cast.human("olga"), Command::Assign(id, human("mark"), note));
+        let refused = cast.attempt(cast.human("olga"), AskCommand::Assign(id, human("mark"), note));
         assert!(matches!(refused, Err(Refusal::Invalid { field: "note", .. })));
         assert_eq!(cast.seen(id).claim, None);
     }

@@ -60,7 +60,7 @@ mod tests {
     use crate::actor::{Assurance, Via};
     use crate::ask::hold::tests::web;
     use crate::ask::{Phase, Resolution, Route};
-    use crate::command::{Command, NewAsk, Silence};
+    use crate::command::{AskCommand, DirectoryCommand, NewAsk, Silence};
     use crate::directory::{NewHuman, Profile};
     use crate::effect::Effect;
     use crate::receipt::Receipt;
@@ -73,13 +73,13 @@ mod tests {
         let new = NewAsk { callback: Some("https://agent.example/hook".into()), ..new_ask() };
         let (id, other) = (cast.ask(new.clone()), cast.ask(new));
         let at = cast.now();
-        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        cast.run(web("olga"), AskCommand::HoldAnswer(id, yes()));
         for actor in [web("olga"), cast.agent("bot")] {
             cast.advance(5);
-            assert_eq!(cast.attempt(actor, Command::CommitHeld(id)), Err(Refusal::NotDue));
+            assert_eq!(cast.attempt(actor, AskCommand::CommitHeld(id)), Err(Refusal::NotDue));
         }
         let before = cast.effects().len();
-        cast.run(Actor::System, Command::CommitHeld(id));
+        cast.run(Actor::System, AskCommand::CommitHeld(id));
         let Resolution { by, via, assurance, at: answered, .. } =
             cast.seen(id).resolution().unwrap();
         assert_eq!((by, *via), (&By::Human(human("olga")), Via::Web));
@@ -92,11 +92,11 @@ mod tests {
         // The same is done about it as about an answer that was not held.
         let done: Vec<_> = cast.effects()[before..].iter().map(std::mem::discriminant).collect();
         let before = cast.effects().len();
-        cast.run(web("olga"), Command::Answer(other, yes()));
+        cast.run(web("olga"), AskCommand::Answer(other, yes()));
         let other: Vec<_> = cast.effects()[before..].iter().map(std::mem::discriminant).collect();
         assert_eq!(done, other);
         assert!(cast.effects().iter().any(|effect| matches!(effect, Effect::Settle { .. })));
-        assert_eq!(cast.attempt(Actor::System, Command::CommitHeld(id)), Err(Refusal::NotDue));
+        assert_eq!(cast.attempt(Actor::System, AskCommand::CommitHeld(id)), Err(Refusal::NotDue));
     }
 
     #[test]
@@ -104,10 +104,10 @@ mod tests {
         let mut cast = Cast::new();
         let new = NewAsk { timeout: Some(3), on_expiry: Silence::Fail, ..new_ask() };
         let id = cast.ask(new);
-        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        cast.run(web("olga"), AskCommand::HoldAnswer(id, yes()));
         cast.advance(600);
-        assert_eq!(cast.attempt(Actor::System, Command::Expire(id)), Err(Refusal::NotDue));
-        cast.run(Actor::System, Command::CommitHeld(id));
+        assert_eq!(cast.attempt(Actor::System, AskCommand::Expire(id)), Err(Refusal::NotDue));
+        cast.run(Actor::System, AskCommand::CommitHeld(id));
         assert_eq!(cast.seen(id).phase(), Phase::Completed);
     }
 
@@ -115,10 +115,10 @@ mod tests {
     fn whoever_may_no_longer_answer_decides_nothing() {
         let mut cast = Cast::new();
         let id = cast.ask(NewAsk { route: Route::Pool { group: None }, ..new_ask() });
-        cast.run(web("mark"), Command::HoldAnswer(id, yes()));
+        cast.run(web("mark"), AskCommand::HoldAnswer(id, yes()));
         cast.run(
             Actor::System,
-            Command::SaveHuman(NewHuman {
+            DirectoryCommand::SaveHuman(NewHuman {
                 id: human("mark"),
                 profile: Profile::default(),
                 admin: false,
@@ -128,15 +128,15 @@ mod tests {
                 skills: [].into(),
             }),
         );
-        let undone = cast.attempt(web("mark"), Command::UndoAnswer(id));
+        let undone = cast.attempt(web("mark"), AskCommand::UndoAnswer(id));
         assert!(matches!(undone, Err(Refusal::NotAllowed { .. })), "{undone:?}");
         cast.advance(5);
-        cast.run(Actor::System, Command::CommitHeld(id));
+        cast.run(Actor::System, AskCommand::CommitHeld(id));
         let ask = cast.seen(id);
         assert_eq!((ask.phase(), &ask.held, ask.votes.len()), (Phase::Waiting, &None, 0));
         let last = cast.record_of(id).pop().unwrap();
         assert_eq!((last.what.name(), last.by), ("answer_withdrawn", By::System));
-        cast.run(web("nina"), Command::Answer(id, yes()));
+        cast.run(web("nina"), AskCommand::Answer(id, yes()));
     }
 
     /// What was delivered is judged, and a checkpoint resolved, when the answer stands and not before.
@@ -145,10 +145,10 @@ mod tests {
         let mut cast = Cast::staffed();
         let task = cast.begun(new_task());
         let id = cast.raised(task, raising(CheckpointKind::Approval));
-        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        cast.run(web("olga"), AskCommand::HoldAnswer(id, yes()));
         assert!(cast.task(task).pending().is_some());
         cast.advance(5);
-        cast.run(Actor::System, Command::CommitHeld(id));
+        cast.run(Actor::System, AskCommand::CommitHeld(id));
         assert!(cast.task(task).pending().is_none());
         let Some(Outcome::Resolved(resolution)) =
             cast.task(task).checkpoints.last().map(|raised| raised.outcome.clone())
@@ -160,13 +160,13 @@ mod tests {
         let reviewed = cast.begun(new_task().judged_by(Quorum::All, &["olga", "mark"]));
         cast.delivered(reviewed, version());
         let judged = cast.task(reviewed).judged_in.unwrap();
-        cast.run(web("mark"), Command::HoldAnswer(judged, yes()));
+        cast.run(web("mark"), AskCommand::HoldAnswer(judged, yes()));
         let taken = cast.judge("olga", reviewed, verdict(Verdict::Approved));
         assert_eq!(taken, Err(Refusal::BeingAnswered { by: human("mark") }));
         cast.advance(5);
         let late = cast.judge("mark", reviewed, verdict(Verdict::Approved));
         assert!(matches!(late, Err(Refusal::AlreadyAnswered { .. })), "{late:?}");
-        cast.run(Actor::System, Command::CommitHeld(judged));
+        cast.run(Actor::System, AskCommand::CommitHeld(judged));
         assert_eq!(cast.task(reviewed).reviews.len(), 1);
         assert_eq!(cast.seen(judged).phase(), Phase::Waiting, "the other has not judged yet");
         cast.judge("olga", reviewed, verdict(Verdict::Approved)).unwrap();
@@ -179,7 +179,7 @@ mod tests {
         let mut cast = Cast::staffed();
         let task = cast.begun(new_task());
         let id = cast.raised(task, raising(CheckpointKind::Approval));
-        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        cast.run(web("olga"), AskCommand::HoldAnswer(id, yes()));
         cast.may(cast.human("olga"), TaskCommand::Cancel(task, None));
         let ask = cast.seen(id);
         assert_eq!((ask.phase(), &ask.held, ask.wake_at()), (Phase::Cancelled, &None, None));

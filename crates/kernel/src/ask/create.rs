@@ -42,8 +42,8 @@ pub(crate) fn decide(
     };
     check(new)?;
     new.claims.as_ref().map_or(Ok(()), |claims| claims.check(project.envelopes))?;
-    if let Some(place) = &new.place {
-        project.recipients.admit(world.directory, agent, &place.means)?;
+    for means in new.place.iter().map(|place| &place.means).chain(&new.copies) {
+        project.recipients.admit(world.directory, agent, means)?;
     }
     let previous = new.follows.map(|id| previous(world, envelope, new, id)).transpose()?;
     let conversation = previous.and_then(|previous| previous.conversation.as_ref());
@@ -255,7 +255,7 @@ mod tests {
     use super::*;
     use crate::actor::By;
     use crate::ask::{AskState, DefaultAction, Phase};
-    use crate::command::Command;
+    use crate::command::{AskCommand, DirectoryCommand};
     use crate::directory::NewProject;
     use crate::testing::{Cast, human, new_ask};
 
@@ -282,7 +282,7 @@ mod tests {
     fn an_ask_that_needs_no_tokens_is_stored_as_ever() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        cast.run(cast.human("olga"), Command::Answer(id, crate::testing::yes()));
+        cast.run(cast.human("olga"), AskCommand::Answer(id, crate::testing::yes()));
         let stored = serde_json::to_string(cast.seen(id)).unwrap();
         for new in ["grants", "inline", "callback", "attested", "reminded_at", "callbacks"] {
             assert!(!stored.contains(&format!("\"{new}\"")), "{new} in {stored}");
@@ -313,7 +313,7 @@ mod tests {
                 (Dialect::A2h, None),
             ] {
                 let new = NewAsk { dialect, timeout, on_expiry: on_expiry.clone(), ..new_ask() };
-                let asked = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(new)));
+                let asked = cast.attempt(cast.agent("bot"), AskCommand::Create(Box::new(new)));
                 let never = timeout.is_none() && on_expiry != Silence::StayOpen;
                 if never && matches!(dialect, Dialect::Native | Dialect::Hitl) {
                     let expected = NEEDS_TIMEOUT;
@@ -330,7 +330,7 @@ mod tests {
     fn people_and_the_system_do_not_ask() {
         let mut cast = Cast::new();
         for actor in [cast.human("olga"), Actor::System] {
-            let refused = cast.attempt(actor, Command::Ask(Box::new(new_ask())));
+            let refused = cast.attempt(actor, AskCommand::Create(Box::new(new_ask())));
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })));
         }
     }
@@ -343,7 +343,7 @@ mod tests {
         assert_eq!(cast.seen(first).followed_by, Some(second));
         assert_eq!(cast.seen(second).follows, Some(first));
         let again = NewAsk { follows: Some(first), ..new_ask() };
-        let refused = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(again)));
+        let refused = cast.attempt(cast.agent("bot"), AskCommand::Create(Box::new(again)));
         assert_eq!(refused, Err(Refusal::Exists { what: "follow-up" }));
     }
 
@@ -354,10 +354,11 @@ mod tests {
         let next = |id| NewAsk { dialect: Dialect::Hitl, follows: Some(id), ..new_ask() };
         let (open, withdrawn, answered) =
             (cast.ask(new_ask()), cast.ask(new_ask()), cast.ask(new_ask()));
-        cast.run(cast.agent("bot"), Command::Cancel(withdrawn, None));
-        cast.run(cast.human("olga"), Command::Answer(answered, crate::testing::no()));
+        cast.run(cast.agent("bot"), AskCommand::Cancel(withdrawn, None));
+        cast.run(cast.human("olga"), AskCommand::Answer(answered, crate::testing::no()));
         for early in [open, withdrawn] {
-            let refused = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(next(early))));
+            let refused =
+                cast.attempt(cast.agent("bot"), AskCommand::Create(Box::new(next(early))));
             assert!(matches!(refused, Err(Refusal::NotOver { .. })), "{refused:?}");
         }
         let before = cast.seen(answered).head.seq;
@@ -371,7 +372,7 @@ mod tests {
         let mut cast = Cast::new();
         let first = cast.ask(new_ask());
         let stolen = NewAsk { follows: Some(first), ..new_ask() };
-        let refused = cast.attempt(cast.agent("spy"), Command::Ask(Box::new(stolen)));
+        let refused = cast.attempt(cast.agent("spy"), AskCommand::Create(Box::new(stolen)));
         assert_eq!(refused, Err(Refusal::NotFound { what: "request" }));
     }
 
@@ -381,10 +382,10 @@ mod tests {
         let mut cast = Cast::new();
         let plain = NewProject::plain("acme".parse().unwrap());
         let strict = NewProject { default_on_silence: false, ..plain };
-        cast.run(Actor::System, Command::SaveProject(strict));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(strict));
         let reply = Reply { answer: Answer::Approved { edits: None }, comment: None };
         let new = NewAsk { timeout: Some(5), on_expiry: Silence::Answer(reply), ..new_ask() };
-        let refused = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(new)));
+        let refused = cast.attempt(cast.agent("bot"), AskCommand::Create(Box::new(new)));
         assert_eq!(refused, Err(Refusal::DefaultForbidden));
         // §12.6: neither taken by us nor carried out by the agent.
         for (action, allowed) in [
@@ -395,7 +396,7 @@ mod tests {
         ] {
             let on_expiry = Silence::Report(action);
             let new = NewAsk { timeout: Some(5), on_expiry, ..new_ask() };
-            let asked = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(new)));
+            let asked = cast.attempt(cast.agent("bot"), AskCommand::Create(Box::new(new)));
             assert_eq!(asked.is_ok(), allowed, "{action:?}");
         }
     }
@@ -405,7 +406,7 @@ mod tests {
         let mut cast = Cast::new();
         let Actor::Agent { id, key, reach, .. } = cast.agent("spy") else { panic!() };
         let astray = Actor::Agent { id, key, reach, project: "acme".parse().unwrap() };
-        let refused = cast.attempt(astray, Command::Ask(Box::new(new_ask())));
+        let refused = cast.attempt(astray, AskCommand::Create(Box::new(new_ask())));
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
     }
 
@@ -422,7 +423,7 @@ mod tests {
         ] {
             let route = Route::Pool { group: group.parse().ok() };
             let new = NewAsk { dialect, route, ..new_ask() };
-            let asked = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(new)));
+            let asked = cast.attempt(cast.agent("bot"), AskCommand::Create(Box::new(new)));
             assert_eq!(asked, outcome, "{group} {dialect:?}");
         }
     }
@@ -442,7 +443,7 @@ mod tests {
             ),
             (NewAsk { route: Route::Person { human: human("zoe") }, ..new_ask() }, "route.human"),
         ] {
-            let refused = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(new)));
+            let refused = cast.attempt(cast.agent("bot"), AskCommand::Create(Box::new(new)));
             assert!(
                 matches!(refused, Err(Refusal::Invalid { field: f, .. }) if f == field),
                 "{field}: {refused:?}"
@@ -462,7 +463,7 @@ mod tests {
         let mut cast = Cast::new();
         let plain = NewProject::plain("acme".parse().unwrap());
         let reminders = [60, 600, 3600].into();
-        cast.run(Actor::System, Command::SaveProject(NewProject { reminders, ..plain }));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { reminders, ..plain }));
         let now = cast.now();
         let at = |seconds| now.plus_seconds(seconds);
         for (own, timeout, reminded) in [

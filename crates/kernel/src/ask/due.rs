@@ -1,7 +1,8 @@
 //! What the clock does to an ask: its deadline, its reminders, its ladder, and how long its words are
 //! kept.
 
-use super::{Ask, AskState, OnExpiry};
+use super::{Ask, AskState, DefaultAction, OnExpiry};
+use crate::ids::TaskId;
 use crate::time::Time;
 
 /// Something that is due on an ask.
@@ -69,6 +70,24 @@ impl Ask {
     /// Whether it stays open when its deadline passes, so that it is due but does not expire.
     pub fn stays_open(&self) -> bool {
         matches!(self.on_expiry, OnExpiry::StayOpen)
+    }
+
+    /// The task it belongs to: that of the checkpoint it decides, or of the delivery it reviews.
+    pub fn task(&self) -> Option<TaskId> {
+        let held = self.checkpoint.as_ref().map(|checkpoint| checkpoint.task);
+        held.or_else(|| self.review.as_ref().map(|review| review.task))
+    }
+
+    /// Whether the agent goes ahead at the deadline if no person answers.
+    pub fn proceeds_on_silence(&self) -> bool {
+        self.expires_at.is_some()
+            && match &self.on_expiry {
+                OnExpiry::Report { action } => *action == DefaultAction::Approve,
+                OnExpiry::Answer { reply } => {
+                    reply.value().is_some_and(|reply| reply.answer.lets_proceed())
+                }
+                OnExpiry::StayOpen | OnExpiry::Fail => false,
+            }
     }
 
     /// Since when it is over with its words still here: what retention goes by.

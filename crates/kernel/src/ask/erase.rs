@@ -32,7 +32,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
 mod tests {
     use super::*;
     use crate::actor::Actor;
-    use crate::command::Command;
+    use crate::command::AskCommand;
     use crate::receipt::{Outcome, Receipt};
     use crate::task::{Action, CheckpointKind, Comment, Severity, TaskCommand, Verdict};
     use crate::testing::{Cast, new_ask, new_task, raising, resolution, verdict, version, yes};
@@ -41,14 +41,14 @@ mod tests {
     fn words_go_and_the_fact_of_the_answer_stays() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        let early = cast.attempt(Actor::System, Command::Erase(id));
+        let early = cast.attempt(Actor::System, AskCommand::Erase(id));
         assert!(matches!(early, Err(Refusal::NotOver { .. })));
-        cast.run(cast.human("olga"), Command::Answer(id, yes()));
-        let nosy = cast.attempt(cast.human("olga"), Command::Erase(id));
+        cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
+        let nosy = cast.attempt(cast.human("olga"), AskCommand::Erase(id));
         assert_eq!(nosy, Err(Refusal::NotFound { what: "request" }));
         let commitment = cast.seen(id).question.commitment();
         assert_eq!(cast.seen(id).kept_since(), Some(cast.seen(id).head.at));
-        cast.run(Actor::System, Command::Erase(id));
+        cast.run(Actor::System, AskCommand::Erase(id));
         let ask = cast.seen(id);
         assert_eq!((ask.question.value(), ask.kept_since()), (None, None));
         assert_eq!(ask.question.commitment(), commitment);
@@ -67,7 +67,7 @@ mod tests {
         cast.resolve("olga", id, said).unwrap();
         let before = cast.task(task).clone();
         assert!(serde_json::to_string(&before).unwrap().contains("hush"));
-        cast.run(Actor::System, Command::Erase(id));
+        cast.run(Actor::System, AskCommand::Erase(id));
         let after = cast.task(task);
         let shown = serde_json::to_string(after).unwrap();
         assert!(!shown.contains("hush"), "{shown}");
@@ -80,7 +80,7 @@ mod tests {
         let created = cast.records().iter().find(|one| one.what == "task_created").unwrap();
         assert!(!erased.what.erases(&created.event().unwrap().trace()));
         let records = cast.records().len();
-        cast.run(Actor::System, Command::Erase(id));
+        cast.run(Actor::System, AskCommand::Erase(id));
         assert_eq!(cast.records().len(), records, "nothing is left to erase");
     }
 
@@ -96,7 +96,7 @@ mod tests {
         let body = "hush remark".to_owned();
         let comment = Comment { anchor: None, severity: Severity::Nit, body };
         cast.may(cast.human("olga"), TaskCommand::Remark(task, review, comment));
-        cast.run(Actor::System, Command::Erase(id));
+        cast.run(Actor::System, AskCommand::Erase(id));
         let shown = serde_json::to_string(cast.task(task)).unwrap();
         assert!(!shown.contains("hush"), "{shown}");
     }

@@ -1,5 +1,5 @@
 //! What an erased person wrote on an ask goes: comments, reasons, the comments of their answers, and the
-//! evidence of their passkey. The answers themselves belong to the request and are erased with it.
+//! evidence of their passkey and of the sender of their email. The answers themselves belong to the request and are erased with it.
 
 use super::{Ask, AskState, Ending};
 use crate::actor::{Actor, By};
@@ -31,8 +31,7 @@ pub(crate) fn decide(
     let mut salts = envelope.salts.clone();
     let mut replies = Vec::new();
     let has_comments = kept.iter().any(|reply| reply.comment.is_some());
-    let has_evidence = votes()
-        .any(|vote| vote.passkey.as_ref().is_some_and(|evidence| evidence.value().is_some()));
+    let has_evidence = votes().any(super::Resolution::has_evidence);
     if has_comments || has_evidence {
         for reply in kept {
             let reply = Reply { answer: reply.answer.clone(), comment: None };
@@ -111,7 +110,7 @@ impl Ask {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::Command;
+    use crate::command::{AskCommand, DirectoryCommand};
     use crate::question::Answer;
     use crate::testing::{Cast, human, new_ask};
 
@@ -120,23 +119,23 @@ mod tests {
         for agent in agents {
             cast.give_agent(agent, "mark");
         }
-        cast.run(Actor::System, Command::EraseHuman(human("olga")));
+        cast.run(Actor::System, DirectoryCommand::EraseHuman(human("olga")));
     }
 
     #[test]
     fn comments_go_and_the_decision_stays() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        cast.run(cast.human("olga"), Command::Comment(id, "hush remark".to_owned()));
-        cast.run(cast.agent("bot"), Command::Comment(id, "agent remark".to_owned()));
+        cast.run(cast.human("olga"), AskCommand::Comment(id, "hush remark".to_owned()));
+        cast.run(cast.agent("bot"), AskCommand::Comment(id, "agent remark".to_owned()));
         let reply = Reply { answer: Answer::REJECTED, comment: Some("hush reason".to_owned()) };
-        cast.run(cast.human("olga"), Command::Answer(id, Box::new(reply)));
-        let early = cast.attempt(Actor::System, Command::EraseWords(id, human("olga")));
+        cast.run(cast.human("olga"), AskCommand::Answer(id, Box::new(reply)));
+        let early = cast.attempt(Actor::System, AskCommand::EraseWords(id, human("olga")));
         assert!(matches!(early, Err(Refusal::NotAllowed { .. })), "{early:?}");
         erase_olga(&mut cast);
-        let nosy = cast.attempt(cast.human("mark"), Command::EraseWords(id, human("olga")));
+        let nosy = cast.attempt(cast.human("mark"), AskCommand::EraseWords(id, human("olga")));
         assert_eq!(nosy, Err(Refusal::NotFound { what: "request" }));
-        cast.run(Actor::System, Command::EraseWords(id, human("olga")));
+        cast.run(Actor::System, AskCommand::EraseWords(id, human("olga")));
         let ask = cast.seen(id);
         let shown = serde_json::to_string(ask).unwrap();
         assert!(!shown.contains("hush") && shown.contains("agent remark"), "{shown}");
@@ -144,7 +143,7 @@ mod tests {
         assert!(ask.is_redacted(answer));
         assert_eq!(answer.reply.value().unwrap().answer, Answer::REJECTED);
         let records = cast.records().len();
-        cast.run(Actor::System, Command::EraseWords(id, human("olga")));
+        cast.run(Actor::System, AskCommand::EraseWords(id, human("olga")));
         assert_eq!(cast.records().len(), records, "nothing is left to erase");
     }
 
@@ -158,7 +157,7 @@ mod tests {
         cast.run(cast.human("olga"), confirmed);
         let commitment = cast.seen(id).resolution().unwrap().passkey.as_ref().unwrap().commitment();
         erase_olga(&mut cast);
-        cast.run(Actor::System, Command::EraseWords(id, human("olga")));
+        cast.run(Actor::System, AskCommand::EraseWords(id, human("olga")));
         let ask = cast.seen(id);
         let answer = ask.resolution().unwrap();
         assert!(answer.evidence_erased() && ask.votes[0].evidence_erased());
@@ -173,8 +172,33 @@ mod tests {
         let erased = cast.records().last().unwrap().event().unwrap();
         assert!(erased.what.erases(&answered.trace()));
         let records = cast.records().len();
-        cast.run(Actor::System, Command::EraseWords(id, human("olga")));
+        cast.run(Actor::System, AskCommand::EraseWords(id, human("olga")));
         assert_eq!(cast.records().len(), records, "nothing is left to erase");
+    }
+
+    /// The domain of an email may name the person who owns it.
+    #[test]
+    fn how_the_sender_of_an_email_was_verified_goes() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        let domain = "olga.example".to_owned();
+        cast.sender = Some(crate::actor::SenderVerification::Dkim { domain });
+        cast.run(cast.human("olga"), AskCommand::Answer(id, crate::testing::yes()));
+        cast.sender = None;
+        let kept = serde_json::to_string(cast.seen(id)).unwrap();
+        assert!(kept.contains("olga.example"), "{kept}");
+        erase_olga(&mut cast);
+        cast.run(Actor::System, AskCommand::EraseWords(id, human("olga")));
+        let ask = cast.seen(id);
+        let answer = ask.resolution().unwrap();
+        assert!(answer.sender.as_ref().is_some_and(|sender| sender.value().is_none()));
+        assert!(answer.evidence_erased() && !ask.is_redacted(answer));
+        let left = serde_json::to_string(ask).unwrap();
+        assert!(!left.contains("olga.example"), "{left}");
+        let answered =
+            cast.record_of(id).into_iter().find(|e| e.what.name() == "answered").unwrap();
+        let erased = cast.records().last().unwrap().event().unwrap();
+        assert!(erased.what.erases(&answered.trace()));
     }
 
     /// A vote without a comment stays committed to as it was given.
@@ -182,11 +206,11 @@ mod tests {
     fn an_answer_without_a_comment_is_not_touched() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        cast.run(cast.human("olga"), Command::Comment(id, "hush".to_owned()));
-        cast.run(cast.human("olga"), Command::Answer(id, crate::testing::yes()));
+        cast.run(cast.human("olga"), AskCommand::Comment(id, "hush".to_owned()));
+        cast.run(cast.human("olga"), AskCommand::Answer(id, crate::testing::yes()));
         let before = cast.seen(id).resolution().unwrap().clone();
         erase_olga(&mut cast);
-        cast.run(Actor::System, Command::EraseWords(id, human("olga")));
+        cast.run(Actor::System, AskCommand::EraseWords(id, human("olga")));
         assert_eq!(cast.seen(id).resolution(), Some(&before));
         assert_eq!(cast.seen(id).comments[0].text.value(), None);
     }

@@ -32,7 +32,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::Command;
+    use crate::command::{AskCommand, DirectoryCommand};
     use crate::directory::{About, Absence, NewProfile, NewProject, Step};
     use crate::testing::{Cast, human, new_ask, yes};
 
@@ -42,14 +42,14 @@ mod tests {
         let step = |after, name| Step { after, seat: Seat::Person { human: human(name) } };
         let ladder = vec![step(60, "mark"), step(120, "nina")];
         let plain = NewProject::plain("acme".parse().unwrap());
-        cast.run(Actor::System, Command::SaveProject(NewProject { ladder, ..plain }));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { ladder, ..plain }));
         let id = cast.ask(new_ask());
-        let early = cast.attempt(cast.human("mark"), Command::Answer(id, yes()));
+        let early = cast.attempt(cast.human("mark"), AskCommand::Answer(id, yes()));
         assert!(matches!(early, Err(Refusal::NotFound { .. })));
         cast.advance(60);
-        cast.run(Actor::System, Command::Escalate(id));
-        assert_eq!(cast.attempt(Actor::System, Command::Escalate(id)), Err(Refusal::NotDue));
-        cast.run(cast.human("mark"), Command::Answer(id, yes()));
+        cast.run(Actor::System, AskCommand::Escalate(id));
+        assert_eq!(cast.attempt(Actor::System, AskCommand::Escalate(id)), Err(Refusal::NotDue));
+        cast.run(cast.human("mark"), AskCommand::Answer(id, yes()));
         cast.advance(600);
         assert_eq!(cast.seen(id).due(cast.now()), None);
     }
@@ -61,12 +61,12 @@ mod tests {
         let step = |after, name| Step { after, seat: Seat::Person { human: human(name) } };
         let ladder = vec![step(60, "mark"), step(120, "nina")];
         let plain = NewProject::plain("acme".parse().unwrap());
-        cast.run(Actor::System, Command::SaveProject(NewProject { ladder, ..plain }));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { ladder, ..plain }));
         let id = cast.ask(new_ask());
         cast.advance(130);
-        cast.run(cast.human("olga"), Command::Open(id));
+        cast.run(cast.human("olga"), AskCommand::Open(id));
         cast.turn_back(30);
-        cast.run(Actor::System, Command::Escalate(id));
+        cast.run(Actor::System, AskCommand::Escalate(id));
         let seats = &cast.seen(id).seats;
         let told = |wanted: &Seat| {
             cast.effects()
@@ -84,21 +84,21 @@ mod tests {
         let step = |after, name| Step { after, seat: Seat::Person { human: human(name) } };
         let plain = NewProject::plain("acme".parse().unwrap());
         let ladder = vec![step(60, "mark")];
-        cast.run(Actor::System, Command::SaveProject(NewProject { ladder, ..plain }));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { ladder, ..plain }));
         let id = cast.ask(new_ask());
         let absence = Some(Absence { delegate: Some(human("nina")), ..Absence::default() });
         let about = Some(About { absence, ..About::default() });
         let new = NewProfile { human: human("mark"), name: None, about };
-        cast.run(cast.human("mark"), Command::SaveProfile(new));
+        cast.run(cast.human("mark"), DirectoryCommand::SaveProfile(new));
         cast.advance(60);
-        cast.run(Actor::System, Command::Escalate(id));
+        cast.run(Actor::System, AskCommand::Escalate(id));
         let nina = Seat::Person { human: human("nina") };
         assert_eq!(cast.seen(id).seats.last(), Some(&nina));
         assert!(matches!(
             cast.effects().last(),
             Some(Effect::Notify { seat, why: Occasion::Escalated, .. }) if *seat == nina
         ));
-        cast.run(cast.human("nina"), Command::Answer(id, yes()));
+        cast.run(cast.human("nina"), AskCommand::Answer(id, yes()));
         assert!(!cast.seen(id).is_open());
     }
 

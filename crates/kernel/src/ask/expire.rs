@@ -42,6 +42,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
                 verification: None,
                 passkey: None,
                 shown: Some(Shown::Nothing),
+                sender: None,
             }),
         },
     };
@@ -56,7 +57,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
 mod tests {
     use super::*;
     use crate::ask::{Ending, Phase};
-    use crate::command::{Command, NewAsk, Silence};
+    use crate::command::{AskCommand, NewAsk, Silence};
     use crate::testing::{Cast, new_ask, yes};
 
     fn expiring(on_expiry: Silence) -> NewAsk {
@@ -75,9 +76,9 @@ mod tests {
             let id = cast.ask(expiring(silence));
             let deadline = cast.now().plus_seconds(10);
             cast.advance(9);
-            assert_eq!(cast.attempt(Actor::System, Command::Expire(id)), Err(Refusal::NotDue));
+            assert_eq!(cast.attempt(Actor::System, AskCommand::Expire(id)), Err(Refusal::NotDue));
             cast.advance(60);
-            cast.run(Actor::System, Command::Expire(id));
+            cast.run(Actor::System, AskCommand::Expire(id));
             assert_eq!(cast.seen(id).phase(), phase);
             let ended = match cast.seen(id).ending().unwrap() {
                 Ending::Completed(resolution) => {
@@ -97,9 +98,9 @@ mod tests {
         let mut cast = Cast::new();
         let id = cast.ask(expiring(Silence::StayOpen));
         cast.advance(1_000_000);
-        assert_eq!(cast.attempt(Actor::System, Command::Expire(id)), Err(Refusal::NotDue));
+        assert_eq!(cast.attempt(Actor::System, AskCommand::Expire(id)), Err(Refusal::NotDue));
         assert_eq!(cast.seen(id).wake_at(), None);
-        cast.run(cast.human("olga"), Command::Answer(id, yes()));
+        cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
     }
 
     #[test]
@@ -107,6 +108,6 @@ mod tests {
         let mut cast = Cast::new();
         let id = cast.ask(expiring(Silence::Fail));
         cast.advance(11);
-        assert_eq!(cast.attempt(cast.human("olga"), Command::Expire(id)), Err(Refusal::NotDue));
+        assert_eq!(cast.attempt(cast.human("olga"), AskCommand::Expire(id)), Err(Refusal::NotDue));
     }
 }

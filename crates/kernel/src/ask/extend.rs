@@ -42,7 +42,7 @@ pub(crate) fn decide(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::{Command, NewAsk, Silence};
+    use crate::command::{AskCommand, NewAsk, Silence};
     use crate::testing::{Cast, new_ask};
 
     #[test]
@@ -51,14 +51,14 @@ mod tests {
         let new = NewAsk { timeout: Some(10), on_expiry: Silence::Fail, ..new_ask() };
         let id = cast.ask(new);
         let later = cast.now().plus_seconds(100);
-        cast.run(cast.human("olga"), Command::Extend(id, later));
+        cast.run(cast.human("olga"), AskCommand::Extend(id, later));
         assert_eq!(cast.seen(id).wake_at(), Some(later));
         let earlier = cast.now().plus_seconds(50);
-        let refused = cast.attempt(cast.human("olga"), Command::Extend(id, earlier));
+        let refused = cast.attempt(cast.human("olga"), AskCommand::Extend(id, earlier));
         assert!(matches!(refused, Err(Refusal::Invalid { field: "until", .. })));
         cast.advance(100);
         let much_later = cast.now().plus_seconds(100);
-        let refused = cast.attempt(cast.agent("bot"), Command::Extend(id, much_later));
+        let refused = cast.attempt(cast.agent("bot"), AskCommand::Extend(id, much_later));
         assert!(matches!(refused, Err(Refusal::TimedOut { .. })));
     }
 
@@ -67,7 +67,7 @@ mod tests {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
         let later = cast.now().plus_seconds(100);
-        let refused = cast.attempt(cast.agent("bot"), Command::Extend(id, later));
+        let refused = cast.attempt(cast.agent("bot"), AskCommand::Extend(id, later));
         assert_eq!(refused, Err(Refusal::NoDeadline));
     }
 }

@@ -40,29 +40,52 @@ pub(crate) fn decide(
     if grants.is_empty() {
         return Ok(Decision::default());
     }
-    Ok(Decision::on(ask, Happened::Granted { grants: grants.to_vec() }))
+    let dated = |grant: &Grant| {
+        let sent_at = grant.sent_to.is_some().then_some(world.now);
+        Grant { sent_at, ..grant.clone() }
+    };
+    Ok(Decision::on(ask, Happened::Granted { grants: grants.iter().map(dated).collect() }))
 }
 
 impl Ask {
-    /// Whether a token with this hash was drawn for this ask and for this purpose. Every one of them
-    /// is looked at, each in constant time.
+    /// Whether a token with this hash was drawn for this ask and for this purpose, whether or not it was
+    /// ended since. Every one of them is looked at, each in constant time.
     pub fn is_granted(&self, purpose: Purpose, hash: &Digest) -> bool {
         let of_purpose = self.grants.iter().filter(|grant| grant.purpose == purpose);
         of_purpose.fold(false, |found, grant| found | grant.hash.is_same(hash))
     }
 
+    /// Whether a token with this hash works for this purpose: it was drawn for it, and was ended neither
+    /// with the key of the agent nor with all access of the person it was sent to.
+    pub fn token_works(&self, purpose: Purpose, hash: &Digest, directory: &Directory) -> bool {
+        self.working(purpose, hash, directory).is_some()
+    }
+
     /// Who answers with the review token of this hash: the holder of a link, and to whom the server sent
-    /// that link. `None` if no such token was drawn. Every token is compared, each in constant time.
-    pub fn link_holder(&self, hash: &Digest) -> Option<Actor> {
-        let review = self.grants.iter().filter(|grant| grant.purpose == Purpose::Review);
-        let (mut found, mut sent_to) = (false, None);
-        for grant in review {
+    /// that link. `None` if no such token works.
+    pub fn link_holder(&self, hash: &Digest, directory: &Directory) -> Option<Actor> {
+        let grant = self.working(Purpose::Review, hash, directory)?;
+        Some(Actor::LinkHolder { ask: self.id, sent_to: grant.sent_to.clone() })
+    }
+
+    /// The grant of a token that works. Every token is compared, each in constant time.
+    fn working(&self, purpose: Purpose, hash: &Digest, directory: &Directory) -> Option<&Grant> {
+        let of_purpose = self.grants.iter().filter(|grant| grant.purpose == purpose);
+        let mut found = None;
+        for grant in of_purpose {
             if grant.hash.is_same(hash) {
-                found = true;
-                sent_to.clone_from(&grant.sent_to);
+                found = Some(grant);
             }
         }
-        found.then_some(Actor::LinkHolder { ask: self.id, sent_to })
+        let grant = found?;
+        (directory.tokens_work(self) && !grant.is_ended(directory)).then_some(grant)
+    }
+
+    /// Whether the place where the agent wanted this ask put was an address of a person whose access was
+    /// ended since, and who has not verified it anew.
+    pub fn place_is_ended(&self, directory: &Directory) -> bool {
+        let ended = self.grants.iter().any(|grant| grant.is_ended(directory));
+        ended && self.place_owner(directory).is_none()
     }
 
     /// The person who verified the address where the agent wants this ask put; `None` if no such place
@@ -93,9 +116,9 @@ impl Ask {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::{Command, NewAsk};
+    use crate::command::{AskCommand, DirectoryCommand, NewAsk};
     use crate::question::Stance;
-    use crate::testing::{Cast, new_ask, yes};
+    use crate::testing::{Cast, human, new_ask, yes};
 
     fn grant(purpose: Purpose, token: &str) -> Grant {
         Grant::to_agent(purpose, Cast::hash(token))
@@ -124,7 +147,7 @@ mod tests {
         use Purpose::{Poll, Review, Submit};
         let mut cast = Cast::new();
         let id = cast.ask(NewAsk { grants: vec![grant(Review, "old")], ..new_ask() });
-        let fresh = |token| Command::Grant(id, vec![grant(Review, token)]);
+        let fresh = |token| AskCommand::Grant(id, vec![grant(Review, token)]);
         cast.run(cast.agent("bot"), fresh("new"));
         cast.run(Actor::System, fresh("mail"));
         for token in ["old", "new", "mail"] {
@@ -134,12 +157,58 @@ mod tests {
             let refused = cast.attempt(nosy, fresh("stolen"));
             assert_eq!(refused, Err(Refusal::NotFound { what: "request" }));
         }
-        let submit = Command::Grant(id, vec![grant(Submit, "s")]);
+        let submit = AskCommand::Grant(id, vec![grant(Submit, "s")]);
         assert_eq!(cast.attempt(cast.agent("bot"), submit), Err(Refusal::NotInline));
         // How it ended may be read with a fresh token too.
-        cast.run(cast.human("olga"), Command::Answer(id, yes()));
-        cast.run(cast.agent("bot"), Command::Grant(id, vec![grant(Poll, "p")]));
+        cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
+        cast.run(cast.agent("bot"), AskCommand::Grant(id, vec![grant(Poll, "p")]));
         assert!(cast.seen(id).is_granted(Poll, &Cast::hash("p")));
+    }
+
+    /// What was sent to a person ends with all their access, and stays ended; what is sent later works.
+    #[test]
+    fn a_link_that_was_sent_to_a_person_ends_with_their_access() {
+        use crate::ask::Place;
+        use crate::directory::{Contact, Means};
+        let mut cast = Cast::new();
+        let email = Contact::Email { address: "mark@example.com".to_owned(), context: None };
+        let verify = |cast: &mut Cast| {
+            let means = Means::email("mark@example.com");
+            cast.run(cast.human("mark"), DirectoryCommand::VerifyContact(human("mark"), means));
+        };
+        cast.run(cast.human("mark"), DirectoryCommand::AddContact(human("mark"), email));
+        verify(&mut cast);
+        let means = Means::email("mark@example.com");
+        let place = Some(Place { means, only: Vec::new(), thread: None });
+        let id = cast.ask(NewAsk { place, grants: vec![grant(Purpose::Poll, "p")], ..new_ask() });
+        let send = |cast: &mut Cast, token| {
+            let delivered = Grant::delivered(Cast::hash(token), Some(human("mark")));
+            cast.run(Actor::System, AskCommand::Grant(id, vec![delivered]));
+        };
+        let works = |cast: &Cast, purpose, token: &str| {
+            cast.seen(id).token_works(purpose, &Cast::hash(token), cast.directory())
+        };
+        send(&mut cast, "before");
+        cast.run(Actor::System, AskCommand::Grant(id, vec![grant(Purpose::Review, "agent's")]));
+        let holder = cast.seen(id).link_holder(&Cast::hash("before"), cast.directory());
+        let expected = Actor::LinkHolder { ask: id, sent_to: Some(human("mark")) };
+        assert_eq!(holder, Some(expected));
+        cast.advance(1);
+        cast.run(Actor::System, DirectoryCommand::EndAccess(human("mark")));
+        assert!(cast.seen(id).place_is_ended(cast.directory()));
+        for verified in [false, true] {
+            if verified {
+                verify(&mut cast);
+            }
+            assert!(!works(&cast, Purpose::Review, "before"), "{verified}");
+            assert_eq!(cast.seen(id).link_holder(&Cast::hash("before"), cast.directory()), None);
+            assert!(works(&cast, Purpose::Review, "agent's") && works(&cast, Purpose::Poll, "p"));
+        }
+        assert!(!cast.seen(id).place_is_ended(cast.directory()));
+        cast.advance(1);
+        send(&mut cast, "after");
+        assert!(works(&cast, Purpose::Review, "after"));
+        assert!(!works(&cast, Purpose::Review, "before"));
     }
 
     #[test]
@@ -148,7 +217,7 @@ mod tests {
         let id = cast.ask(NewAsk { grants: vec![grant(Purpose::Poll, "p")], ..new_ask() });
         for n in 0..=MOST {
             let fresh = vec![grant(Purpose::Review, &n.to_string())];
-            cast.run(Actor::System, Command::Grant(id, fresh));
+            cast.run(Actor::System, AskCommand::Grant(id, fresh));
         }
         let works = |token: &str| cast.seen(id).is_granted(Purpose::Review, &Cast::hash(token));
         assert!(!works("0") && works("1") && works(&MOST.to_string()));

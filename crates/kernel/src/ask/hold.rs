@@ -70,6 +70,7 @@ pub(crate) fn decide(
         verification: None,
         passkey: None,
         shown: Some(envelope.shown),
+        sender: None,
     });
     Ok(Decision::on(ask, Happened::AnswerHeld { vote, until }))
 }
@@ -106,7 +107,7 @@ pub(in crate::ask) mod tests {
     use super::*;
     use crate::actor::{Assurance, Attested};
     use crate::ask::{Due, Phase, Route};
-    use crate::command::{Command, NewAsk, Silence};
+    use crate::command::{AskCommand, DirectoryCommand, NewAsk, Silence};
     use crate::directory::{About, NewProfile, NewProject, Step};
     use crate::effect::Effect;
     use crate::form::Form;
@@ -124,7 +125,7 @@ pub(in crate::ask) mod tests {
     fn undo_seconds(cast: &mut Cast, name: &str, seconds: u64) {
         let about = Some(About { undo_seconds: Some(seconds), ..About::default() });
         let new = NewProfile { human: human(name), name: None, about };
-        cast.run(web(name), Command::SaveProfile(new));
+        cast.run(web(name), DirectoryCommand::SaveProfile(new));
     }
 
     #[test]
@@ -132,7 +133,7 @@ pub(in crate::ask) mod tests {
         let mut cast = Cast::new();
         let id = cast.ask(pool());
         let (before, effects) = (cast.seen(id).clone(), cast.effects().len());
-        cast.run(web("mark"), Command::HoldAnswer(id, yes()));
+        cast.run(web("mark"), AskCommand::HoldAnswer(id, yes()));
         let ask = cast.seen(id);
         assert_eq!((ask.phase(), ask.resolution(), ask.votes.len()), (Phase::Waiting, None, 0));
         assert_eq!((&ask.state, &ask.claim, &ask.look), (&before.state, &None, &None));
@@ -153,18 +154,18 @@ pub(in crate::ask) mod tests {
         let id = cast.ask(pool());
         let versions = |cast: &Cast| (cast.seen(id).version(), cast.seen(id).head.seq);
         assert_eq!(versions(&cast), (1, 1));
-        cast.run(web("mark"), Command::HoldAnswer(id, yes()));
+        cast.run(web("mark"), AskCommand::HoldAnswer(id, yes()));
         assert_eq!(versions(&cast), (1, 2));
-        cast.run(web("mark"), Command::UndoAnswer(id));
+        cast.run(web("mark"), AskCommand::UndoAnswer(id));
         assert_eq!(versions(&cast), (1, 3));
         // What agents do see counts with its own number.
-        cast.run(web("nina"), Command::Comment(id, "wait".to_owned()));
+        cast.run(web("nina"), AskCommand::Comment(id, "wait".to_owned()));
         assert_eq!(versions(&cast), (4, 4));
-        cast.run(web("mark"), Command::HoldAnswer(id, yes()));
+        cast.run(web("mark"), AskCommand::HoldAnswer(id, yes()));
         let bot = cast.agent("bot");
-        let stale = cast.attempt_at(Some(5), bot.clone(), Command::Cancel(id, None));
+        let stale = cast.attempt_at(Some(5), bot.clone(), AskCommand::Cancel(id, None));
         assert_eq!(stale, Err(Refusal::Changed { version: 4 }));
-        cast.attempt_at(Some(4), bot, Command::Cancel(id, None)).unwrap();
+        cast.attempt_at(Some(4), bot, AskCommand::Cancel(id, None)).unwrap();
         assert_eq!(cast.seen(id).phase(), Phase::Cancelled);
         assert_eq!(versions(&cast), (6, 6));
     }
@@ -174,14 +175,14 @@ pub(in crate::ask) mod tests {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
         let wrong = Box::new(Reply { answer: Answer::Skip, comment: None });
-        let refused = cast.attempt(web("olga"), Command::HoldAnswer(id, wrong));
+        let refused = cast.attempt(web("olga"), AskCommand::HoldAnswer(id, wrong));
         assert!(matches!(refused, Err(Refusal::Answer(_))), "{refused:?}");
-        let refused = cast.attempt(web("mark"), Command::HoldAnswer(id, yes()));
+        let refused = cast.attempt(web("mark"), AskCommand::HoldAnswer(id, yes()));
         assert_eq!(refused, Err(Refusal::NotFound { what: "request" }));
-        let refused = cast.attempt(cast.agent("bot"), Command::HoldAnswer(id, yes()));
+        let refused = cast.attempt(cast.agent("bot"), AskCommand::HoldAnswer(id, yes()));
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
-        cast.run(web("olga"), Command::Answer(id, yes()));
-        let late = cast.attempt(web("olga"), Command::HoldAnswer(id, yes()));
+        cast.run(web("olga"), AskCommand::Answer(id, yes()));
+        let late = cast.attempt(web("olga"), AskCommand::HoldAnswer(id, yes()));
         assert!(matches!(late, Err(Refusal::AlreadyAnswered { .. })), "{late:?}");
     }
 
@@ -190,7 +191,7 @@ pub(in crate::ask) mod tests {
         let mut cast = Cast::new();
         let new = NewAsk { inline: Some([Stance::Approve].into()), ..pool() };
         let id = cast.ask(new);
-        cast.run(web("mark"), Command::HoldAnswer(id, yes()));
+        cast.run(web("mark"), AskCommand::HoldAnswer(id, yes()));
         let attested = Attested {
             via: "slack".to_owned(),
             platform: "slack".to_owned(),
@@ -201,23 +202,23 @@ pub(in crate::ask) mod tests {
         let link = Actor::link_holder(id);
         // olga owns the agent; a claim would not keep her out.
         for actor in [web("nina"), web("olga"), link.clone(), relay] {
-            for command in [Command::Answer(id, no()), Command::HoldAnswer(id, yes())] {
+            for command in [AskCommand::Answer(id, no()), AskCommand::HoldAnswer(id, yes())] {
                 let refused = cast.attempt(actor.clone(), command);
                 assert_eq!(refused, Err(Refusal::BeingAnswered { by: human("mark") }), "{actor:?}");
             }
         }
         for (actor, command) in [
-            (web("nina"), Command::Claim(id)),
-            (web("olga"), Command::Claim(id)),
-            (web("olga"), Command::Assign(id, human("nina"), None)),
-            (Actor::System, Command::Assign(id, human("nina"), None)),
-            (link, Command::Progress(id, None)),
+            (web("nina"), AskCommand::Claim(id)),
+            (web("olga"), AskCommand::Claim(id)),
+            (web("olga"), AskCommand::Assign(id, human("nina"), None)),
+            (Actor::System, AskCommand::Assign(id, human("nina"), None)),
+            (link, AskCommand::Progress(id, None)),
         ] {
             let refused = cast.attempt(actor, command);
             assert_eq!(refused, Err(Refusal::BeingAnswered { by: human("mark") }));
         }
-        cast.run(web("nina"), Command::Comment(id, "wait".to_owned()));
-        cast.run(web("nina"), Command::Open(id));
+        cast.run(web("nina"), AskCommand::Comment(id, "wait".to_owned()));
+        cast.run(web("nina"), AskCommand::Open(id));
         assert!(cast.seen(id).held.is_some());
     }
 
@@ -225,17 +226,17 @@ pub(in crate::ask) mod tests {
     fn the_same_person_replaces_it_and_a_second_press_changes_nothing() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        cast.run(web("olga"), AskCommand::HoldAnswer(id, yes()));
         let held = cast.seen(id).clone();
         cast.advance(2);
-        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        cast.run(web("olga"), AskCommand::HoldAnswer(id, yes()));
         assert_eq!(*cast.seen(id), held);
         for (again, command) in [
-            (web("olga"), Command::HoldAnswer as fn(AskId, Box<Reply>) -> Command),
-            (cast.human("olga"), Command::Answer),
+            (web("olga"), AskCommand::HoldAnswer as fn(AskId, Box<Reply>) -> AskCommand),
+            (cast.human("olga"), AskCommand::Answer),
         ] {
             let id = cast.ask(new_ask());
-            cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+            cast.run(web("olga"), AskCommand::HoldAnswer(id, yes()));
             cast.run(again, command(id, no()));
             let ask = cast.seen(id);
             let said = ask.resolution().unwrap().reply.value().unwrap();
@@ -248,17 +249,17 @@ pub(in crate::ask) mod tests {
         let mut cast = Cast::new();
         for canceller in [cast.agent("bot"), cast.human("olga")] {
             let id = cast.ask(pool());
-            cast.run(web("mark"), Command::HoldAnswer(id, yes()));
-            cast.run(canceller, Command::Cancel(id, None));
+            cast.run(web("mark"), AskCommand::HoldAnswer(id, yes()));
+            cast.run(canceller, AskCommand::Cancel(id, None));
             let ask = cast.seen(id);
             assert_eq!((ask.phase(), &ask.held), (Phase::Cancelled, &None));
-            cast.run(Actor::System, Command::Erase(id));
+            cast.run(Actor::System, AskCommand::Erase(id));
         }
         // Once it stands, there is nothing left to cancel, committed or not.
         let id = cast.ask(pool());
-        cast.run(web("mark"), Command::HoldAnswer(id, yes()));
+        cast.run(web("mark"), AskCommand::HoldAnswer(id, yes()));
         cast.advance(5);
-        let late = cast.attempt(cast.agent("bot"), Command::Cancel(id, None));
+        let late = cast.attempt(cast.agent("bot"), AskCommand::Cancel(id, None));
         assert!(matches!(late, Err(Refusal::AlreadyAnswered { .. })), "{late:?}");
     }
 
@@ -267,19 +268,22 @@ pub(in crate::ask) mod tests {
         let mut cast = Cast::new();
         let step = Step { after: 2, seat: crate::ask::Seat::Person { human: human("mark") } };
         let plain = NewProject::plain("acme".parse().unwrap());
-        cast.run(Actor::System, Command::SaveProject(NewProject { ladder: vec![step], ..plain }));
+        cast.run(
+            Actor::System,
+            DirectoryCommand::SaveProject(NewProject { ladder: vec![step], ..plain }),
+        );
         let reminders = vec![cast.now().plus_seconds(2)];
         let new = NewAsk { timeout: Some(3), on_expiry: Silence::Fail, reminders, ..new_ask() };
         let id = cast.ask(new);
-        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        cast.run(web("olga"), AskCommand::HoldAnswer(id, yes()));
         cast.advance(2);
         assert_eq!(cast.seen(id).due(cast.now()), None);
-        for command in [Command::Expire(id), Command::Remind(id), Command::Escalate(id)] {
+        for command in [AskCommand::Expire(id), AskCommand::Remind(id), AskCommand::Escalate(id)] {
             assert_eq!(cast.attempt(Actor::System, command), Err(Refusal::NotDue));
         }
-        assert_eq!(cast.attempt(Actor::System, Command::CommitHeld(id)), Err(Refusal::NotDue));
+        assert_eq!(cast.attempt(Actor::System, AskCommand::CommitHeld(id)), Err(Refusal::NotDue));
         let later = cast.now().plus_seconds(60);
-        cast.run(cast.agent("bot"), Command::Extend(id, later));
+        cast.run(cast.agent("bot"), AskCommand::Extend(id, later));
         cast.advance(1);
         assert_eq!(cast.seen(id).due(cast.now()), Some(Due::CommitHeld));
         let notified = |effect: &&Effect| matches!(effect, Effect::Notify { .. });
@@ -292,7 +296,7 @@ pub(in crate::ask) mod tests {
         let mut cast = Cast::new();
         let at_once = |cast: &mut Cast, actor: Actor, new: NewAsk, reply: Box<Reply>| {
             let id = cast.ask(new);
-            cast.run(actor, Command::HoldAnswer(id, reply));
+            cast.run(actor, AskCommand::HoldAnswer(id, reply));
             !cast.seen(id).is_open()
         };
         for via in [Via::Api, Via::Cli, Via::Push, Via::Slack, Via::Email] {
@@ -317,7 +321,7 @@ pub(in crate::ask) mod tests {
         assert!(at_once(&mut cast, web("olga"), new_ask(), yes()), "turned off");
         undo_seconds(&mut cast, "olga", 60);
         let id = cast.ask(new_ask());
-        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        cast.run(web("olga"), AskCommand::HoldAnswer(id, yes()));
         assert_eq!(cast.seen(id).wake_at(), Some(cast.now().plus_seconds(60)));
     }
 }

@@ -15,6 +15,7 @@ pub mod callback;
 pub mod cancel;
 pub mod claim;
 pub mod claims;
+pub mod command;
 pub mod comment;
 pub mod commit_held;
 pub mod create;
@@ -44,7 +45,7 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
-use crate::actor::{Actor, Assurance, Attested, By, Reach, Via};
+use crate::actor::{Actor, Assurance, Attested, By, Reach, SenderVerification, Via};
 use crate::audit::{Erasable, Head};
 use crate::directory::{Directory, Human};
 use crate::effect::Effect;
@@ -206,6 +207,10 @@ pub struct Resolution {
     /// before this was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Shown>,
+    /// How the sender of the email was verified that it came with. Absent where it came by no email, and
+    /// where the sender was not verified.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<Box<Erasable<SenderVerification>>>,
 }
 
 /// How much of a question the server displayed on the surface through which it was answered.
@@ -233,16 +238,27 @@ impl Resolution {
         self.erase_evidence();
     }
 
-    /// Drops the evidence of a passkey; what remains proves only that there was some.
+    /// Drops the evidence of a passkey and of the sender of an email; what remains proves only that there
+    /// was some.
     pub(crate) fn erase_evidence(&mut self) {
         if let Some(evidence) = &mut self.passkey {
             evidence.erase();
         }
+        if let Some(sender) = &mut self.sender {
+            sender.erase();
+        }
     }
 
-    /// Whether there was evidence of a passkey and it was erased.
+    /// Whether it still has the evidence of a passkey or of the sender of an email.
+    pub(crate) fn has_evidence(&self) -> bool {
+        self.passkey.as_ref().is_some_and(|evidence| evidence.value().is_some())
+            || self.sender.as_ref().is_some_and(|sender| sender.value().is_some())
+    }
+
+    /// Whether there was evidence of a passkey or of the sender of an email, and it was erased.
     pub fn evidence_erased(&self) -> bool {
         self.passkey.as_ref().is_some_and(|evidence| evidence.value().is_none())
+            || self.sender.as_ref().is_some_and(|sender| sender.value().is_none())
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
 mod tests {
     use crate::actor::{Actor, By};
     use crate::ask::Phase;
-    use crate::command::Command;
+    use crate::command::AskCommand;
     use crate::refusal::Refusal;
     use crate::testing::{Cast, new_ask};
 
@@ -35,9 +35,9 @@ mod tests {
         let mut cast = Cast::new();
         let (id, other) = (cast.ask(new_ask()), cast.ask(new_ask()));
         let holder = || Actor::link_holder(id);
-        cast.run(holder(), Command::Open(id));
+        cast.run(holder(), AskCommand::Open(id));
         assert_eq!(cast.seen(id).look.as_ref().map(|look| &look.by), Some(&By::LinkHolder));
-        let astray = cast.attempt(holder(), Command::Open(other));
+        let astray = cast.attempt(holder(), AskCommand::Open(other));
         assert_eq!(astray, Err(Refusal::NotFound { what: "request" }));
     }
 
@@ -45,11 +45,11 @@ mod tests {
     fn the_first_look_counts() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        cast.run(cast.human("olga"), Command::Open(id));
+        cast.run(cast.human("olga"), AskCommand::Open(id));
         let first = cast.seen(id).clone();
         assert_eq!(first.phase(), Phase::Engaged);
         cast.advance(5);
-        cast.run(cast.human("olga"), Command::Open(id));
+        cast.run(cast.human("olga"), AskCommand::Open(id));
         assert_eq!(*cast.seen(id), first);
     }
 
@@ -57,7 +57,7 @@ mod tests {
     fn strangers_see_nothing() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        let refused = cast.attempt(cast.human("mark"), Command::Open(id));
+        let refused = cast.attempt(cast.human("mark"), AskCommand::Open(id));
         assert_eq!(refused, Err(Refusal::NotFound { what: "request" }));
     }
 }

@@ -64,7 +64,7 @@ impl Ask {
 mod tests {
     use super::*;
     use crate::actor::Actor;
-    use crate::command::{Command, NewAsk};
+    use crate::command::{AskCommand, NewAsk};
     use crate::testing::{Cast, claims, new_ask, yes};
 
     fn offering() -> NewAsk {
@@ -79,14 +79,14 @@ mod tests {
         let state = cast.seen(id).state.clone();
         for actor in [cast.human("olga"), Actor::link_holder(id)] {
             for _ in 0..2 {
-                cast.run(actor.clone(), Command::Pick(id, 2));
+                cast.run(actor.clone(), AskCommand::Pick(id, 2));
             }
         }
         let picked: Vec<_> =
             cast.seen(id).picked.iter().map(|one| (one.action, one.by.clone())).collect();
         assert_eq!(picked, [(2, cast.human("olga").by()), (2, By::LinkHolder)]);
         assert_eq!(cast.seen(id).state, state, "it stands where it stood");
-        cast.run(cast.human("olga"), Command::Answer(id, yes()));
+        cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
     }
 
     #[test]
@@ -94,17 +94,17 @@ mod tests {
         let mut cast = Cast::new();
         let (id, plain) = (cast.ask(offering()), cast.ask(new_ask()));
         for (ask, action) in [(id, 1), (id, 3), (id, usize::MAX), (plain, 0)] {
-            let refused = cast.attempt(cast.human("olga"), Command::Pick(ask, action));
+            let refused = cast.attempt(cast.human("olga"), AskCommand::Pick(ask, action));
             assert!(matches!(refused, Err(Refusal::Invalid { field: "action", .. })), "{action}");
         }
         for stranger in [cast.human("zoe"), cast.agent("spy")] {
-            assert!(cast.attempt(stranger, Command::Pick(id, 0)).is_err());
+            assert!(cast.attempt(stranger, AskCommand::Pick(id, 0)).is_err());
         }
         // An agent does not pick what it offers itself.
-        assert!(cast.attempt(cast.agent("bot"), Command::Pick(id, 0)).is_err());
+        assert!(cast.attempt(cast.agent("bot"), AskCommand::Pick(id, 0)).is_err());
         assert!(cast.seen(id).picked.is_empty());
-        cast.run(cast.human("olga"), Command::Answer(id, yes()));
-        let late = cast.attempt(cast.human("olga"), Command::Pick(id, 0));
+        cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
+        let late = cast.attempt(cast.human("olga"), AskCommand::Pick(id, 0));
         assert!(matches!(late, Err(Refusal::AlreadyAnswered { .. })), "{late:?}");
     }
 }

@@ -77,7 +77,7 @@ impl Ask {
 mod tests {
     use super::*;
     use crate::actor::{Actor, Assurance, By, Via};
-    use crate::command::{Command, NewAsk};
+    use crate::command::{AskCommand, NewAsk};
     use crate::testing::{Cast, new_ask, yes};
 
     fn someone(id: &str) -> Attested {
@@ -126,11 +126,11 @@ mod tests {
             (guest(named, "U1"), other),
         ] {
             let before = cast.seen(ask).clone();
-            assert_eq!(cast.attempt(actor, Command::Answer(ask, yes())).map(drop), unknown);
+            assert_eq!(cast.attempt(actor, AskCommand::Answer(ask, yes())).map(drop), unknown);
             assert_eq!(*cast.seen(ask), before);
         }
         for (ask, id) in [(open, "U2"), (named, "U1")] {
-            cast.run(guest(ask, id), Command::Answer(ask, yes()));
+            cast.run(guest(ask, id), AskCommand::Answer(ask, yes()));
             let resolution = cast.seen(ask).resolution().unwrap();
             assert_eq!((&resolution.by, resolution.via), (&By::Guest, Via::Slack));
             // The agent chose the address and nobody verified it, so this is the agent's word.

@@ -26,7 +26,7 @@ pub(crate) fn decide(
 mod tests {
     use super::*;
     use crate::actor::Actor;
-    use crate::command::Command;
+    use crate::command::AskCommand;
     use crate::refusal::Refusal;
     use crate::testing::{Cast, new_ask};
 
@@ -34,10 +34,10 @@ mod tests {
     fn the_first_look_stays_known() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        cast.run(cast.human("olga"), Command::Open(id));
+        cast.run(cast.human("olga"), AskCommand::Open(id));
         let looked = cast.now();
         cast.advance(9);
-        cast.run(cast.human("olga"), Command::Progress(id, None));
+        cast.run(cast.human("olga"), AskCommand::Progress(id, None));
         assert!(matches!(cast.seen(id).state, AskState::InProgress { .. }));
         assert_eq!(cast.seen(id).look.as_ref().map(|look| look.at), Some(looked));
     }
@@ -56,15 +56,15 @@ mod tests {
                 total_fields: 9,
             })
         };
-        cast.run(holder(), Command::Progress(id, at(1)));
-        cast.run(holder(), Command::Progress(id, at(2)));
+        cast.run(holder(), AskCommand::Progress(id, at(1)));
+        cast.run(holder(), AskCommand::Progress(id, at(2)));
         let seq = cast.seen(id).head.seq;
-        cast.run(holder(), Command::Progress(id, at(2)));
+        cast.run(holder(), AskCommand::Progress(id, at(2)));
         assert_eq!(cast.seen(id).head.seq, seq);
         assert_eq!(cast.seen(id).state, AskState::InProgress { progress: at(2) });
         let astray = cast.attempt(
             Actor::link_holder(AskId::new(ulid::Ulid::from(7_u128))),
-            Command::Progress(id, None),
+            AskCommand::Progress(id, None),
         );
         assert_eq!(astray, Err(Refusal::NotFound { what: "request" }));
     }
@@ -73,8 +73,8 @@ mod tests {
     fn nobody_works_on_what_is_over() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        cast.run(cast.agent("bot"), Command::Cancel(id, None));
-        let refused = cast.attempt(cast.human("olga"), Command::Progress(id, None));
+        cast.run(cast.agent("bot"), AskCommand::Cancel(id, None));
+        let refused = cast.attempt(cast.human("olga"), AskCommand::Progress(id, None));
         assert!(matches!(refused, Err(Refusal::AlreadyCancelled { .. })));
     }
 }

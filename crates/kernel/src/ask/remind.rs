@@ -26,7 +26,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::{Command, NewAsk};
+    use crate::command::{AskCommand, NewAsk};
     use crate::testing::{Cast, new_ask};
 
     #[test]
@@ -37,8 +37,8 @@ mod tests {
         let id = cast.ask(NewAsk { reminders, ..new_ask() });
         assert_eq!(cast.seen(id).wake_at(), Some(cast.now().plus_seconds(10)));
         cast.advance(60);
-        cast.run(Actor::System, Command::Remind(id));
-        assert_eq!(cast.attempt(Actor::System, Command::Remind(id)), Err(Refusal::NotDue));
+        cast.run(Actor::System, AskCommand::Remind(id));
+        assert_eq!(cast.attempt(Actor::System, AskCommand::Remind(id)), Err(Refusal::NotDue));
         assert_eq!(cast.seen(id).reminders.len(), 1);
         let reminded =
             |effect: &&Effect| matches!(effect, Effect::Notify { why: Occasion::Reminder, .. });

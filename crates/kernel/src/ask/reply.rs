@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use crate::actor::Actor;
     use crate::ask::Seat;
-    use crate::command::Command;
+    use crate::command::{AskCommand, DirectoryCommand};
     use crate::directory::{About, Absence, NewHuman, NewProfile, NewProject, Profile, Step};
     use crate::effect::{Effect, Occasion};
     use crate::question::{Answer, Body, Question, Reply};
@@ -66,7 +66,7 @@ mod tests {
         let first = cast.reply(opening, talk("Which amount?"));
         let said = Answer::Replied { text: "all of it".to_owned() };
         let said = Box::new(Reply { answer: said, comment: None });
-        cast.run(cast.human("mark"), Command::Answer(first, said));
+        cast.run(cast.human("mark"), AskCommand::Answer(first, said));
         let second = cast.reply(opening, talk("Working on it"));
         let third = cast.reply(opening, new_ask());
         for (id, follows, followed_by) in [
@@ -83,7 +83,7 @@ mod tests {
         }
         assert_eq!(cast.seen(opening).latest, Some(third));
         assert!(cast.seen(second).is_open(), "each waits for its own answer");
-        cast.run(cast.human("mark"), Command::Answer(third, yes()));
+        cast.run(cast.human("mark"), AskCommand::Answer(third, yes()));
         let told = cast.effects().iter().any(|effect| {
             matches!(effect, Effect::Notify { ask, why: Occasion::Asked, .. } if *ask == first)
         });
@@ -109,18 +109,22 @@ mod tests {
         let nothing = AskId::new(ulid::Ulid::from(u128::MAX));
         let unknown = Err(Refusal::NotFound { what: "conversation" });
         for (agent, id) in [("spy", opening), ("bot", reply), ("bot", plain)] {
-            let refused = cast.attempt(cast.agent(agent), Command::Reply(id, Box::new(talk("x"))));
+            let refused =
+                cast.attempt(cast.agent(agent), AskCommand::Reply(id, Box::new(talk("x"))));
             assert_eq!(refused, unknown, "{agent}");
         }
-        let refused = cast.attempt(cast.agent("bot"), Command::Reply(nothing, Box::new(talk("x"))));
+        let refused =
+            cast.attempt(cast.agent("bot"), AskCommand::Reply(nothing, Box::new(talk("x"))));
         assert!(matches!(refused, Err(Refusal::NotFound { .. })));
-        let person = cast.attempt(cast.human("mark"), Command::Reply(opening, Box::new(talk("x"))));
+        let person =
+            cast.attempt(cast.human("mark"), AskCommand::Reply(opening, Box::new(talk("x"))));
         assert_eq!(person, unknown);
         for (new, field) in [
             (NewAsk { follows: Some(plain), ..talk("x") }, "follows"),
             (NewAsk { route: Route::Delegate, ..talk("x") }, "route"),
         ] {
-            let refused = cast.attempt(cast.agent("bot"), Command::Reply(opening, Box::new(new)));
+            let refused =
+                cast.attempt(cast.agent("bot"), AskCommand::Reply(opening, Box::new(new)));
             assert!(matches!(refused, Err(Refusal::Invalid { field: f, .. }) if f == field));
         }
     }
@@ -128,7 +132,7 @@ mod tests {
     fn save(cast: &mut Cast, id: &str, active: bool, projects: &[&str]) {
         cast.run(
             Actor::System,
-            Command::SaveHuman(NewHuman {
+            DirectoryCommand::SaveHuman(NewHuman {
                 id: human(id),
                 profile: Profile::default(),
                 admin: false,
@@ -145,7 +149,7 @@ mod tests {
         let mut cast = Cast::new();
         let (of_mark, of_olga) = (cast.write("mark", "bot", "hi"), cast.write("olga", "bot", "hi"));
         let goes_on = |cast: &mut Cast, id| {
-            cast.attempt(cast.agent("bot"), Command::Reply(id, Box::new(talk("hello")))).is_ok()
+            cast.attempt(cast.agent("bot"), AskCommand::Reply(id, Box::new(talk("hello")))).is_ok()
         };
         save(&mut cast, "mark", true, &["rival"]);
         assert!(!goes_on(&mut cast, of_mark));
@@ -164,11 +168,11 @@ mod tests {
         let mut cast = Cast::new();
         let plain = NewProject::plain("acme".parse().unwrap());
         let ladder = vec![Step { after: 60, seat: Seat::Person { human: human("nina") } }];
-        cast.run(Actor::System, Command::SaveProject(NewProject { ladder, ..plain }));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { ladder, ..plain }));
         let absence = Absence { delegate: Some(human("nina")), ..Absence::default() };
         let about = Some(About { absence: Some(absence), ..About::default() });
         let away = NewProfile { human: human("mark"), name: None, about };
-        cast.run(Actor::System, Command::SaveProfile(away));
+        cast.run(Actor::System, DirectoryCommand::SaveProfile(away));
         let opening = cast.write("mark", "bot", "hi");
         let reply = cast.reply(opening, talk("hello"));
         assert_eq!(cast.seen(reply).seats, [Seat::Person { human: human("mark") }]);
@@ -180,7 +184,7 @@ mod tests {
     fn an_erased_opening_is_still_one() {
         let mut cast = Cast::new();
         let opening = cast.write("mark", "bot", "hi");
-        cast.run(Actor::System, Command::Erase(opening));
+        cast.run(Actor::System, AskCommand::Erase(opening));
         assert!(cast.seen(opening).question.value().is_none());
         let stored = serde_json::to_string(cast.seen(opening)).unwrap();
         assert!(!stored.contains("\"hi\""));

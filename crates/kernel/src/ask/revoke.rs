@@ -41,7 +41,7 @@ pub(crate) fn decide(
 mod tests {
     use super::*;
     use crate::actor::{Actor, By};
-    use crate::command::Command;
+    use crate::command::AskCommand;
     use crate::receipt::Receipt;
     use crate::testing::{Cast, new_ask, yes};
 
@@ -49,10 +49,10 @@ mod tests {
     fn an_administrator_calls_a_receipt_back_once() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        let revoke = |reason: &str| Command::Revoke(id, reason.to_owned());
+        let revoke = |reason: &str| AskCommand::Revoke(id, reason.to_owned());
         let early = cast.attempt(Actor::System, revoke("stolen phone"));
         assert!(matches!(early, Err(Refusal::NotOver { .. })));
-        cast.run(cast.human("olga"), Command::Answer(id, yes()));
+        cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
         let before = Receipt::of(cast.seen(id));
         let hers = cast.attempt(cast.human("olga"), revoke("stolen phone"));
         assert!(matches!(hers, Err(Refusal::NotAllowed { .. })));

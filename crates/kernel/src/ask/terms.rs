@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::audit::{Digest, Erasable};
+use crate::directory::Directory;
 use crate::ids::{AskId, GroupId, HumanId, KeyId};
 use crate::question::Reply;
 use crate::strict::nothing_more;
@@ -183,12 +184,30 @@ pub struct Grant {
     /// it, where it went to an address nobody verified, and in what was stored before this was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_to: Option<HumanId>,
+    /// When the server sent it to that person. Set by the kernel, for these alone; absent in what was
+    /// stored before this was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent_at: Option<Time>,
 }
 
 impl Grant {
     /// A token that an agent is given.
     pub fn to_agent(purpose: Purpose, hash: Digest) -> Self {
-        Self { purpose, hash, sent_to: None }
+        Self { purpose, hash, sent_to: None, sent_at: None }
+    }
+
+    /// A review link that the server sends, to a verified address of this person if there is one.
+    pub fn delivered(hash: Digest, sent_to: Option<HumanId>) -> Self {
+        Self { sent_to, ..Self::to_agent(Purpose::Review, hash) }
+    }
+
+    /// Whether it was sent to a person whose access was ended since.
+    pub fn is_ended(&self, directory: &Directory) -> bool {
+        let person = self.sent_to.as_ref().and_then(|id| directory.human(id));
+        person.is_some_and(|human| match self.sent_at {
+            Some(at) => human.has_ended(at),
+            None => human.access_ended_at.is_some(),
+        })
     }
 }
 

@@ -30,14 +30,14 @@ mod tests {
     use super::*;
     use crate::ask::hold::tests::web;
     use crate::ask::{DefaultAction, Due, Phase, Route};
-    use crate::command::{Command, NewAsk, Silence};
+    use crate::command::{AskCommand, NewAsk, Silence};
     use crate::testing::{Cast, human, new_ask, no, yes};
 
     #[test]
     fn undoing_opens_it_again_for_everybody() {
         let mut cast = Cast::new();
         let id = cast.ask(NewAsk { route: Route::Pool { group: None }, ..new_ask() });
-        cast.run(web("mark"), Command::HoldAnswer(id, yes()));
+        cast.run(web("mark"), AskCommand::HoldAnswer(id, yes()));
         for (actor, refusal) in [
             (web("olga"), Refusal::BeingAnswered { by: human("mark") }),
             (web("zoe"), Refusal::NotFound { what: "request" }),
@@ -46,31 +46,31 @@ mod tests {
                 Refusal::NotAllowed { why: "only the person who answered can undo it" },
             ),
         ] {
-            assert_eq!(cast.attempt(actor, Command::UndoAnswer(id)), Err(refusal));
+            assert_eq!(cast.attempt(actor, AskCommand::UndoAnswer(id)), Err(refusal));
         }
-        cast.run(web("mark"), Command::UndoAnswer(id));
+        cast.run(web("mark"), AskCommand::UndoAnswer(id));
         assert_eq!((cast.seen(id).phase(), &cast.seen(id).held), (Phase::Waiting, &None));
-        let none = cast.attempt(web("mark"), Command::UndoAnswer(id));
+        let none = cast.attempt(web("mark"), AskCommand::UndoAnswer(id));
         assert_eq!(none, Err(Refusal::NotAllowed { why: "there is no answer to undo" }));
         let names: Vec<_> = cast.record_of(id).iter().map(|event| event.what.name()).collect();
         assert_eq!(names, ["asked", "answer_held", "answer_withdrawn"]);
-        cast.run(web("nina"), Command::Answer(id, no()));
+        cast.run(web("nina"), AskCommand::Answer(id, no()));
         // What was said and taken back is erased with everything else.
-        cast.run(Actor::System, Command::Erase(id));
+        cast.run(Actor::System, AskCommand::Erase(id));
     }
 
     #[test]
     fn once_it_stands_it_cannot_be_undone() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        cast.run(web("olga"), AskCommand::HoldAnswer(id, yes()));
         let at = cast.now();
         cast.advance(5);
-        let late = cast.attempt(web("olga"), Command::UndoAnswer(id));
+        let late = cast.attempt(web("olga"), AskCommand::UndoAnswer(id));
         let by = web("olga").by();
         assert_eq!(late, Err(Refusal::AlreadyAnswered { by: by.clone(), at }));
-        cast.run(Actor::System, Command::CommitHeld(id));
-        let late = cast.attempt(web("olga"), Command::UndoAnswer(id));
+        cast.run(Actor::System, AskCommand::CommitHeld(id));
+        let late = cast.attempt(web("olga"), AskCommand::UndoAnswer(id));
         assert_eq!(late, Err(Refusal::AlreadyAnswered { by, at }));
     }
 
@@ -83,22 +83,22 @@ mod tests {
         let stays = cast.ask(timed(Silence::StayOpen));
         let at = cast.now();
         for id in [held, undone, stays] {
-            cast.run(web("olga"), Command::HoldAnswer(id, no()));
+            cast.run(web("olga"), AskCommand::HoldAnswer(id, no()));
         }
         cast.advance(2);
-        cast.run(web("olga"), Command::UndoAnswer(undone));
+        cast.run(web("olga"), AskCommand::UndoAnswer(undone));
         cast.advance(1);
         // An undo would let the request expire as approved, against what the person decided.
-        let late = cast.attempt(web("olga"), Command::UndoAnswer(held));
+        let late = cast.attempt(web("olga"), AskCommand::UndoAnswer(held));
         assert_eq!(late, Err(Refusal::AlreadyAnswered { by: web("olga").by(), at }));
         assert_eq!(cast.seen(held).due(cast.now()), Some(Due::CommitHeld));
-        cast.run(Actor::System, Command::CommitHeld(held));
+        cast.run(Actor::System, AskCommand::CommitHeld(held));
         let said = cast.seen(held).resolution().and_then(|it| it.reply.value());
         assert_eq!(said, Some(&*no()));
         assert_eq!(cast.seen(undone).due(cast.now()), Some(Due::Expire), "it was undone in time");
         // A deadline that changes nothing does not cut the time to undo short.
         cast.advance(1);
-        cast.run(web("olga"), Command::UndoAnswer(stays));
+        cast.run(web("olga"), AskCommand::UndoAnswer(stays));
         assert_eq!(cast.seen(stays).phase(), Phase::Waiting);
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn decide(
 mod tests {
     use super::*;
     use crate::ask::Phase;
-    use crate::command::Command;
+    use crate::command::AskCommand;
     use crate::testing::{Cast, human, new_ask, yes};
 
     fn urge(text: &str, people: &[&str]) -> Urge {
@@ -68,7 +68,10 @@ mod tests {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
         let before = cast.effects().len();
-        cast.run(cast.agent("bot"), Command::Urge(id, urge("the bank closes at five", &["mark"])));
+        cast.run(
+            cast.agent("bot"),
+            AskCommand::Nudge(id, urge("the bank closes at five", &["mark"])),
+        );
         let told: Vec<_> = cast.effects()[before..]
             .iter()
             .filter_map(|effect| {
@@ -84,9 +87,9 @@ mod tests {
         assert_eq!(ask.phase(), Phase::Waiting);
         assert_eq!(ask.comments.len(), 1);
         assert_eq!(ask.seats, [seat("olga"), seat("mark")]);
-        cast.run(cast.agent("bot"), Command::Urge(id, urge("please", &["mark"])));
+        cast.run(cast.agent("bot"), AskCommand::Nudge(id, urge("please", &["mark"])));
         assert_eq!(cast.seen(id).seats.len(), 2, "once is enough");
-        cast.run(cast.human("mark"), Command::Answer(id, yes()));
+        cast.run(cast.human("mark"), AskCommand::Answer(id, yes()));
     }
 
     /// A2H-104.
@@ -94,7 +97,7 @@ mod tests {
     fn only_the_agent_urges_and_only_what_is_open() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        let again = || Command::Urge(id, urge("now", &["spy-owner", "nobody"]));
+        let again = || AskCommand::Nudge(id, urge("now", &["spy-owner", "nobody"]));
         assert!(matches!(
             cast.attempt(cast.human("olga"), again()),
             Err(Refusal::NotAllowed { .. })
@@ -103,12 +106,12 @@ mod tests {
             cast.attempt(cast.agent("spy"), again()),
             Err(Refusal::NotFound { what: "request" })
         );
-        let empty = Command::Urge(id, urge(" ", &[]));
+        let empty = AskCommand::Nudge(id, urge(" ", &[]));
         let refused = cast.attempt(cast.agent("bot"), empty);
         assert!(matches!(refused, Err(Refusal::Invalid { field: "text", .. })), "{refused:?}");
         cast.run(cast.agent("bot"), again());
         assert_eq!(cast.seen(id).seats.len(), 1, "strangers are not asked");
-        cast.run(cast.human("olga"), Command::Answer(id, yes()));
+        cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
         let late = cast.attempt(cast.agent("bot"), again());
         assert!(matches!(late, Err(Refusal::AlreadyAnswered { .. })), "{late:?}");
     }

@@ -102,6 +102,7 @@ pub(crate) fn decide(
         verification: None,
         passkey: None,
         shown: Some(envelope.shown),
+        sender: envelope.sender(&mut salts),
     });
     let mut decision = Decision::of(Subject::Ask(id), Happened::Asked(Box::new(asked)));
     decision.happened.push((Subject::Ask(id), Happened::Answered { vote, decisive: true }));
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
     use crate::actor::{Assurance, By};
     use crate::ask::Phase;
-    use crate::command::Command;
+    use crate::command::{AskCommand, DirectoryCommand};
     use crate::directory::{Format, Hears, NewHuman, NewProject, NewWebhook, Profile};
     use crate::effect::Effect;
     use crate::ids::WebhookId;
@@ -155,7 +156,7 @@ mod tests {
     fn who_may_write_to_whom() {
         let mut cast = Cast::new();
         let silent =
-            cast.attempt(cast.human("mark"), Command::Write(bot(), "hi".to_owned().into()));
+            cast.attempt(cast.human("mark"), AskCommand::Write(bot(), "hi".to_owned().into()));
         let why = "this agent takes no conversations";
         assert_eq!(silent, Err(Refusal::NotAllowed { why }));
         cast.write("olga", "bot", "hi");
@@ -166,7 +167,7 @@ mod tests {
         ] {
             cast.run(
                 Actor::System,
-                Command::SaveHuman(NewHuman {
+                DirectoryCommand::SaveHuman(NewHuman {
                     id: human(id),
                     profile: Profile::default(),
                     admin,
@@ -179,7 +180,7 @@ mod tests {
         }
         let mut write = |actor: Actor, agent: &str| {
             let agent = agent.parse().unwrap();
-            let written = cast.attempt(actor, Command::Write(agent, "hi".to_owned().into()));
+            let written = cast.attempt(actor, AskCommand::Write(agent, "hi".to_owned().into()));
             written.map_err(|refusal| refusal.code())
         };
         let person = |name: &str| Cast::new().human(name);
@@ -204,7 +205,7 @@ mod tests {
         cast.write("mark", "bot", &"ü".repeat(LONGEST));
         let before = cast.records().len();
         for text in [String::new(), " \n".to_owned(), "ü".repeat(LONGEST + 1), "a\0b".to_owned()] {
-            let refused = cast.attempt(cast.human("mark"), Command::Write(bot(), text.into()));
+            let refused = cast.attempt(cast.human("mark"), AskCommand::Write(bot(), text.into()));
             assert!(matches!(refused, Err(Refusal::Invalid { field: "text", .. })), "{refused:?}");
         }
         assert_eq!(cast.records().len(), before);
@@ -218,7 +219,7 @@ mod tests {
         let beside = |text: &str| Map::from_iter([("origin".to_owned(), Value::from(text))]);
         let mut write = |metadata| {
             let written = Box::new(Written { text: "hi".to_owned(), metadata });
-            cast.attempt(cast.human("mark"), Command::Write(bot(), written))
+            cast.attempt(cast.human("mark"), AskCommand::Write(bot(), written))
         };
         for (metadata, fits) in [
             (beside("by mail"), true),
@@ -231,10 +232,10 @@ mod tests {
             assert_eq!((outcome.is_ok(), refused), (fits, !fits));
         }
         let written = Box::new(Written { text: "hi".to_owned(), metadata: beside("by mail") });
-        cast.run(cast.human("mark"), Command::Write(bot(), written));
+        cast.run(cast.human("mark"), AskCommand::Write(bot(), written));
         let id = cast.newest();
         assert_eq!(cast.seen(id).metadata.value(), Some(&beside("by mail")));
-        cast.run(Actor::System, Command::Erase(id));
+        cast.run(Actor::System, AskCommand::Erase(id));
         assert_eq!(cast.seen(id).metadata.value(), None);
     }
 
@@ -244,7 +245,7 @@ mod tests {
         let mut cast = Cast::new();
         let plain = NewProject::plain("acme".parse().unwrap());
         let strict = NewProject { floor: Assurance::Passkey, ..plain };
-        cast.run(Actor::System, Command::SaveProject(strict));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(strict));
         let id = cast.write("mark", "bot", "hi");
         assert_eq!(cast.seen(id).resolution().unwrap().assurance, Assurance::Session);
         assert_eq!(cast.seen(id).floor, Assurance::Session);
@@ -265,7 +266,7 @@ mod tests {
             description: String::new(),
             enabled: true,
         };
-        cast.run(Actor::System, Command::SaveWebhook(new));
+        cast.run(Actor::System, DirectoryCommand::SaveWebhook(new));
         let id = cast.write("mark", "bot", "hi");
         let told: Vec<_> = cast
             .effects()

@@ -1,5 +1,6 @@
-//! Ending everything that lets one person in: sessions, tokens, sign-in links, passkeys, and the channel
-//! identities by which chats and emails are taken for theirs.
+//! Ending everything that lets one person in: sessions, tokens, sign-in links, passkeys, the channel
+//! identities by which chats and emails are taken for theirs, and what was sent to them: review links and
+//! messages that can be answered.
 
 use super::passkey::notifying;
 use super::{ADMIN_ONLY, Profile};
@@ -15,6 +16,10 @@ use crate::world::{Decision, Stop, World};
 
 /// Ends all access of a person, by an administrator or the operator. The account stays: a new sign-in
 /// link lets them in again, and every contact method has to be verified anew.
+///
+/// What was sent to the person is spread over many asks, so the person records when it ended, and whoever
+/// uses a link or answers a message is compared with that. It is recorded every time: something may have
+/// been sent since the last time although nothing else is left to end.
 pub(crate) fn end(world: &World<'_>, envelope: &Envelope, id: &HumanId) -> Result<Decision, Stop> {
     let directory = world.directory;
     if !directory.administers(&envelope.actor) {
@@ -28,26 +33,21 @@ pub(crate) fn end(world: &World<'_>, envelope: &Envelope, id: &HumanId) -> Resul
     let mut decision = Decision::default();
     let keys = directory.keys().filter(|key| key.human() == Some(id) && key.revoked_at.is_none());
     decision.happened.extend(keys.map(|key| (Subject::Key(key.id), Happened::KeyRevoked)));
-    let profile = human.profile.value().filter(|profile| !profile.verified.is_empty());
-    if let Some(profile) = profile {
-        let profile = Profile { verified: std::collections::BTreeSet::new(), ..profile.clone() };
-        let profile = Erasable::new(profile, &mut envelope.salts.clone());
-        let saved = Human { profile, ..human.clone() };
-        let subject = Subject::Human(id.clone());
-        decision.happened.push((subject, Happened::HumanSaved(Box::new(saved))));
-    }
-    if decision.happened.is_empty() {
-        return Ok(decision);
-    }
+    let profile = human.profile.value().cloned().unwrap_or_default();
+    let profile = Profile { verified: std::collections::BTreeSet::new(), ..profile };
+    let profile = Erasable::new(profile, &mut envelope.salts.clone());
+    let saved = Human { profile, access_ended_at: Some(world.now), ..human.clone() };
+    let subject = Subject::Human(id.clone());
+    decision.happened.push((subject, Happened::HumanSaved(Box::new(saved))));
     Ok(notifying(decision, human, SecurityEvent::AccessEnded))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::Command;
+    use crate::command::DirectoryCommand;
     use crate::directory::passkey::tests::first;
-    use crate::directory::{Contact, Holder, Means, NewKey};
+    use crate::directory::{Contact, Holder, Means, NewHuman, NewKey};
     use crate::effect::Effect;
     use crate::testing::{Cast, human};
 
@@ -57,9 +57,9 @@ mod tests {
         // A session comes with the passkey.
         first(&mut cast, "mark", "passkey");
         let email = Contact::Email { address: "mark@example.com".to_owned(), context: None };
-        cast.run(cast.human("mark"), Command::AddContact(human("mark"), email));
+        cast.run(cast.human("mark"), DirectoryCommand::AddContact(human("mark"), email));
         let means = Means::email("mark@example.com");
-        cast.run(cast.human("mark"), Command::VerifyContact(human("mark"), means.clone()));
+        cast.run(cast.human("mark"), DirectoryCommand::VerifyContact(human("mark"), means.clone()));
         for (secret, holder) in [
             ("token", Holder::Token { human: human("mark") }),
             ("link", Holder::Link { human: human("mark"), mailed: false }),
@@ -67,10 +67,10 @@ mod tests {
         ] {
             let (hash, label) = (Cast::hash(secret), String::new());
             let new = NewKey { hash, holder, label, expires_at: None };
-            cast.run(Actor::System, Command::IssueKey(new));
+            cast.run(Actor::System, DirectoryCommand::IssueKey(new));
         }
         assert_eq!(cast.directory().human_by_means(&means).unwrap().id, human("mark"));
-        let end = || Command::EndAccess(human("mark"));
+        let end = || DirectoryCommand::EndAccess(human("mark"));
         for nosy in [cast.human("mark"), cast.human("nina"), cast.agent("bot")] {
             let refused = cast.attempt(nosy, end());
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
@@ -89,10 +89,28 @@ mod tests {
                 if *to == means.mark())
         });
         assert!(told);
+        // Only the moment changes if nothing else is left to end.
         let records = cast.records().len();
+        cast.advance(1);
         cast.run(Actor::System, end());
-        assert_eq!(cast.records().len(), records, "nothing is left to end");
-        let ghost = cast.attempt(Actor::System, Command::EndAccess(human("ghost")));
+        assert_eq!(cast.records().len(), records + 1);
+        let mark = cast.directory().human(&human("mark")).unwrap();
+        assert_eq!(mark.access_ended_at, Some(cast.now()));
+        // It stays when the person is changed.
+        let new = NewHuman {
+            id: human("mark"),
+            profile: mark.profile.value().unwrap().clone(),
+            admin: false,
+            active: true,
+            projects: mark.projects.clone(),
+            groups: mark.groups.clone(),
+            skills: mark.skills.clone(),
+        };
+        let ended = mark.access_ended_at;
+        cast.advance(1);
+        cast.run(Actor::System, DirectoryCommand::SaveHuman(new));
+        assert_eq!(cast.directory().human(&human("mark")).unwrap().access_ended_at, ended);
+        let ghost = cast.attempt(Actor::System, DirectoryCommand::EndAccess(human("ghost")));
         assert_eq!(ghost, Err(Refusal::NotFound { what: "person" }));
     }
 }

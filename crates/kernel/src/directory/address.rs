@@ -75,7 +75,7 @@ pub(super) fn proven(envelope: &Envelope, human: Human, means: &Means) -> Decisi
 mod tests {
     use super::*;
     use crate::Actor;
-    use crate::command::Command;
+    use crate::command::DirectoryCommand;
     use crate::directory::{NewHuman, NewKey, NewLink, NewSession, Profile, Proof};
     use crate::ids::KeyId;
     use crate::testing::{Cast, human};
@@ -92,13 +92,13 @@ mod tests {
         let known = cast.directory().human(&human("olga")).unwrap().clone();
         let Human { id, admin, active, projects, groups, skills, .. } = known;
         let new = NewHuman { id, profile, admin, active, projects, groups, skills };
-        cast.run(Actor::System, Command::SaveHuman(new));
+        cast.run(Actor::System, DirectoryCommand::SaveHuman(new));
     }
 
     #[test]
     fn people_add_and_remove_their_own() {
         let mut cast = Cast::new();
-        let add = |address: &str| Command::AddContact(human("olga"), mail(address));
+        let add = |address: &str| DirectoryCommand::AddContact(human("olga"), mail(address));
         cast.run(cast.human("olga"), add("olga@example.com"));
         cast.run(Actor::System, add("home@example.com"));
         let means: Vec<_> = profile(&cast).means().iter().map(Means::to_string).collect();
@@ -114,7 +114,8 @@ mod tests {
         }
         let full = cast.attempt(cast.human("olga"), add("more@example.com"));
         assert!(matches!(full, Err(Refusal::Invalid { field: "contacts", .. })), "{full:?}");
-        let remove = |address| Command::RemoveContact(human("olga"), Means::email(address));
+        let remove =
+            |address| DirectoryCommand::RemoveContact(human("olga"), Means::email(address));
         cast.run(cast.human("olga"), remove("home@example.com"));
         let gone = cast.attempt(cast.human("olga"), remove("home@example.com"));
         assert_eq!(gone, Err(Refusal::NotFound { what: "contact" }));
@@ -124,17 +125,17 @@ mod tests {
     fn an_address_is_theirs_once_they_show_it_and_as_long_as_it_is_there() {
         let mut cast = Cast::new();
         let home = || Means::email("home@example.com");
-        let verify = || Command::VerifyContact(human("olga"), home());
+        let verify = || DirectoryCommand::VerifyContact(human("olga"), home());
         let early = cast.attempt(cast.human("olga"), verify());
         assert_eq!(early, Err(Refusal::NotFound { what: "contact" }));
-        let add = || Command::AddContact(human("olga"), mail("Home@example.com"));
+        let add = || DirectoryCommand::AddContact(human("olga"), mail("Home@example.com"));
         cast.run(cast.human("olga"), add());
         assert!(!profile(&cast).may_tell(&home()));
         for actor in [cast.human("mark"), Actor::System, cast.agent("bot")] {
             let other = cast.attempt(actor, verify());
             assert!(matches!(other, Err(Refusal::NotAllowed { .. })), "{other:?}");
         }
-        let devices = Command::VerifyContact(human("olga"), Means::Devices);
+        let devices = DirectoryCommand::VerifyContact(human("olga"), Means::Devices);
         assert!(cast.attempt(cast.human("olga"), devices).is_err());
         cast.run(cast.human("olga"), verify());
         assert!(profile(&cast).may_tell(&home()));
@@ -166,7 +167,7 @@ mod tests {
             seed: Cast::hash("seed"),
             expires_at: cast.now().plus_seconds(900),
         };
-        cast.run(Actor::System, Command::MailLink(link));
+        cast.run(Actor::System, DirectoryCommand::MailLink(link));
         cast.directory().key_by_hash(&Cast::hash(secret)).unwrap().id
     }
 
@@ -188,26 +189,26 @@ mod tests {
             label: String::new(),
             expires_at: None,
         };
-        cast.run(Actor::System, Command::IssueKey(handed));
+        cast.run(Actor::System, DirectoryCommand::IssueKey(handed));
         let handed = cast.directory().key_by_hash(&Cast::hash("handed")).unwrap().id;
         let new = session(&cast, "a");
-        cast.run(Actor::System, Command::SignIn(Proof::Link(handed), new));
+        cast.run(Actor::System, DirectoryCommand::SignIn(Proof::Link(handed), new));
         assert!(!profile(&cast).may_tell(&own));
         // Nor does a letter to the address they had before.
         let early = mailed(&mut cast, "early");
         cast.advance(1);
         with_address(&mut cast, "new@example.com");
         let new = session(&cast, "b");
-        cast.run(Actor::System, Command::SignIn(Proof::Link(early), new));
+        cast.run(Actor::System, DirectoryCommand::SignIn(Proof::Link(early), new));
         assert!(profile(&cast).verified.is_empty());
         let link = mailed(&mut cast, "late");
         let new = session(&cast, "c");
-        cast.run(Actor::System, Command::SignIn(Proof::Link(link), new));
+        cast.run(Actor::System, DirectoryCommand::SignIn(Proof::Link(link), new));
         assert!(profile(&cast).may_tell(&Means::email("new@example.com")));
         let before = cast.records().len();
         let link = mailed(&mut cast, "again");
         let new = session(&cast, "d");
-        cast.run(Actor::System, Command::SignIn(Proof::Link(link), new));
+        cast.run(Actor::System, DirectoryCommand::SignIn(Proof::Link(link), new));
         assert_eq!(cast.records().len(), before + 3, "a link, a session, a link used up");
     }
 
@@ -221,7 +222,7 @@ mod tests {
         {
             let proof = Proof::Oidc(human("olga"), said.map(str::to_owned));
             let new = session(&cast, &format!("{said:?}"));
-            cast.run(Actor::System, Command::SignIn(proof, new));
+            cast.run(Actor::System, DirectoryCommand::SignIn(proof, new));
             assert_eq!(
                 profile(&cast).may_tell(&Means::email("olga@example.com")),
                 shown,

@@ -185,7 +185,7 @@ pub fn is_webhook_address(text: &str) -> bool {
 mod tests {
     use super::*;
     use crate::Actor;
-    use crate::command::Command;
+    use crate::command::DirectoryCommand;
     use crate::directory::{NewHuman, Profile};
     use crate::testing::{Cast, human};
 
@@ -194,7 +194,7 @@ mod tests {
         let (projects, groups, skills) = Default::default();
         let id = human("ann");
         let new = NewHuman { id, profile, admin: false, active: true, projects, groups, skills };
-        cast.attempt(Actor::System, Command::SaveHuman(new)).map(drop)
+        cast.attempt(Actor::System, DirectoryCommand::SaveHuman(new)).map(drop)
     }
 
     #[test]

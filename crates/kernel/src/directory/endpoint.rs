@@ -103,6 +103,16 @@ pub enum Disabled {
     Gone,
 }
 
+impl Disabled {
+    /// Why the endpoint gets no deliveries, in words.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::ByHand => "the endpoint is disabled",
+            Self::Gone => "the endpoint answered 410: it is gone, and disabled",
+        }
+    }
+}
+
 impl Directory {
     pub(super) fn put_webhook(&mut self, kept: Kept<Webhook>) {
         let theirs = self.by_hears.entry(kept.of.clone()).or_default();

@@ -91,12 +91,12 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::command::Command;
+    use crate::command::DirectoryCommand;
     use crate::directory::{Holder, HumanChange, NewHuman, NewKey, NewRule, Profile};
     use crate::testing::{Cast, human};
 
-    fn erase(id: &str) -> Command {
-        Command::EraseHuman(human(id))
+    fn erase(id: &str) -> DirectoryCommand {
+        DirectoryCommand::EraseHuman(human(id))
     }
 
     fn ann(admin: bool) -> NewHuman {
@@ -118,14 +118,14 @@ mod tests {
     #[test]
     fn nothing_but_the_id_is_left() {
         let mut cast = Cast::new();
-        cast.run(Actor::System, Command::SaveHuman(ann(false)));
+        cast.run(Actor::System, DirectoryCommand::SaveHuman(ann(false)));
         let new = NewKey {
             hash: Cast::hash("token"),
             holder: Holder::Token { human: human("ann") },
             label: "hush laptop".to_owned(),
             expires_at: None,
         };
-        cast.run(Actor::System, Command::IssueKey(new));
+        cast.run(Actor::System, DirectoryCommand::IssueKey(new));
         let rule = NewRule {
             kinds: BTreeSet::default(),
             project: None,
@@ -153,11 +153,11 @@ mod tests {
     #[test]
     fn an_erased_id_is_never_used_again() {
         let mut cast = Cast::new();
-        cast.run(Actor::System, Command::SaveHuman(ann(false)));
+        cast.run(Actor::System, DirectoryCommand::SaveHuman(ann(false)));
         cast.run(Actor::System, erase("ann"));
-        let again = cast.attempt(Actor::System, Command::SaveHuman(ann(false)));
+        let again = cast.attempt(Actor::System, DirectoryCommand::SaveHuman(ann(false)));
         assert!(matches!(again, Err(Refusal::NotAllowed { .. })), "{again:?}");
-        let added = cast.attempt(Actor::System, Command::AddHuman(ann(false)));
+        let added = cast.attempt(Actor::System, DirectoryCommand::AddHuman(ann(false)));
         let why = "this person was erased, and the id cannot be used again";
         assert_eq!(added, Err(Refusal::NotAllowed { why }));
         let link = NewKey {
@@ -166,7 +166,7 @@ mod tests {
             label: String::new(),
             expires_at: None,
         };
-        let link = cast.attempt(Actor::System, Command::IssueKey(link));
+        let link = cast.attempt(Actor::System, DirectoryCommand::IssueKey(link));
         assert!(link.is_err(), "{link:?}");
     }
 
@@ -182,7 +182,7 @@ mod tests {
         assert!(matches!(nosy, Err(Refusal::NotAllowed { .. })));
         let nobody = cast.attempt(Actor::System, erase("nobody"));
         assert_eq!(nobody, Err(Refusal::NotFound { what: "person" }));
-        cast.run(Actor::System, Command::SaveHuman(ann(true)));
+        cast.run(Actor::System, DirectoryCommand::SaveHuman(ann(true)));
         let own = cast.attempt(cast.human("ann"), erase("ann"));
         assert!(matches!(own, Err(Refusal::NotAllowed { .. })), "{own:?}");
     }
@@ -191,13 +191,13 @@ mod tests {
     #[test]
     fn the_last_administrator_is_told_so_before_anything_else() {
         let mut cast = Cast::new();
-        cast.run(Actor::System, Command::SaveHuman(ann(true)));
+        cast.run(Actor::System, DirectoryCommand::SaveHuman(ann(true)));
         let admins: Vec<_> = cast.directory().humans().filter(|human| human.admin).collect();
         let others: Vec<HumanId> =
             admins.iter().map(|human| human.id.clone()).filter(|id| *id != human("ann")).collect();
         for other in others {
             let change = HumanChange { admin: Some(false), ..HumanChange::default() };
-            cast.run(Actor::System, Command::ChangeHuman(other, Box::new(change)));
+            cast.run(Actor::System, DirectoryCommand::ChangeHuman(other, Box::new(change)));
         }
         cast.give_agent("bot", "ann");
         let refused = cast.attempt(Actor::System, erase("ann"));

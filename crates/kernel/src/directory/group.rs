@@ -96,7 +96,7 @@ pub(super) fn regroup(
 mod tests {
     use super::*;
     use crate::actor::Actor;
-    use crate::command::Command;
+    use crate::command::DirectoryCommand;
     use crate::testing::{Cast, human};
 
     #[test]
@@ -104,7 +104,7 @@ mod tests {
         let mut cast = Cast::new();
         let group = |members: &[&str]| {
             let members = members.iter().map(|name| human(name)).collect();
-            Command::SaveGroup(NewGroup { id: "legal".parse().unwrap(), members })
+            DirectoryCommand::SaveGroup(NewGroup { id: "legal".parse().unwrap(), members })
         };
         let olga = cast.attempt(cast.human("olga"), group(&["mark"]));
         assert!(matches!(olga, Err(Refusal::NotAllowed { .. })));

@@ -152,7 +152,7 @@ impl Directory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::Command;
+    use crate::command::{AskCommand, DirectoryCommand};
     use crate::testing::{Cast, human};
 
     #[test]
@@ -165,7 +165,7 @@ mod tests {
             let holder = Holder::Token { human: human("olga") };
             let hash = Cast::hash(&format!("{expires_at:?}"));
             let new = NewKey { hash, holder, label: String::new(), expires_at };
-            let issued = cast.attempt(cast.human("olga"), Command::IssueKey(new));
+            let issued = cast.attempt(cast.human("olga"), DirectoryCommand::IssueKey(new));
             assert_eq!(issued.is_ok(), good, "{expires_at:?}");
         }
     }
@@ -181,7 +181,7 @@ mod tests {
                 Holder::Agent { agent, reach: Reach::Agent, respond: false, own_app: false };
             let (hash, label) = (Cast::hash(secret), String::new());
             let new = NewKey { hash, holder, label, expires_at: None };
-            cast.run(Actor::System, Command::IssueKey(new));
+            cast.run(Actor::System, DirectoryCommand::IssueKey(new));
             cast.directory().key_by_hash(&Cast::hash(secret)).unwrap().id
         };
         let (leaked, other) = (issue(&mut cast, "leaked"), issue(&mut cast, "other"));
@@ -190,31 +190,32 @@ mod tests {
                 panic!("an agent")
             };
             let actor = Actor::Agent { id, project, reach, key };
-            cast.run(actor, Command::Ask(Box::new(new_ask())));
+            cast.run(actor, AskCommand::Create(Box::new(new_ask())));
             cast.newest()
         };
         let (open, over) = (ask_with(&mut cast, leaked), ask_with(&mut cast, leaked));
         let others = ask_with(&mut cast, other);
-        cast.run(cast.human("olga"), Command::Answer(over, yes()));
+        cast.run(cast.human("olga"), AskCommand::Answer(over, yes()));
         cast.advance(1);
         let works = |cast: &Cast, id| cast.directory().tokens_work(cast.seen(id));
-        cast.run(Actor::System, Command::RevokeKey(leaked));
+        cast.run(Actor::System, DirectoryCommand::RevokeKey(leaked));
         assert!(works(&cast, open), "off unless it is asked for");
-        cast.run(Actor::System, Command::RevokeKeyWithTokens(leaked));
+        cast.run(Actor::System, DirectoryCommand::RevokeKeyWithTokens(leaked));
         assert!(!works(&cast, open));
         assert!(works(&cast, over), "what was over then can still be read");
         assert!(works(&cast, others));
         cast.advance(1);
-        cast.run(cast.human("olga"), Command::Answer(open, yes()));
+        cast.run(cast.human("olga"), AskCommand::Answer(open, yes()));
         assert!(!works(&cast, open), "ended tokens do not come back");
         let records = cast.records().len();
-        cast.run(Actor::System, Command::RevokeKeyWithTokens(leaked));
+        cast.run(Actor::System, DirectoryCommand::RevokeKeyWithTokens(leaked));
         assert_eq!(cast.records().len(), records);
         let holder = Holder::Token { human: human("olga") };
         let new = NewKey { hash: Cast::hash("t"), holder, label: String::new(), expires_at: None };
-        cast.run(cast.human("olga"), Command::IssueKey(new));
+        cast.run(cast.human("olga"), DirectoryCommand::IssueKey(new));
         let token = cast.directory().key_by_hash(&Cast::hash("t")).unwrap().id;
-        let refused = cast.attempt(cast.human("olga"), Command::RevokeKeyWithTokens(token));
+        let refused =
+            cast.attempt(cast.human("olga"), DirectoryCommand::RevokeKeyWithTokens(token));
         assert!(matches!(refused, Err(Refusal::Invalid { field: "tokens", .. })), "{refused:?}");
     }
 
@@ -228,7 +229,7 @@ mod tests {
                 label: label.to_owned(),
                 expires_at: None,
             };
-            let issued = cast.attempt(cast.human("olga"), Command::IssueKey(new));
+            let issued = cast.attempt(cast.human("olga"), DirectoryCommand::IssueKey(new));
             assert_eq!(issued.is_ok(), good, "{label}");
         }
     }

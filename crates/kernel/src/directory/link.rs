@@ -52,7 +52,7 @@ pub(crate) fn mail(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::Command;
+    use crate::command::DirectoryCommand;
     use crate::directory::{NewHuman, NewSession, Profile, Proof, Visit, Way};
     use crate::testing::{Cast, human};
 
@@ -70,11 +70,11 @@ mod tests {
             groups: [].into(),
             skills: [].into(),
         };
-        cast.run(Actor::System, Command::SaveHuman(new));
+        cast.run(Actor::System, DirectoryCommand::SaveHuman(new));
     }
 
-    fn link(cast: &Cast, name: &str) -> Command {
-        Command::MailLink(NewLink {
+    fn link(cast: &Cast, name: &str) -> DirectoryCommand {
+        DirectoryCommand::MailLink(NewLink {
             human: human(name),
             hash: Cast::hash("secret"),
             seed: Cast::hash("seed"),
@@ -114,7 +114,7 @@ mod tests {
             label: String::new(),
             expires_at: cast.now().plus_seconds(60),
         };
-        cast.run(Actor::System, Command::SignIn(Proof::Link(key), session));
+        cast.run(Actor::System, DirectoryCommand::SignIn(Proof::Link(key), session));
         let session = cast.directory().key_by_hash(&Cast::hash("session")).unwrap();
         let Holder::Session { visit: Some(Visit { way, .. }), .. } = session.holder else {
             panic!("{session:?}")

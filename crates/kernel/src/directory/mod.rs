@@ -6,6 +6,7 @@
 pub mod about;
 pub mod access;
 pub mod address;
+pub mod command;
 pub mod contact;
 mod endpoint;
 pub mod erase;
@@ -22,6 +23,7 @@ pub mod project;
 pub mod recipients;
 pub mod rule;
 pub mod session;
+pub mod signing_key;
 pub mod webhook;
 mod words;
 
@@ -41,6 +43,7 @@ use crate::question::Kind;
 use crate::quota::Limits;
 use crate::refusal::Refusal;
 use crate::retention::Keep;
+use crate::time::Time;
 
 /// An entity with the end of its chain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -135,9 +138,17 @@ pub struct Human {
     pub groups: BTreeSet<GroupId>,
     /// The tags they are qualified for.
     pub skills: BTreeSet<String>,
+    /// When all their access was last ended. What was sent to them before lets nobody act.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access_ended_at: Option<Time>,
 }
 
 impl Human {
+    /// Whether all their access was ended after something was sent to them at this time.
+    pub fn has_ended(&self, sent_at: Time) -> bool {
+        self.access_ended_at.is_some_and(|ended| sent_at <= ended)
+    }
+
     /// Whether they were erased: only the id is left, and nobody can use it again.
     pub fn is_erased(&self) -> bool {
         self.profile.value().is_none()
@@ -154,6 +165,7 @@ impl Human {
             projects: BTreeSet::new(),
             groups: BTreeSet::new(),
             skills: BTreeSet::new(),
+            access_ended_at: self.access_ended_at,
         }
     }
 

@@ -126,11 +126,11 @@ pub(super) fn saved(
 mod tests {
     use super::*;
     use crate::Actor;
-    use crate::command::Command;
+    use crate::command::DirectoryCommand;
     use crate::testing::{Cast, human};
 
-    fn save(new: NewNotices) -> Command {
-        Command::SaveNotices(new)
+    fn save(new: NewNotices) -> DirectoryCommand {
+        DirectoryCommand::SaveNotices(new)
     }
 
     fn plain() -> NewNotices {

@@ -372,7 +372,7 @@ pub(super) fn notifying(mut decision: Decision, human: &Human, event: SecurityEv
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::command::Command;
+    use crate::command::DirectoryCommand;
     use crate::directory::{NewHuman, NewKey, NewSession, Profile, Proof, Visit, Way};
     use crate::testing::{Cast, human};
 
@@ -401,7 +401,7 @@ pub(crate) mod tests {
             expires_at: cast.now().plus_seconds(30 * DAY),
         };
         let proof = Proof::Oidc(human(name), None);
-        cast.run(Actor::System, Command::SignIn(proof, session));
+        cast.run(Actor::System, DirectoryCommand::SignIn(proof, session));
         id(cast, secret)
     }
 
@@ -410,8 +410,8 @@ pub(crate) mod tests {
         PasskeyUse { key, public, challenge: Cast::hash(challenge), counter }
     }
 
-    fn enrol_with(secret: &str, authority: Authority) -> Command {
-        Command::EnrolPasskey(Box::new(new(secret)), Box::new(authority))
+    fn enrol_with(secret: &str, authority: Authority) -> DirectoryCommand {
+        DirectoryCommand::EnrolPasskey(Box::new(new(secret)), Box::new(authority))
     }
 
     /// Enrols a first passkey right after signing in.
@@ -431,7 +431,7 @@ pub(crate) mod tests {
             groups: [].into(),
             skills: [].into(),
         };
-        cast.run(Actor::System, Command::SaveHuman(new));
+        cast.run(Actor::System, DirectoryCommand::SaveHuman(new));
     }
 
     fn counts(cast: &Cast, secret: &str) -> bool {
@@ -467,13 +467,13 @@ pub(crate) mod tests {
         admin(&mut cast, "root");
         let key = first(&mut cast, "mark", "a");
         for nosy in [cast.human("mark"), cast.human("nina"), cast.agent("bot")] {
-            let refused = cast.attempt(nosy, Command::ConfirmPasskey(key));
+            let refused = cast.attempt(nosy, DirectoryCommand::ConfirmPasskey(key));
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
         }
-        cast.run(cast.human("root"), Command::ConfirmPasskey(key));
+        cast.run(cast.human("root"), DirectoryCommand::ConfirmPasskey(key));
         assert!(counts(&cast, "a"));
         let records = cast.records().len();
-        cast.run(Actor::System, Command::ConfirmPasskey(key));
+        cast.run(Actor::System, DirectoryCommand::ConfirmPasskey(key));
         assert_eq!(cast.records().len(), records, "it counts already");
     }
 
@@ -483,17 +483,17 @@ pub(crate) mod tests {
         admin(&mut cast, "root");
         let key = first(&mut cast, "root", "a");
         assert!(counts(&cast, "a"));
-        let own = cast.attempt(cast.human("root"), Command::ConfirmPasskey(key));
+        let own = cast.attempt(cast.human("root"), DirectoryCommand::ConfirmPasskey(key));
         assert!(matches!(own, Err(Refusal::NotAllowed { .. })), "{own:?}");
         // After all were removed a stolen session must not get one at once.
         let session = session(&mut cast, "root", "again");
-        let removed = Command::RemovePasskey(key, Box::new(Authority::SignIn(session)));
+        let removed = DirectoryCommand::RemovePasskey(key, Box::new(Authority::SignIn(session)));
         cast.run(cast.human("root"), removed);
         cast.run(cast.human("root"), enrol_with("b", Authority::SignIn(session)));
         assert!(!counts(&cast, "b"));
         // The operator's shell can confirm it: that is the recovery of a sole owner.
         let key = id(&cast, "b");
-        cast.run(Actor::System, Command::ConfirmPasskey(key));
+        cast.run(Actor::System, DirectoryCommand::ConfirmPasskey(key));
         assert!(counts(&cast, "b"));
         // With a second administrator nobody is exempt.
         admin(&mut cast, "second");
@@ -530,7 +530,8 @@ pub(crate) mod tests {
         let fresh = session(&mut cast, "mark", "fresh");
         for bad in ["\0", &"x".repeat(LONGEST + 1)] {
             let bad = NewPasskey { public: bad.to_owned(), ..new("a") };
-            let command = Command::EnrolPasskey(Box::new(bad), Box::new(Authority::SignIn(fresh)));
+            let command =
+                DirectoryCommand::EnrolPasskey(Box::new(bad), Box::new(Authority::SignIn(fresh)));
             let refused = cast.attempt(cast.human("mark"), command);
             assert!(matches!(refused, Err(Refusal::Invalid { field: "public", .. })));
         }
@@ -549,7 +550,7 @@ pub(crate) mod tests {
             uses: PasskeyUses::default(),
         };
         let key = NewKey { hash: Cast::hash("k"), holder, label: String::new(), expires_at: None };
-        let refused = cast.attempt(cast.human("mark"), Command::IssueKey(key));
+        let refused = cast.attempt(cast.human("mark"), DirectoryCommand::IssueKey(key));
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
     }
 
@@ -559,12 +560,12 @@ pub(crate) mod tests {
         let key = first(&mut cast, "mark", "a");
         let old = session(&mut cast, "mark", "old");
         cast.advance(FRESH_SIGN_IN + 1);
-        let remove = |key, authority| Command::RemovePasskey(key, Box::new(authority));
+        let remove = |key, authority| DirectoryCommand::RemovePasskey(key, Box::new(authority));
         let refused = cast.attempt(cast.human("mark"), remove(key, Authority::SignIn(old)));
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
-        let refused = cast.attempt(cast.human("mark"), Command::RevokeKey(key));
+        let refused = cast.attempt(cast.human("mark"), DirectoryCommand::RevokeKey(key));
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
-        let refused = cast.attempt(cast.human("nina"), Command::RevokeKey(key));
+        let refused = cast.attempt(cast.human("nina"), DirectoryCommand::RevokeKey(key));
         assert_eq!(refused, Err(Refusal::NotFound { what: "key" }));
         let own = Authority::Passkey(used(&cast, "a", "c", 1));
         let nosy = cast.attempt(cast.human("nina"), remove(key, own.clone()));
@@ -576,7 +577,7 @@ pub(crate) mod tests {
         cast.run(cast.human("mark"), remove(key, Authority::SignIn(fresh)));
         // A lost one is removed by an administrator.
         let key = first(&mut cast, "mark", "c");
-        cast.run(Actor::System, Command::RevokeKey(key));
+        cast.run(Actor::System, DirectoryCommand::RevokeKey(key));
         assert_eq!(cast.directory().passkeys_of(&human("mark")).count(), 0);
     }
 
@@ -598,7 +599,7 @@ pub(crate) mod tests {
         let email = crate::directory::Means::email("root@example.com").mark();
         assert_eq!(told(&cast, before), [(SecurityEvent::PasskeyAdded, email)]);
         let before = cast.effects().len();
-        cast.run(cast.human("other"), Command::RevokeKey(key));
+        cast.run(cast.human("other"), DirectoryCommand::RevokeKey(key));
         assert_eq!(told(&cast, before), [(SecurityEvent::PasskeyRemoved, email)]);
     }
 
@@ -613,7 +614,7 @@ pub(crate) mod tests {
                 label: String::new(),
                 expires_at: cast.now().plus_seconds(60),
             };
-            cast.attempt(Actor::System, Command::SignIn(Proof::Passkey(used), session))
+            cast.attempt(Actor::System, DirectoryCommand::SignIn(Proof::Passkey(used), session))
         };
         let two = used(&cast, "a", "one", 2);
         sign_in(&mut cast, "in", two.clone()).unwrap();
@@ -641,7 +642,7 @@ pub(crate) mod tests {
             panic!("a passkey")
         };
         assert_eq!((uses.counter, uses.challenges.len(), &**public), (4, 2, "4"));
-        cast.run(Actor::System, Command::RevokeKey(key));
+        cast.run(Actor::System, DirectoryCommand::RevokeKey(key));
         let five = used(&cast, "a", "five", 5);
         assert!(sign_in(&mut cast, "fifth", five).is_err());
     }

@@ -206,7 +206,9 @@ pub(crate) fn save_human(
     profile.verified = known.map(|known| known.verified.clone()).unwrap_or_default();
     profile.notices = profile.notices.or_else(|| known.and_then(|known| known.notices.clone()));
     let profile = Erasable::new(profile.tidied(), &mut salts);
-    let human = Human { id: id.clone(), profile, admin, active, projects, groups, skills };
+    let access_ended_at = world.directory.human(&id).and_then(|human| human.access_ended_at);
+    let human =
+        Human { id: id.clone(), profile, admin, active, projects, groups, skills, access_ended_at };
     Ok(Decision::of(Subject::Human(id), Happened::HumanSaved(Box::new(human))))
 }
 
@@ -254,7 +256,7 @@ pub(super) fn checked_name(name: &str) -> Result<(), Refusal> {
 mod tests {
     use super::*;
     use crate::actor::Actor;
-    use crate::command::Command;
+    use crate::command::DirectoryCommand;
     use crate::testing::{Cast, human};
 
     fn ann() -> NewHuman {
@@ -280,7 +282,7 @@ mod tests {
     #[test]
     fn addresses_are_bare_and_unique() {
         let mut cast = Cast::new();
-        cast.run(Actor::System, Command::SaveHuman(ann()));
+        cast.run(Actor::System, DirectoryCommand::SaveHuman(ann()));
         for (email, code) in [
             ("ANN@example.com", "exists"),
             ("Ann <ann@example.com>", "invalid-field"),
@@ -293,7 +295,7 @@ mod tests {
                 ..Profile::default()
             };
             let twin = NewHuman { id: human("twin"), profile, ..ann() };
-            let refused = cast.attempt(Actor::System, Command::SaveHuman(twin));
+            let refused = cast.attempt(Actor::System, DirectoryCommand::SaveHuman(twin));
             assert_eq!(refused.map_err(|refusal| refusal.code()), Err(code), "{email}");
         }
     }
@@ -301,14 +303,14 @@ mod tests {
     #[test]
     fn adding_a_person_who_exists_is_refused() {
         let mut cast = Cast::new();
-        cast.run(Actor::System, Command::AddHuman(ann()));
+        cast.run(Actor::System, DirectoryCommand::AddHuman(ann()));
         let bare = NewHuman { profile: Profile::default(), projects: BTreeSet::new(), ..ann() };
         let name = |cast: &Cast| profile(cast.directory().human(&human("ann")).unwrap()).name;
-        let again = cast.attempt(Actor::System, Command::AddHuman(bare.clone()));
+        let again = cast.attempt(Actor::System, DirectoryCommand::AddHuman(bare.clone()));
         assert_eq!(again.map(drop), Err(Refusal::Exists { what: "person" }));
         assert_eq!(name(&cast), "Ann");
         // A person who may not add people does not learn which ids exist.
-        let stranger = cast.attempt(cast.human("mark"), Command::AddHuman(bare));
+        let stranger = cast.attempt(cast.human("mark"), DirectoryCommand::AddHuman(bare));
         assert_eq!(stranger.map(drop), Err(ADMIN_ONLY));
     }
 
@@ -321,9 +323,9 @@ mod tests {
             skills: ["legal".to_owned()].into(),
             ..ann()
         };
-        cast.run(Actor::System, Command::SaveHuman(full));
+        cast.run(Actor::System, DirectoryCommand::SaveHuman(full));
         let save = |cast: &mut Cast, change: HumanChange| {
-            cast.run(Actor::System, Command::ChangeHuman(human("ann"), Box::new(change)));
+            cast.run(Actor::System, DirectoryCommand::ChangeHuman(human("ann"), Box::new(change)));
             cast.directory().human(&human("ann")).unwrap().clone()
         };
         let email = || Some(Some("new@example.com".to_owned()));
@@ -349,10 +351,10 @@ mod tests {
         assert_eq!((profile(&bare).name.as_str(), bare.skills.len()), ("Ann", 1));
 
         let change = || Box::new(HumanChange { email: email(), ..HumanChange::default() });
-        let nobody = Command::ChangeHuman(human("nobody"), change());
+        let nobody = DirectoryCommand::ChangeHuman(human("nobody"), change());
         let nobody = cast.attempt(Actor::System, nobody);
         assert_eq!(nobody.map(drop), Err(Refusal::NotFound { what: "person" }));
-        let stranger = Command::ChangeHuman(human("nobody"), change());
+        let stranger = DirectoryCommand::ChangeHuman(human("nobody"), change());
         let stranger = cast.attempt(cast.human("mark"), stranger);
         assert_eq!(stranger.map(drop), Err(ADMIN_ONLY));
     }
@@ -377,11 +379,11 @@ mod tests {
             // Where nothing is said, it stays.
             ("olga", bot("olga", None), true),
         ] {
-            let saved = cast.attempt(cast.human(who), Command::SaveAgent(new));
+            let saved = cast.attempt(cast.human(who), DirectoryCommand::SaveAgent(new));
             assert_eq!(saved.is_ok(), taken, "{who}");
             assert_eq!(takes(&cast), taken, "{who}");
         }
-        cast.run(Actor::System, Command::SaveAgent(bot("mark", None)));
+        cast.run(Actor::System, DirectoryCommand::SaveAgent(bot("mark", None)));
         assert!(takes(&cast));
         let stored =
             serde_json::to_string(cast.directory().agent(&"spy".parse().unwrap()).unwrap());
@@ -393,7 +395,12 @@ mod tests {
         let mut cast = Cast::new();
         let agent = |id: &str, project: &str, owner: &str, conversations| {
             let (id, project) = (id.parse().unwrap(), project.parse().unwrap());
-            Command::SaveAgent(NewAgent { id, project, owner: human(owner), conversations })
+            DirectoryCommand::SaveAgent(NewAgent {
+                id,
+                project,
+                owner: human(owner),
+                conversations,
+            })
         };
         for command in [
             agent("bot", "acme", "olga", Some(true)),
@@ -402,8 +409,12 @@ mod tests {
             agent("was", "acme", "olga", Some(false)),
             agent("spy", "rival", "zoe", Some(true)),
             agent("far", "rival", "olga", Some(true)),
-            Command::SaveHuman(NewHuman { admin: true, ..ann() }),
-            Command::SaveHuman(NewHuman { id: human("out"), profile: Profile::default(), ..ann() }),
+            DirectoryCommand::SaveHuman(NewHuman { admin: true, ..ann() }),
+            DirectoryCommand::SaveHuman(NewHuman {
+                id: human("out"),
+                profile: Profile::default(),
+                ..ann()
+            }),
         ] {
             cast.run(Actor::System, command);
         }
@@ -425,7 +436,7 @@ mod tests {
         let mut cast = Cast::new();
         for skill in ["a\0b".to_owned(), "x".repeat(201)] {
             let new = NewHuman { skills: [skill].into(), ..ann() };
-            let refused = cast.attempt(Actor::System, Command::SaveHuman(new));
+            let refused = cast.attempt(Actor::System, DirectoryCommand::SaveHuman(new));
             assert!(matches!(refused, Err(Refusal::Invalid { field: "skills", .. })));
         }
     }

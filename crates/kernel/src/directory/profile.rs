@@ -98,12 +98,16 @@ fn is_language(tag: &str) -> bool {
 mod tests {
     use super::*;
     use crate::actor::Actor;
-    use crate::command::Command;
+    use crate::command::DirectoryCommand;
     use crate::directory::{Absence, NewHuman, QuietHours};
     use crate::testing::{Cast, human};
 
-    fn save(name: &str, about: About) -> Command {
-        Command::SaveProfile(NewProfile { human: human(name), name: None, about: Some(about) })
+    fn save(name: &str, about: About) -> DirectoryCommand {
+        DirectoryCommand::SaveProfile(NewProfile {
+            human: human(name),
+            name: None,
+            about: Some(about),
+        })
     }
 
     fn about() -> About {
@@ -154,7 +158,7 @@ mod tests {
             groups: known.groups,
             skills: known.skills,
         };
-        cast.run(Actor::System, Command::SaveHuman(new.clone()));
+        cast.run(Actor::System, DirectoryCommand::SaveHuman(new.clone()));
         let seen = |cast: &Cast| {
             let olga = cast.directory().human(&human("olga")).unwrap();
             olga.profile.value().unwrap().clone()
@@ -162,14 +166,14 @@ mod tests {
         assert_eq!(seen(&cast), profile);
         // An administrator who changes something else says nothing about it.
         let other = Profile { about: None, ..profile.clone() };
-        cast.run(Actor::System, Command::SaveHuman(NewHuman { profile: other, ..new }));
+        cast.run(Actor::System, DirectoryCommand::SaveHuman(NewHuman { profile: other, ..new }));
         assert_eq!(seen(&cast), profile);
         let name = Some("Olga P.".to_owned());
         let renamed = NewProfile { human: human("olga"), name, about: None };
-        cast.run(cast.human("olga"), Command::SaveProfile(renamed.clone()));
+        cast.run(cast.human("olga"), DirectoryCommand::SaveProfile(renamed.clone()));
         assert_eq!(seen(&cast), Profile { name: "Olga P.".to_owned(), ..profile });
         let before = cast.records().len();
-        cast.run(cast.human("olga"), Command::SaveProfile(renamed));
+        cast.run(cast.human("olga"), DirectoryCommand::SaveProfile(renamed));
         assert_eq!(cast.records().len(), before, "nothing happened");
     }
 

@@ -188,7 +188,7 @@ impl Directory {
 mod tests {
     use super::*;
     use crate::actor::Actor;
-    use crate::command::Command;
+    use crate::command::DirectoryCommand;
     use crate::testing::Cast;
 
     #[test]
@@ -196,12 +196,12 @@ mod tests {
         let mut cast = Cast::new();
         let plain = || NewProject::plain("fresh".parse().unwrap());
         let strict = NewProject { floor: Assurance::Passkey, ..plain() };
-        cast.run(Actor::System, Command::AddProject(strict));
-        let again = cast.attempt(Actor::System, Command::AddProject(plain()));
+        cast.run(Actor::System, DirectoryCommand::AddProject(strict));
+        let again = cast.attempt(Actor::System, DirectoryCommand::AddProject(plain()));
         assert_eq!(again.map(drop), Err(Refusal::Exists { what: "project" }));
         assert_eq!(cast.directory().project(&plain().id).unwrap().floor, Assurance::Passkey);
         // A person who may not add projects does not learn which ones exist.
-        let stranger = cast.attempt(cast.human("mark"), Command::AddProject(plain()));
+        let stranger = cast.attempt(cast.human("mark"), DirectoryCommand::AddProject(plain()));
         assert_eq!(stranger.map(drop), Err(ADMIN_ONLY));
     }
 
@@ -223,12 +223,12 @@ mod tests {
             ("fresh", Set(none), none),
             ("fresh", Set(Some(Assurance::None)), none),
         ] {
-            cast.run(Actor::System, Command::SaveProject(named(name, saved)));
+            cast.run(Actor::System, DirectoryCommand::SaveProject(named(name, saved)));
             let project = cast.directory().project(&name.parse().unwrap()).unwrap();
             assert_eq!(project.irreversible_assurance, expected, "{name} {saved:?}");
         }
         let fresh = NewProject::fresh("another".parse().unwrap());
-        cast.run(Actor::System, Command::AddProject(fresh));
+        cast.run(Actor::System, DirectoryCommand::AddProject(fresh));
         let another = cast.directory().project(&"another".parse().unwrap()).unwrap();
         assert_eq!(another.irreversible_assurance, session);
     }
@@ -245,7 +245,7 @@ mod tests {
         ] {
             let plain = NewProject::plain("acme".parse().unwrap());
             let new = NewProject { reminders: reminders.clone(), ..plain };
-            let saved = cast.attempt(Actor::System, Command::SaveProject(new));
+            let saved = cast.attempt(Actor::System, DirectoryCommand::SaveProject(new));
             let refused = matches!(saved, Err(Refusal::Invalid { field: "reminders", .. }));
             assert_eq!(refused, !good, "{reminders:?}");
         }

@@ -179,20 +179,20 @@ mod tests {
     use super::*;
     use crate::actor::Actor;
     use crate::ask::Place;
-    use crate::command::{Command, NewAsk};
+    use crate::command::{AskCommand, DirectoryCommand, NewAsk};
     use crate::directory::{Contact, NewProject};
     use crate::testing::{Cast, human, new_ask};
 
-    fn placed(at: &str) -> Command {
+    fn placed(at: &str) -> AskCommand {
         let place = Place { means: at.parse().unwrap(), only: Vec::new(), thread: None };
-        Command::Ask(Box::new(NewAsk { place: Some(place), ..new_ask() }))
+        AskCommand::Create(Box::new(NewAsk { place: Some(place), ..new_ask() }))
     }
 
     fn add_verified(cast: &mut Cast, who: &str, address: &str) {
         let contact = Contact::Email { address: address.to_owned(), context: None };
         let person = cast.human(who);
-        cast.run(person.clone(), Command::AddContact(human(who), contact));
-        cast.run(person, Command::VerifyContact(human(who), Means::email(address)));
+        cast.run(person.clone(), DirectoryCommand::AddContact(human(who), contact));
+        cast.run(person, DirectoryCommand::VerifyContact(human(who), Means::email(address)));
     }
 
     fn save(cast: &mut Cast, reachable: Reachable, allow: &[&str]) {
@@ -201,7 +201,7 @@ mod tests {
         let plain = NewProject::plain("acme".parse().unwrap());
         cast.run(
             Actor::System,
-            Command::SaveProject(NewProject { recipients, allowed_recipients, ..plain }),
+            DirectoryCommand::SaveProject(NewProject { recipients, allowed_recipients, ..plain }),
         );
     }
 
@@ -242,12 +242,28 @@ mod tests {
         assert!(cast.attempt(cast.agent("bot"), placed("email:stranger@acme.example")).is_ok());
     }
 
+    /// Addresses that an agent has a message copied to are recipients like any other.
+    #[test]
+    fn copies_go_only_where_the_message_may_go() {
+        let mut cast = Cast::new();
+        add_verified(&mut cast, "mark", "mark@acme.example");
+        save(&mut cast, Reachable::Project, &["@partner.example"]);
+        let copied = |to: &[&str]| {
+            let copies = to.iter().map(|address| Means::email(address)).collect();
+            AskCommand::Create(Box::new(NewAsk { copies, ..new_ask() }))
+        };
+        cast.run(cast.agent("bot"), copied(&["mark@acme.example", "bob@partner.example"]));
+        let asked =
+            cast.attempt(cast.agent("bot"), copied(&["mark@acme.example", "eve@else.example"]));
+        assert!(matches!(asked, Err(Refusal::Invalid { field: "place", .. })), "{asked:?}");
+    }
+
     /// An address somebody only entered is not theirs yet.
     #[test]
     fn an_unverified_address_counts_for_nobody() {
         let mut cast = Cast::new();
         let contact = Contact::Email { address: "victim@else.example".into(), context: None };
-        cast.run(cast.human("mark"), Command::AddContact(human("mark"), contact));
+        cast.run(cast.human("mark"), DirectoryCommand::AddContact(human("mark"), contact));
         save(&mut cast, Reachable::Project, &[]);
         let asked = cast.attempt(cast.agent("bot"), placed("email:victim@else.example"));
         assert!(matches!(asked, Err(Refusal::Invalid { field: "place", .. })), "{asked:?}");
@@ -257,7 +273,7 @@ mod tests {
     fn new_projects_are_closed_and_older_ones_stay_open() {
         let mut cast = Cast::new();
         let fresh = NewProject::plain("fresh".parse().unwrap());
-        cast.run(Actor::System, Command::AddProject(fresh.clone()));
+        cast.run(Actor::System, DirectoryCommand::AddProject(fresh.clone()));
         let project =
             |cast: &Cast, id: &str| cast.directory().project(&id.parse().unwrap()).unwrap().clone();
         assert_eq!(project(&cast, "fresh").recipients, Recipients::of_new_projects());
@@ -270,7 +286,7 @@ mod tests {
         // Saving without naming it keeps what is there.
         save(&mut cast, Reachable::Any, &[]);
         let plain = NewProject::plain("acme".parse().unwrap());
-        cast.run(Actor::System, Command::SaveProject(plain));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(plain));
         assert!(project(&cast, "acme").recipients.is_any());
     }
 

@@ -145,7 +145,7 @@ pub(crate) fn end(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::Command;
+    use crate::command::DirectoryCommand;
     use crate::testing::{Cast, human};
 
     fn link(cast: &mut Cast, secret: &str, name: &str) -> KeyId {
@@ -155,7 +155,7 @@ mod tests {
             label: String::new(),
             expires_at: Some(cast.now().plus_seconds(60)),
         };
-        cast.run(Actor::System, Command::IssueKey(new));
+        cast.run(Actor::System, DirectoryCommand::IssueKey(new));
         cast.directory().key_by_hash(&Cast::hash(secret)).unwrap().id
     }
 
@@ -171,7 +171,7 @@ mod tests {
     fn enter(cast: &mut Cast, secret: &str, name: &str) -> KeyId {
         let link = link(cast, &format!("link of {secret}"), name);
         let new = session(cast, secret);
-        cast.run(Actor::System, Command::SignIn(Proof::Link(link), new));
+        cast.run(Actor::System, DirectoryCommand::SignIn(Proof::Link(link), new));
         cast.directory().key_by_hash(&Cast::hash(secret)).unwrap().id
     }
 
@@ -186,7 +186,7 @@ mod tests {
         let late = link(&mut cast, "late", "olga");
         let sign = |cast: &mut Cast, actor, id, secret: &str| {
             let new = session(cast, secret);
-            cast.attempt(actor, Command::SignIn(Proof::Link(id), new))
+            cast.attempt(actor, DirectoryCommand::SignIn(Proof::Link(id), new))
                 .map_err(|refusal| refusal.code())
         };
         let olga = cast.human("olga");
@@ -207,11 +207,13 @@ mod tests {
     fn a_provider_lets_in_whom_we_know_and_nobody_else() {
         let mut cast = Cast::new();
         let olga = session(&cast, "a");
-        cast.run(Actor::System, Command::SignIn(Proof::Oidc(human("olga"), None), olga));
+        cast.run(Actor::System, DirectoryCommand::SignIn(Proof::Oidc(human("olga"), None), olga));
         assert_eq!(sessions(&cast, "olga").len(), 1);
         let ghost = session(&cast, "b");
-        let refused =
-            cast.attempt(Actor::System, Command::SignIn(Proof::Oidc(human("ghost"), None), ghost));
+        let refused = cast.attempt(
+            Actor::System,
+            DirectoryCommand::SignIn(Proof::Oidc(human("ghost"), None), ghost),
+        );
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
     }
 
@@ -221,7 +223,7 @@ mod tests {
         let holder = Holder::Session { human: human("olga"), visit: None };
         let new = NewKey { hash: Cast::hash("x"), holder, label: String::new(), expires_at: None };
         for actor in [Actor::System, cast.human("olga")] {
-            let refused = cast.attempt(actor, Command::IssueKey(new.clone()));
+            let refused = cast.attempt(actor, DirectoryCommand::IssueKey(new.clone()));
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
         }
     }
@@ -250,7 +252,7 @@ mod tests {
         let mine: Vec<KeyId> =
             ["a", "b", "c"].map(|secret| enter(&mut cast, secret, "mark")).into();
         let hers = enter(&mut cast, "z", "nina");
-        let end = |name: &str, except| Command::EndSessions(human(name), except);
+        let end = |name: &str, except| DirectoryCommand::EndSessions(human(name), except);
         let nosy = cast.attempt(cast.human("nina"), end("mark", None));
         assert!(matches!(nosy, Err(Refusal::NotAllowed { .. })), "{nosy:?}");
         cast.run(cast.human("mark"), end("mark", Some(mine[1])));

@@ -181,7 +181,7 @@ mod tests {
     use ulid::Ulid;
 
     use super::*;
-    use crate::command::{Command, NewAsk, Silence};
+    use crate::command::{AskCommand, DirectoryCommand, NewAsk, Silence};
     use crate::question::{Answer, Reply};
     use crate::task::{Given, TaskCommand};
     use crate::testing::{Cast, new_ask, new_task, no, yes};
@@ -209,7 +209,7 @@ mod tests {
     fn save(cast: &mut Cast, actor: Actor, new: NewWebhook) -> WebhookId {
         let last = cast.directory().webhooks_after(None).last();
         let id = WebhookId::new(Ulid::from(last.map_or(0, |last| last.id.ulid().0) + 1));
-        cast.run(actor, Command::SaveWebhook(NewWebhook { id, ..new }));
+        cast.run(actor, DirectoryCommand::SaveWebhook(NewWebhook { id, ..new }));
         id
     }
 
@@ -228,24 +228,24 @@ mod tests {
         let id = save(&mut cast, Actor::System, hook(bot()));
         let olga = || Cast::new().human("olga");
         let ask = cast.ask(new_ask());
-        cast.run(olga(), Command::Open(ask));
-        cast.run(olga(), Command::Progress(ask, None));
-        cast.run(olga(), Command::Claim(ask));
-        cast.run(olga(), Command::Comment(ask, "hm".to_owned()));
-        cast.run(olga(), Command::Answer(ask, no()));
-        cast.run(Actor::System, Command::Revoke(ask, "mistaken".to_owned()));
+        cast.run(olga(), AskCommand::Open(ask));
+        cast.run(olga(), AskCommand::Progress(ask, None));
+        cast.run(olga(), AskCommand::Claim(ask));
+        cast.run(olga(), AskCommand::Comment(ask, "hm".to_owned()));
+        cast.run(olga(), AskCommand::Answer(ask, no()));
+        cast.run(Actor::System, AskCommand::Revoke(ask, "mistaken".to_owned()));
         let changes = cast.ask(new_ask());
         let comment = Some("smaller".to_owned());
         let change = Box::new(Reply { answer: Answer::CHANGES, comment });
-        cast.run(olga(), Command::Answer(changes, change));
+        cast.run(olga(), AskCommand::Answer(changes, change));
         let withdrawn = cast.ask(new_ask());
-        cast.run(cast.agent("bot"), Command::Cancel(withdrawn, None));
+        cast.run(cast.agent("bot"), AskCommand::Cancel(withdrawn, None));
         let expiring = |on_expiry| NewAsk { timeout: Some(5), on_expiry, ..new_ask() };
         let failed = cast.ask(expiring(Silence::Fail));
         let defaulted = cast.ask(expiring(Silence::Answer(*yes())));
         cast.advance(5);
-        cast.run(Actor::System, Command::Expire(failed));
-        cast.run(Actor::System, Command::Expire(defaulted));
+        cast.run(Actor::System, AskCommand::Expire(failed));
+        cast.run(Actor::System, AskCommand::Expire(defaulted));
         let heard = told(&cast);
         let topics: Vec<Topic> = heard.iter().filter_map(|(_, topic, _)| *topic).collect();
         let mut expected = vec![
@@ -274,7 +274,7 @@ mod tests {
         cast.ask_as("spy", new_ask());
         let own = save(&mut cast, Actor::System, hook(bot()));
         cast.ask(new_ask());
-        cast.run(Actor::System, Command::RemoveWebhook(own));
+        cast.run(Actor::System, DirectoryCommand::RemoveWebhook(own));
         cast.ask(new_ask());
         let heard: Vec<WebhookId> = told(&cast).into_iter().map(|(to, ..)| to).collect();
         assert_eq!(heard, [default, own, default]);
@@ -288,19 +288,19 @@ mod tests {
         let ask = cast.ask(new_ask());
         assert_eq!(told(&cast), []);
         let off = NewWebhook { id, enabled: false, ..few.clone() };
-        cast.run(Actor::System, Command::SaveWebhook(off));
-        cast.run(cast.human("olga"), Command::Answer(ask, yes()));
+        cast.run(Actor::System, DirectoryCommand::SaveWebhook(off));
+        cast.run(cast.human("olga"), AskCommand::Answer(ask, yes()));
         assert_eq!(told(&cast), []);
-        let tested = cast.attempt(Actor::System, Command::TestWebhook(id));
+        let tested = cast.attempt(Actor::System, DirectoryCommand::TestWebhook(id));
         assert!(matches!(tested, Err(Refusal::NotAllowed { .. })));
         let on = NewWebhook { id, ..few };
-        cast.run(Actor::System, Command::SaveWebhook(on));
-        cast.run(Actor::System, Command::TestWebhook(id));
+        cast.run(Actor::System, DirectoryCommand::SaveWebhook(on));
+        cast.run(Actor::System, DirectoryCommand::TestWebhook(id));
         assert_eq!(told(&cast).len(), 1);
-        cast.run(Actor::System, Command::WebhookGone(id));
+        cast.run(Actor::System, DirectoryCommand::WebhookGone(id));
         let state = |cast: &Cast| cast.directory().webhook(id).unwrap().disabled;
         assert_eq!(state(&cast), Some(Disabled::Gone));
-        let forged = cast.attempt(cast.human("olga"), Command::WebhookGone(id));
+        let forged = cast.attempt(cast.human("olga"), DirectoryCommand::WebhookGone(id));
         assert!(matches!(forged, Err(Refusal::NotAllowed { .. })));
     }
 
@@ -310,22 +310,22 @@ mod tests {
         let olga = cast.human("olga");
         let id = save(&mut cast, olga.clone(), hook(bot()));
         for (who, of) in [("olga", acme()), ("zoe", bot()), ("mark", bot())] {
-            let refused = cast.attempt(cast.human(who), Command::SaveWebhook(hook(of)));
+            let refused = cast.attempt(cast.human(who), DirectoryCommand::SaveWebhook(hook(of)));
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{who}");
         }
         for command in [
-            Command::RotateWebhook(id, 0),
-            Command::TestWebhook(id),
-            Command::RemoveWebhook(id),
-            Command::SaveWebhook(NewWebhook { id, ..hook(bot()) }),
+            DirectoryCommand::RotateWebhook(id, 0),
+            DirectoryCommand::TestWebhook(id),
+            DirectoryCommand::RemoveWebhook(id),
+            DirectoryCommand::SaveWebhook(NewWebhook { id, ..hook(bot()) }),
         ] {
             for who in [cast.human("zoe"), cast.agent("bot")] {
                 let refused = cast.attempt(who, command.clone());
                 assert_eq!(refused, Err(Refusal::NotFound { what: "webhook" }));
             }
         }
-        cast.run(olga.clone(), Command::RemoveWebhook(id));
-        let again = cast.attempt(olga, Command::RemoveWebhook(id));
+        cast.run(olga.clone(), DirectoryCommand::RemoveWebhook(id));
+        let again = cast.attempt(olga, DirectoryCommand::RemoveWebhook(id));
         assert_eq!(again, Err(Refusal::NotFound { what: "webhook" }));
     }
 
@@ -339,13 +339,14 @@ mod tests {
             (webhook.generation, webhook.previous_until)
         };
         assert_eq!(state(&cast), (1, None));
-        cast.run(Actor::System, Command::RotateWebhook(id, 60));
+        cast.run(Actor::System, DirectoryCommand::RotateWebhook(id, 60));
         assert_eq!(state(&cast), (2, Some(now.plus_seconds(60))));
-        cast.run(Actor::System, Command::SaveWebhook(NewWebhook { id, ..hook(bot()) }));
+        cast.run(Actor::System, DirectoryCommand::SaveWebhook(NewWebhook { id, ..hook(bot()) }));
         assert_eq!(state(&cast), (2, Some(now.plus_seconds(60))), "saving leaves it alone");
-        cast.run(Actor::System, Command::RotateWebhook(id, 0));
+        cast.run(Actor::System, DirectoryCommand::RotateWebhook(id, 0));
         assert_eq!(state(&cast), (3, None));
-        let long = cast.attempt(Actor::System, Command::RotateWebhook(id, LONGEST_GRACE + 1));
+        let long =
+            cast.attempt(Actor::System, DirectoryCommand::RotateWebhook(id, LONGEST_GRACE + 1));
         assert!(matches!(long, Err(Refusal::Invalid { field: "grace_seconds", .. })));
     }
 
@@ -386,7 +387,7 @@ mod tests {
             ("events", NewWebhook { format: contact, ..hook(bot()) }),
             ("description", NewWebhook { description: "a\0b".to_owned(), ..hook(bot()) }),
         ] {
-            let refused = cast.attempt(Actor::System, Command::SaveWebhook(new));
+            let refused = cast.attempt(Actor::System, DirectoryCommand::SaveWebhook(new));
             let named = matches!(refused, Err(Refusal::Invalid { field: of, .. }) if of == field);
             assert!(named, "{field}: {refused:?}");
         }
@@ -397,12 +398,12 @@ mod tests {
             NewWebhook { format: contact, events: ends, ..hook(bot()) },
         );
         let moved = NewWebhook { id, ..hook(acme()) };
-        let refused = cast.attempt(Actor::System, Command::SaveWebhook(moved));
+        let refused = cast.attempt(Actor::System, DirectoryCommand::SaveWebhook(moved));
         assert!(matches!(refused, Err(Refusal::Invalid { field: "agent", .. })));
         for _ in 1..MOST {
             save(&mut cast, Actor::System, hook(bot()));
         }
-        let many = cast.attempt(Actor::System, Command::SaveWebhook(hook(bot())));
+        let many = cast.attempt(Actor::System, DirectoryCommand::SaveWebhook(hook(bot())));
         assert!(matches!(many, Err(Refusal::Invalid { field: "agent", .. })));
     }
 }

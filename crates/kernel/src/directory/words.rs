@@ -190,7 +190,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 mod tests {
     use super::*;
     use crate::Actor;
-    use crate::command::Command;
+    use crate::command::DirectoryCommand;
     use crate::directory::{About, NewHuman, Profile};
     use crate::testing::{Cast, human};
 
@@ -216,7 +216,7 @@ mod tests {
             person("rita", "Rita Äpfel", "Refund specialist for sales", &["acme"]),
             person("other", "Olaf Refund", "Refunds elsewhere", &["rival"]),
         ] {
-            cast.run(Actor::System, Command::SaveHuman(new));
+            cast.run(Actor::System, DirectoryCommand::SaveHuman(new));
         }
         cast
     }
@@ -252,13 +252,16 @@ mod tests {
     fn the_index_follows_its_people() {
         let mut cast = staffed();
         let moved = person("rita", "Rita", "Law", &["acme"]);
-        cast.run(Actor::System, Command::SaveHuman(moved.clone()));
+        cast.run(Actor::System, DirectoryCommand::SaveHuman(moved.clone()));
         assert_eq!(found(&cast, "refund"), ["john"]);
         assert_eq!(found(&cast, "law"), ["rita"]);
-        cast.run(Actor::System, Command::SaveHuman(NewHuman { active: false, ..moved.clone() }));
+        cast.run(
+            Actor::System,
+            DirectoryCommand::SaveHuman(NewHuman { active: false, ..moved.clone() }),
+        );
         assert_eq!(found(&cast, "law"), [""; 0]);
         let back = NewHuman { active: true, projects: ["rival".parse().unwrap()].into(), ..moved };
-        cast.run(Actor::System, Command::SaveHuman(back));
+        cast.run(Actor::System, DirectoryCommand::SaveHuman(back));
         assert_eq!(found(&cast, "law"), [""; 0]);
         let acme = "acme".parse().unwrap();
         let members: Vec<_> = cast.directory().members_after(&acme, None).collect();
@@ -277,7 +280,8 @@ mod tests {
             let NewHuman { id, profile, admin, active, projects, groups, skills } = new;
             let mut salts = crate::audit::Salts::new([7; 32]);
             let profile = crate::audit::Erasable::new(profile, &mut salts);
-            Human { id, profile, admin, active, projects, groups, skills }
+            let access_ended_at = None;
+            Human { id, profile, admin, active, projects, groups, skills, access_ended_at }
         };
         for n in 0..2_000 {
             words.put(None, &human(n, "Sells things"));

@@ -115,6 +115,7 @@ pub fn counts_for(event: &Event, ask: &Ask) -> Vec<Count> {
         | Happened::WordsErased(_)
         | Happened::HumanErased
         | Happened::KeyErased
+        | Happened::SigningKeyDestroyed { .. }
         | Happened::ProjectSaved(_)
         | Happened::AgentSaved(_)
         | Happened::HumanSaved(_)

@@ -6,10 +6,12 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | [`access`] | which counts a person or an agent may see |
 //! | `count` | from an event to what it counts for |
 //! | `scale` | the bins of numbers, and what can be said from bins |
 //! | [`summary`] | from counts to what is shown |
 
+pub mod access;
 mod count;
 mod scale;
 pub mod summary;

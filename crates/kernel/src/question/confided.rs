@@ -122,7 +122,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::command::{Command, NewAsk};
+    use crate::command::{AskCommand, NewAsk};
     use crate::receipt::Receipt;
     use crate::testing::{Cast, new_ask};
 
@@ -145,7 +145,7 @@ mod tests {
     fn nothing_that_is_recorded_holds_a_secret() {
         let mut cast = Cast::new();
         let id = cast.ask(NewAsk { question: question(), ..new_ask() });
-        cast.run(cast.human("olga"), Command::Answer(id, Box::new(reply())));
+        cast.run(cast.human("olga"), AskCommand::Answer(id, Box::new(reply())));
         let ask = cast.seen(id).clone();
         let recorded = format!(
             "{} {:?} {:?}",

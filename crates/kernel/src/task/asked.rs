@@ -93,7 +93,7 @@ impl Task {
 mod tests {
     use super::*;
     use crate::actor::Assurance;
-    use crate::command::Command;
+    use crate::command::DirectoryCommand;
     use crate::directory::NewProject;
     use crate::ids::{AskId, TaskId};
     use crate::task::{CheckpointKind, Given, NewTask, TaskCommand};
@@ -109,7 +109,10 @@ mod tests {
             let mut cast = Cast::staffed();
             for (name, floor) in [("acme", ours), ("rival", theirs)] {
                 let plain = NewProject::plain(name.parse().unwrap());
-                cast.run(Actor::System, Command::SaveProject(NewProject { floor, ..plain }));
+                cast.run(
+                    Actor::System,
+                    DirectoryCommand::SaveProject(NewProject { floor, ..plain }),
+                );
             }
             // Adam is at home in no project and may give a task to anybody.
             let new = NewTask { project: "acme".parse().ok(), ..new_task() };

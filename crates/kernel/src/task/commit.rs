@@ -205,7 +205,7 @@ fn check(new: &NewVersion) -> Result<(), Refusal> {
 mod tests {
     use super::*;
     use crate::ask::Phase;
-    use crate::command::Command;
+    use crate::command::AskCommand;
     use crate::task::{
         Given, Handover, NewTask, Party, PayloadKind, Quorum, Reference, TaskCommand, Verdict,
     };
@@ -469,7 +469,7 @@ mod tests {
                 assert!(asked.is_put_to(cast.directory().human(&reviewer).unwrap()));
             }
             for reviewer in cast.task(id).reviewers() {
-                cast.run(cast.human(reviewer.as_str()), Command::Answer(ask, yes()));
+                cast.run(cast.human(reviewer.as_str()), AskCommand::Answer(ask, yes()));
             }
             assert_eq!(cast.task(id).state, State::Completed);
             assert_eq!(cast.seen(ask).phase(), Phase::Completed);

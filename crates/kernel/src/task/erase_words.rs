@@ -68,7 +68,7 @@ impl Task {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::Command;
+    use crate::command::DirectoryCommand;
     use crate::task::{Action, CheckpointKind, Intent, TaskCommand, Verdict};
     use crate::testing::{Cast, human, new_task, raising, resolution, verdict, version};
 
@@ -88,7 +88,7 @@ mod tests {
         given.words.requested_changes = vec!["hush change".to_owned()];
         cast.judge("olga", id, given).unwrap();
         cast.give_agent("bot", "mark");
-        cast.run(Actor::System, Command::EraseHuman(human("olga")));
+        cast.run(Actor::System, DirectoryCommand::EraseHuman(human("olga")));
         let held = |cast: &Cast| {
             let of = |record: &&crate::audit::Record| {
                 record.event().unwrap().has_words_of(&human("olga"))

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
     use crate::actor::Actor;
     use crate::ask::{OnExpiry, Seat};
-    use crate::command::Command;
+    use crate::command::AskCommand;
     use crate::task::{Duty, Handover, Party, TaskCommand};
     use crate::testing::{Cast, approve, human, new_task, version};
 
@@ -82,7 +82,7 @@ mod tests {
         let id = cast.begun(new);
         let ask = cast.interrupted(id);
         cast.advance(1_000_000_000);
-        let expired = cast.attempt(Actor::System, Command::Expire(ask));
+        let expired = cast.attempt(Actor::System, AskCommand::Expire(ask));
         assert_eq!(expired, Err(Refusal::NotDue));
         cast.resolve("olga", ask, approve()).unwrap();
         assert_eq!(cast.task(id).state, State::InProgress);
@@ -94,7 +94,7 @@ mod tests {
         let mut cast = Cast::new();
         let id = cast.begun(new_task());
         let ask = cast.interrupted(id);
-        let withdrawn = cast.attempt(cast.agent("bot"), Command::Cancel(ask, None));
+        let withdrawn = cast.attempt(cast.agent("bot"), AskCommand::Cancel(ask, None));
         assert!(matches!(withdrawn, Err(Refusal::NotAllowed { .. })), "{withdrawn:?}");
         assert!(cast.seen(ask).is_open());
     }

@@ -72,7 +72,7 @@ pub(crate) fn ended(
 mod tests {
     use super::*;
     use crate::ask::Phase;
-    use crate::command::Command;
+    use crate::command::AskCommand;
     use crate::ids::TaskId;
     use crate::task::{
         CheckpointKind, Duty, NewCheckpoint, NewTask, OnSilence, Outcome, Quorum, State,
@@ -110,7 +110,7 @@ mod tests {
                 cast.may(cast.human("olga"), TaskCommand::Lapse(ask));
             } else {
                 cast.advance(60);
-                cast.run(Actor::System, Command::Expire(ask));
+                cast.run(Actor::System, AskCommand::Expire(ask));
             }
             assert_eq!((cast.task(id).state, cast.task(id).revision), (State::Blocked, before + 1));
             assert_eq!(cast.story_of(id).last(), Some(&"checkpoint_expired"));
@@ -164,7 +164,7 @@ mod tests {
                 cast.may(Actor::System, TaskCommand::Lapse(ask));
             } else {
                 cast.advance(61);
-                cast.run(Actor::System, Command::Expire(ask));
+                cast.run(Actor::System, AskCommand::Expire(ask));
             }
             let task = cast.task(id);
             assert_eq!((task.state, task.revision), (State::Completed, before + 1));
@@ -189,16 +189,16 @@ mod tests {
     #[test]
     fn only_who_decides_or_raised_it_withdraws_it() {
         let (mut cast, id, ask) = waiting(OnSilence::Cancel, CheckpointKind::Approval);
-        cast.run(cast.human("olga"), Command::Assign(ask, human("mark"), None));
+        cast.run(cast.human("olga"), AskCommand::Assign(ask, human("mark"), None));
         for actor in [cast.human("mark"), cast.widely("bob"), Actor::link_holder(ask)] {
-            let refused = cast.attempt(actor, Command::Cancel(ask, None));
+            let refused = cast.attempt(actor, AskCommand::Cancel(ask, None));
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
         }
         for agent in ["bob", "spy"] {
-            let refused = cast.attempt(cast.agent(agent), Command::Cancel(ask, None));
+            let refused = cast.attempt(cast.agent(agent), AskCommand::Cancel(ask, None));
             assert_eq!(refused, Err(Refusal::NotFound { what: "request" }));
         }
-        cast.run(cast.agent("bot"), Command::Cancel(ask, Some("found it myself".to_owned())));
+        cast.run(cast.agent("bot"), AskCommand::Cancel(ask, Some("found it myself".to_owned())));
         assert_eq!((cast.task(id).state, why(&cast, id)), (State::Blocked, Some(Ended::Withdrawn)));
         // What was said is on the record of the task, too.
         let last = cast.last_of(id);
@@ -214,7 +214,7 @@ mod tests {
         cast.delivered(id, crate::testing::version());
         let ask = cast.task(id).judged_in.unwrap();
         for actor in [cast.human("nina"), cast.human("olga"), cast.agent("bot")] {
-            let refused = cast.attempt(actor, Command::Cancel(ask, None));
+            let refused = cast.attempt(actor, AskCommand::Cancel(ask, None));
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
         }
         assert!(cast.seen(ask).is_open());

@@ -110,7 +110,7 @@ impl fmt::Display for Scope {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::Command;
+    use crate::command::DirectoryCommand;
     use crate::directory::{NewAgent, NewHuman, Profile};
     use crate::testing::{Cast, human, new_ask};
 
@@ -128,11 +128,11 @@ mod tests {
             groups: ["legal".parse().unwrap()].into(),
             skills: [].into(),
         };
-        cast.run(Actor::System, Command::SaveHuman(gone));
+        cast.run(Actor::System, DirectoryCommand::SaveHuman(gone));
         for (id, owner) in [("root", "adam"), ("left", "gone")] {
             let (id, project) = (id.parse().unwrap(), "acme".parse().unwrap());
             let new = NewAgent { id, project, owner: human(owner), conversations: None };
-            cast.run(Actor::System, Command::SaveAgent(new));
+            cast.run(Actor::System, DirectoryCommand::SaveAgent(new));
         }
         let ask = cast.ask(new_ask());
         let scopes = ["project:acme", "project:rival", "team:legal", "team:tax", "org:all"];

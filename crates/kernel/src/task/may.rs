@@ -257,7 +257,7 @@ pub(super) fn is_storable_object(object: &Map<String, Value>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::Command;
+    use crate::command::{Command, DirectoryCommand};
     use crate::directory::{NewHuman, Profile};
     use crate::task::{NewTask, TaskCommand};
     use crate::testing::{Cast, human, new_task};
@@ -312,7 +312,7 @@ mod tests {
                 groups: [].into(),
                 skills: [].into(),
             };
-            cast.run(Actor::System, Command::SaveHuman(new));
+            cast.run(Actor::System, DirectoryCommand::SaveHuman(new));
         }
         let judged =
             cast.judge("nina", id, crate::testing::verdict(crate::task::Verdict::Approved));

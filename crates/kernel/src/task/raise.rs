@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use crate::actor::By;
     use crate::ask::{OnExpiry, Phase};
-    use crate::command::Command;
+    use crate::command::AskCommand;
     use crate::question::Kind;
     use crate::task::{Evidence, Handover, NewTask, Party, Quorum, TaskCommand};
     use crate::testing::{Cast, human, new_task, raising};
@@ -436,8 +436,9 @@ mod tests {
         let id = cast.begun(new_task());
         let ask = cast.raised(id, raising(CheckpointKind::Approval));
         let urge = crate::command::Urge { text: "now".to_owned(), people: vec![human("mark")] };
-        cast.run(cast.agent("bot"), Command::Urge(ask, urge));
-        let refused = cast.attempt(cast.human("mark"), Command::Answer(ask, crate::testing::yes()));
+        cast.run(cast.agent("bot"), AskCommand::Nudge(ask, urge));
+        let refused =
+            cast.attempt(cast.human("mark"), AskCommand::Answer(ask, crate::testing::yes()));
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
         assert_eq!(cast.task(id).state, State::Blocked);
     }

@@ -7,7 +7,7 @@ use super::{Cast, human};
 use crate::actor::{Actor, Attested, Via};
 use crate::ask::Priority;
 use crate::audit::Digest;
-use crate::command::Command;
+use crate::command::{Command, DirectoryCommand};
 use crate::directory::{NewAgent, NewHuman, Profile};
 use crate::effect::Effect;
 use crate::event::Happened;
@@ -105,9 +105,9 @@ pub fn verdict(verdict: Verdict) -> NewReview {
 }
 
 /// Who else there can be: an administrator in no project, another member of acme, two more agents of it.
-pub fn others() -> Vec<Command> {
+pub fn others() -> Vec<DirectoryCommand> {
     let person = |id: &str, admin: bool, projects: &[&str]| {
-        Command::SaveHuman(NewHuman {
+        DirectoryCommand::SaveHuman(NewHuman {
             id: human(id),
             profile: Profile { name: id.to_owned(), ..Profile::default() },
             admin,
@@ -119,7 +119,12 @@ pub fn others() -> Vec<Command> {
     };
     let agent = |id: &str| {
         let (id, project) = (id.parse().unwrap(), "acme".parse().unwrap());
-        Command::SaveAgent(NewAgent { id, project, owner: human("nina"), conversations: None })
+        DirectoryCommand::SaveAgent(NewAgent {
+            id,
+            project,
+            owner: human("nina"),
+            conversations: None,
+        })
     };
     vec![person("adam", true, &[]), person("rita", false, &["acme"]), agent("bob"), agent("old")]
 }

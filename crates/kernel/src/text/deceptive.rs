@@ -15,6 +15,9 @@ const MARKS: usize = 4;
 const TEXT_STYLE: char = '\u{fe0e}';
 const EMOJI_STYLE: char = '\u{fe0f}';
 const KEYCAP: char = '\u{20e3}';
+/// No name of a host is longer, in bytes (RFC 1035, section 2.3.4). Every word of a text may be followed by
+/// a name, so reading on without an end would take time with the square of the text's length.
+const LONGEST_HOST: usize = 253;
 
 /// The characters of a text, each with whether a reader would take it for another or not see it.
 pub(super) fn judged(text: &str) -> impl Iterator<Item = (char, bool)> {
@@ -150,7 +153,12 @@ fn is_decimal(c: char) -> bool {
 fn is_in_host(text: &str, word: &Range<usize>) -> bool {
     let rest = text.get(word.end..).unwrap_or_default();
     let of_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-');
-    let name = rest.get(..rest.find(|c| !of_name(c)).unwrap_or(rest.len())).unwrap_or_default();
+    let within = rest.get(..rest.floor_char_boundary(LONGEST_HOST)).unwrap_or(rest);
+    let end = within.find(|c| !of_name(c));
+    let Some(end) = end.or_else(|| (within.len() == rest.len()).then_some(rest.len())) else {
+        return false;
+    };
+    let name = within.get(..end).unwrap_or_default();
     let last = name.rsplit_once('.').map_or("", |(_, last)| last);
     last.len() >= 2 && last.bytes().all(|byte| byte.is_ascii_alphabetic())
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use kernel::actor::{Actor, Assurance, Attested, Reach, Via};
 use kernel::ask::{Ask, CallbackResult, Due, Grant, Purpose, Seat};
 use kernel::audit::{Broken, Record, Salts, Verifier, Why};
-use kernel::command::{Command, Envelope, NewAsk, Silence};
+use kernel::command::{AskCommand, Command, DirectoryCommand, Envelope, NewAsk, Silence};
 use kernel::directory::{
     Directory, NewAgent, NewHuman, NewProject, NewRule, Profile, Step as Rung,
 };
@@ -61,11 +61,11 @@ impl Stage {
         let legal = Seat::Pool { group: "legal".parse().ok() };
         let ladder = vec![Rung { after: 20, seat }, Rung { after: 45, seat: legal }];
         let plain = NewProject::plain("acme".parse().unwrap());
-        cast.run(Actor::System, Command::SaveProject(NewProject { ladder, ..plain }));
-        cast.run(Actor::System, Command::SaveHuman(adam()));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { ladder, ..plain }));
+        cast.run(Actor::System, DirectoryCommand::SaveHuman(adam()));
         let (id, project) = ("bob".parse().unwrap(), "acme".parse().unwrap());
         let bob = NewAgent { id, project, owner: human("nina"), conversations: None };
-        cast.run(Actor::System, Command::SaveAgent(bob));
+        cast.run(Actor::System, DirectoryCommand::SaveAgent(bob));
         Self {
             now: cast.now(),
             directory: cast.directory().clone(),
@@ -152,8 +152,11 @@ impl Stage {
         let mut seed = [0; 32];
         seed[..16].copy_from_slice(&self.drawn.to_be_bytes());
         let (suited, command) = match &turn.wish {
-            Wish::Ask(plan) => (agent("bot", Reach::Agent), self.ask(plan)),
-            Wish::Do(n, verb) => self.verb(*n, *verb),
+            Wish::Ask(plan) => (agent("bot", Reach::Agent), Command::Ask(self.ask(plan))),
+            Wish::Do(n, verb) => {
+                let (actor, command) = self.verb(*n, *verb);
+                (actor, Command::Ask(command))
+            }
             Wish::Activate(n, active) => {
                 let name = pick(&PEOPLE[..3], *n);
                 let known = self.directory.human(&human(name)).unwrap();
@@ -166,7 +169,7 @@ impl Stage {
                     groups: known.groups.clone(),
                     skills: known.skills.clone(),
                 };
-                (Actor::System, Command::SaveHuman(new))
+                (Actor::System, DirectoryCommand::SaveHuman(new).into())
             }
             Wish::Delegate(n) => {
                 let rule = NewRule {
@@ -176,10 +179,9 @@ impl Stage {
                     priority: None,
                     delegate_to: human(pick(&PEOPLE, *n)),
                 };
-                (
-                    person("olga"),
-                    Command::AddRules(vec![(RuleId::new(Ulid::from(self.drawn)), rule)]),
-                )
+                let id = RuleId::new(Ulid::from(self.drawn));
+                let command = DirectoryCommand::AddRules(vec![(id, rule)]);
+                (person("olga"), command.into())
             }
         };
         let actor = turn.actor.map_or(suited, |n| self.anybody(n));
@@ -189,18 +191,19 @@ impl Stage {
             salts: Salts::new(seed),
             expected: None,
             shown: kernel::ask::Shown::Nothing,
+            sender: None,
             command,
         }
     }
 
-    fn ask(&self, plan: &Plan) -> Command {
+    fn ask(&self, plan: &Plan) -> AskCommand {
         let on_expiry = match plan.silence {
             Quiet::StayOpen => Silence::StayOpen,
             Quiet::Fail => Silence::Fail,
             Quiet::Answer => Silence::Answer(reply(&plan.question, 3)),
             Quiet::Report(action) => Silence::Report(action),
         };
-        Command::Ask(Box::new(NewAsk {
+        AskCommand::Create(Box::new(NewAsk {
             question: plan.question.clone(),
             metadata: plan.metadata.clone(),
             tags: plan.tagged.then(|| "tax".to_owned()).into_iter().collect(),
@@ -219,7 +222,7 @@ impl Stage {
     }
 
     /// The command, and somebody who has good chances with it.
-    fn verb(&self, n: usize, verb: Verb) -> (Actor, Command) {
+    fn verb(&self, n: usize, verb: Verb) -> (Actor, AskCommand) {
         let id = self.nth(n);
         let ask = self.loaded.asks.get(&id).and_then(Option::as_ref);
         let holder: HumanId = ask.map_or_else(
@@ -231,27 +234,27 @@ impl Stage {
         let progress =
             Progress { current_step: 1, total_steps: 2, completed_fields: 0, total_fields: 3 };
         match verb {
-            Verb::Open => (holder, Command::Open(id)),
+            Verb::Open => (holder, AskCommand::Open(id)),
             Verb::Progress => {
-                (holder, Command::Progress(id, n.is_multiple_of(2).then_some(progress)))
+                (holder, AskCommand::Progress(id, n.is_multiple_of(2).then_some(progress)))
             }
-            Verb::Claim => (holder, Command::Claim(id)),
+            Verb::Claim => (holder, AskCommand::Claim(id)),
             Verb::Assign(to, noted) => {
                 let note = noted.then(|| "yours".to_owned());
-                (holder, Command::Assign(id, human(pick(&PEOPLE, to)), note))
+                (holder, AskCommand::Assign(id, human(pick(&PEOPLE, to)), note))
             }
-            Verb::Pick(action) => (holder, Command::Pick(id, action)),
-            Verb::Comment => (holder, Command::Comment(id, "well".to_owned())),
-            Verb::Revoke => (person("adam"), Command::Revoke(id, "stolen".to_owned())),
+            Verb::Pick(action) => (holder, AskCommand::Pick(id, action)),
+            Verb::Comment => (holder, AskCommand::Comment(id, "well".to_owned())),
+            Verb::Revoke => (person("adam"), AskCommand::Revoke(id, "stolen".to_owned())),
             Verb::Undo => {
                 let held = ask.and_then(Ask::held_by).map(|human| person(human.as_str()));
-                (held.unwrap_or(holder), Command::UndoAnswer(id))
+                (held.unwrap_or(holder), AskCommand::UndoAnswer(id))
             }
             Verb::Hold(variety) => {
                 let asked = ask.and_then(|ask| ask.question.value());
                 let plain = new_ask().question;
                 let reply = reply(asked.unwrap_or(&plain), variety);
-                (in_browser(holder), Command::HoldAnswer(id, Box::new(reply)))
+                (in_browser(holder), AskCommand::HoldAnswer(id, Box::new(reply)))
             }
             Verb::Answer(variety) | Verb::ByLink(variety) | Verb::Relay(variety) => {
                 let asked = ask.and_then(|ask| ask.question.value());
@@ -262,26 +265,30 @@ impl Stage {
                     Verb::Relay(_) => Actor::Relay { ask: id, attested: someone() },
                     _ => holder,
                 };
-                (actor, Command::Answer(id, Box::new(reply)))
+                (actor, AskCommand::Answer(id, Box::new(reply)))
             }
-            Verb::Grant => (asker, Command::Grant(id, vec![grant("more")])),
-            Verb::CallBack => (asker, Command::CallBack(id)),
+            Verb::Grant => (asker, AskCommand::Grant(id, vec![grant("more")])),
+            Verb::CallBack => (asker, AskCommand::CallBack(id)),
             Verb::NoteCallback => {
                 let result = CallbackResult::Refused { status: 503 };
-                (Actor::System, Command::NoteCallback(id, result))
+                (Actor::System, AskCommand::NoteCallback(id, result))
             }
-            Verb::Cancel(reason) => (asker, Command::Cancel(id, reason.then(|| "moot".to_owned()))),
-            Verb::Extend(seconds) => (asker, Command::Extend(id, self.now.plus_seconds(seconds))),
-            Verb::Erase => (person("adam"), Command::Erase(id)),
-            Verb::Expire => (Actor::System, Command::Expire(id)),
-            Verb::Remind => (Actor::System, Command::Remind(id)),
-            Verb::Escalate => (Actor::System, Command::Escalate(id)),
+            Verb::Cancel(reason) => {
+                (asker, AskCommand::Cancel(id, reason.then(|| "moot".to_owned())))
+            }
+            Verb::Extend(seconds) => {
+                (asker, AskCommand::Extend(id, self.now.plus_seconds(seconds)))
+            }
+            Verb::Erase => (person("adam"), AskCommand::Erase(id)),
+            Verb::Expire => (Actor::System, AskCommand::Expire(id)),
+            Verb::Remind => (Actor::System, AskCommand::Remind(id)),
+            Verb::Escalate => (Actor::System, AskCommand::Escalate(id)),
             Verb::Tick => {
                 let command = match ask.and_then(|ask| ask.due(self.now)) {
-                    Some(Due::CommitHeld) => Command::CommitHeld(id),
-                    Some(Due::Remind) => Command::Remind(id),
-                    Some(Due::Escalate) => Command::Escalate(id),
-                    Some(Due::Expire) | None => Command::Expire(id),
+                    Some(Due::CommitHeld) => AskCommand::CommitHeld(id),
+                    Some(Due::Remind) => AskCommand::Remind(id),
+                    Some(Due::Escalate) => AskCommand::Escalate(id),
+                    Some(Due::Expire) | None => AskCommand::Expire(id),
                 };
                 (Actor::System, command)
             }

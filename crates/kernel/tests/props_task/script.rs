@@ -7,7 +7,7 @@ use kernel::task::{
     State, Task, TaskCommand, Until, Verdict,
 };
 use kernel::testing::{Cast, human, new_task, no, raising, resolution, verdict, version, yes};
-use kernel::{Actor, Command};
+use kernel::{Actor, AskCommand, Command};
 use proptest::prelude::*;
 use ulid::Ulid;
 
@@ -248,18 +248,23 @@ impl Turn {
             Wish::Erase => (cast.human("adam"), TaskCommand::Erase(id)),
             Wish::Answer => {
                 let reply = if self.is(7) { no() } else { yes() };
-                return (decider(), Command::Answer(checkpoint, reply));
+                return (decider(), Command::Ask(AskCommand::Answer(checkpoint, reply)));
             }
             Wish::Judge => {
                 let ask = task.judged_in.unwrap_or(unknown);
-                return (reviewer(), Command::Answer(ask, if self.is(7) { no() } else { yes() }));
+                return (
+                    reviewer(),
+                    Command::Ask(AskCommand::Answer(ask, if self.is(7) { no() } else { yes() })),
+                );
             }
-            Wish::Withdraw => return (holder(), Command::Cancel(checkpoint, None)),
+            Wish::Withdraw => {
+                return (holder(), Command::Ask(AskCommand::Cancel(checkpoint, None)));
+            }
             Wish::Hand => {
                 let to = ["mark", "nina", "rita"][way % 3];
-                return (olga(), Command::Assign(checkpoint, human(to), None));
+                return (olga(), Command::Ask(AskCommand::Assign(checkpoint, human(to), None)));
             }
-            Wish::Tick => return (Actor::System, Command::Expire(checkpoint)),
+            Wish::Tick => return (Actor::System, Command::Ask(AskCommand::Expire(checkpoint))),
         };
         (actor, Command::Task(Box::new(command)))
     }
@@ -283,8 +288,10 @@ pub(crate) fn counts(command: &Command) -> Option<u64> {
             | TaskCommand::Erase(_) => Some(0),
             _ => Some(1),
         },
-        Command::Answer(..) | Command::Cancel(..) | Command::Expire(_) => Some(1),
-        Command::Assign(..) => Some(0),
+        Command::Ask(AskCommand::Answer(..) | AskCommand::Cancel(..) | AskCommand::Expire(_)) => {
+            Some(1)
+        }
+        Command::Ask(AskCommand::Assign(..)) => Some(0),
         _ => None,
     }
 }

@@ -1,15 +1,14 @@
 //! Calls to agents: one POST to an address they named. HITL 0.7 §9, and everything of
 //! [`webhooks`](crate::webhooks).
 //!
-//! The address is the agent's, so it is hostile until shown otherwise: [`guard`] says where a call may
+//! The address is the agent's, so it is hostile until shown otherwise: [`ssrf_guard`](gateway::ssrf_guard) says where a call may
 //! go, nobody is followed anywhere else, and of an answer only the beginning is read.
-
-pub mod guard;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use gateway::ssrf_guard::{Forbidden, Policy, Resolver};
 use hmac::{Hmac, KeyInit, Mac};
 use jiff::fmt::rfc2822;
 use kernel::Time;
@@ -18,9 +17,6 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use reqwest::redirect::Policy as Redirects;
 use sha2::Sha256;
 use url::Url;
-
-use guard::Resolver;
-pub use guard::{Policy, Range};
 
 /// How long a call may take from beginning to end.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -161,7 +157,7 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: Time) -> Option<Time> {
 pub(crate) fn why(error: &reqwest::Error) -> &'static str {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
-        if error.is::<guard::Forbidden>() {
+        if error.is::<Forbidden>() {
             return "the name leads to addresses calls may not go to";
         }
         cause = error.source();

@@ -1,14 +1,14 @@
 //! Where a conversation began: what the agent says in it goes below that, where whoever began it is told
 //! by the same means.
 
-use dialects::a2h::LetterWish;
+use dialects::a2h::EmailWish;
 use dialects::origin::{Letter, Origin};
 use kernel::directory::{Human, Means};
 use kernel::{AgentId, Ask, HumanId};
 use store::StoreError;
 
 use crate::http::App;
-use crate::mail::channel::re;
+use views::email::reply_subject;
 
 impl App {
     /// Where the conversation began that an ask belongs to, if this person began it elsewhere than here.
@@ -25,16 +25,16 @@ impl App {
 
     /// Where somebody writes to an agent by mail, if letters are heard here.
     pub(crate) fn invitation(&self, agent: &AgentId, human: &HumanId) -> Option<String> {
-        self.mail.as_ref()?.invitation(agent, human)
+        self.channels.email.as_ref()?.invitation(agent, human)
     }
 }
 
 /// A letter below the one that began it, unless the agent wants another thread.
-pub(super) fn below(wish: LetterWish, origin: Option<&Origin>) -> LetterWish {
+pub(super) fn below(wish: EmailWish, origin: Option<&Origin>) -> EmailWish {
     let Some(Origin::Email(Letter { subject, message_id, .. })) = origin else { return wish };
     let theirs = Some(message_id.clone()).filter(|id| !id.is_empty());
-    LetterWish {
-        subject: wish.subject.or_else(|| (!subject.is_empty()).then(|| re(subject))),
+    EmailWish {
+        subject: wish.subject.or_else(|| (!subject.is_empty()).then(|| reply_subject(subject))),
         in_reply_to: wish.in_reply_to.or_else(|| theirs.clone()),
         references: wish.references.or(theirs),
         ..wish

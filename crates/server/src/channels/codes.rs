@@ -1,12 +1,12 @@
 //! Codes of a letter and a digit, by which a written answer says what it answers.
 
-use ::channels::Medium;
-use ::channels::card::Ways;
+use ::channels::{sms, whatsapp};
 use kernel::Ask;
 use kernel::audit::Digest;
 use store::StoreError;
 
 use crate::http::App;
+use views::message_card::AnswerOptions;
 
 /// So many of the last messages to an address are looked at for codes.
 const CODES: usize = 100;
@@ -21,10 +21,10 @@ impl App {
         &self,
         ask: &Ask,
         to: Digest,
-        medium: Medium,
-        ways: &Ways,
+        channel: &str,
+        options: &AnswerOptions,
     ) -> Result<Option<String>, StoreError> {
-        if ways.is_none() || !matches!(medium, Medium::Sms | Medium::Whatsapp) {
+        if options.is_none() || !matches!(channel, sms::NAME | whatsapp::NAME) {
             return Ok(None);
         }
         let lately = self.gateway.store().messages_to(to, CODES).await?;

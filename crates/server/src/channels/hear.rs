@@ -17,26 +17,27 @@ mod words;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use ::channels::card::{Fields, Mistake, Sheet, WORDS};
-use ::channels::heard::{About, What};
-use ::channels::{Channel, Failed, Heard};
+use ::channels::inbound::{InReplyTo, InboundContent};
+use ::channels::{Channel, InboundMessage};
+use gateway::Terms;
 use kernel::ask::Shown;
 use kernel::audit::Digest;
 use kernel::directory::Means;
 use kernel::question::{Body, Question, Reply};
 use kernel::text::reveal;
-use kernel::{Actor, Ask, Command, Refusal};
+use kernel::{Ask, AskCommand, Refusal};
 use serde_json::{Map, Value};
 use store::{Idempotency, Message, StoreError};
 
+use who::Answerer;
 pub(crate) use who::guest;
 use words::{filled, read};
 
-use super::offers::{self, Offer, Told};
-use crate::gateway::Terms;
+use super::offers::{self, Offer, Told, button_token, open_button_token};
 use crate::http::App;
-use crate::web::outcome::Outcome;
-use crate::web::paths;
+use views::answer::outcome::Outcome;
+use views::message_card::{DialogError, DialogFields, FormDialog, WORDS};
+use views::site::paths;
 
 /// So many of the last messages to somebody are looked through for what they answer.
 const LATELY: usize = 100;
@@ -48,7 +49,7 @@ enum Came {
     /// It is not, and this is why.
     Not(String),
     /// It is a sheet that was filled in wrongly.
-    Wrong(Vec<Mistake>),
+    Wrong(Vec<DialogError>),
     /// A letter was written to an agent; whose address it was sent to is told this, there.
     Written(String, Means),
     /// Nobody need be told anything.
@@ -59,7 +60,7 @@ enum Came {
 struct Hearing<'a> {
     app: &'a App,
     channel: &'a Arc<dyn Channel>,
-    heard: &'a Heard,
+    heard: &'a InboundMessage,
 }
 
 impl App {
@@ -68,17 +69,17 @@ impl App {
     pub(crate) async fn hear(
         &self,
         channel: &Arc<dyn Channel>,
-        heard: &Heard,
+        heard: &InboundMessage,
     ) -> Result<Option<Value>, StoreError> {
         let came = (Hearing { app: self, channel, heard }).take().await?;
         let (whom, words) = match came {
             // Whoever pressed waits for a sign, be it without words.
-            Came::Silent if matches!(heard.what, What::Pressed { .. }) => {
+            Came::Silent if matches!(heard.what, InboundContent::Pressed { .. }) => {
                 (Cow::Borrowed(heard), String::new())
             }
             Came::Silent => return Ok(None),
             Came::Wrong(wrong) => {
-                let shown = channel.corrected(&wrong);
+                let shown = channel.correct_form(&wrong);
                 if shown.is_some() {
                     return Ok(shown);
                 }
@@ -86,7 +87,9 @@ impl App {
                 (Cow::Borrowed(heard), format!("This was not taken. {}", words.join(" ")))
             }
             Came::Taken(words) | Came::Not(words) => (Cow::Borrowed(heard), words),
-            Came::Written(words, to) => (Cow::Owned(Heard { from: to, ..heard.clone() }), words),
+            Came::Written(words, to) => {
+                (Cow::Owned(InboundMessage { from: to, ..heard.clone() }), words)
+            }
         };
         say(channel, &whom, &words).await;
         Ok(None)
@@ -96,12 +99,14 @@ impl App {
 impl Hearing<'_> {
     async fn take(&self) -> Result<Came, StoreError> {
         match &self.heard.what {
-            What::Pressed { token, posted } => self.pressed(token, posted.as_deref()).await,
-            What::Submitted { token, values } => self.submitted(token, values).await,
-            What::Wrote { text, about } => self.wrote(text, about).await,
-            What::Became { posted, state } => self.became(posted, state).await,
-            What::Stopped => self.turned(true).await,
-            What::Resumed => self.turned(false).await,
+            InboundContent::Pressed { token, posted } => {
+                self.pressed(token, posted.as_deref()).await
+            }
+            InboundContent::Submitted { token, values } => self.submitted(token, values).await,
+            InboundContent::Wrote { text, about } => self.wrote(text, about).await,
+            InboundContent::Became { posted, state } => self.became(posted, state).await,
+            InboundContent::Stopped => self.turned(true).await,
+            InboundContent::Resumed => self.turned(false).await,
         }
     }
 
@@ -118,10 +123,10 @@ impl Hearing<'_> {
         match (told, offer) {
             (_, Some((_, offer))) if !offer.wants_words => {
                 let reply = Reply { answer: offer.answer, comment: None };
-                self.answered(&ask, actor, reply).await
+                self.answered(&ask, actor.into(), reply).await
             }
             (_, Some((n, offer))) => {
-                let fields = Fields::Words {
+                let fields = DialogFields::Words {
                     label: "Why?".to_owned(),
                     filled: String::new(),
                     optional: false,
@@ -130,7 +135,7 @@ impl Hearing<'_> {
             }
             (Told::Form, None) => match ask.question.value().map(Question::body) {
                 Some(Body::Provide { form }) => {
-                    let fields = Fields::Form(form.clone());
+                    let fields = DialogFields::Form(form.clone());
                     self.sheet(&ask, told, "Send".to_owned(), fields).await
                 }
                 _ => Ok(unknown()),
@@ -145,24 +150,23 @@ impl Hearing<'_> {
         ask: &Ask,
         told: Told,
         send: String,
-        fields: Fields,
+        fields: DialogFields,
     ) -> Result<Came, StoreError> {
         if let Err(refusal) = ask.still_open(self.app.gateway.now()) {
             return Ok(Came::Not(self.refused(ask, &refusal)));
         }
         let question = ask.question.value();
-        let sheet = Sheet {
-            token: self.app.secrets.token(ask.id, told),
+        let sheet = FormDialog {
+            token: button_token(&self.app.secrets, ask.id, told),
             title: format!("{}", ask.agent),
             words: question.map(|question| reveal(question.prompt())).unwrap_or_default(),
             send,
             fields,
         };
-        Ok(match self.channel.open(self.heard, &sheet).await {
+        Ok(match self.channel.open_form(self.heard, &sheet).await {
             Ok(()) => Came::Silent,
             Err(failed) => {
-                let (Failed::Later { why, .. } | Failed::Never { why }) = failed;
-                tracing::info!(channel = %self.channel.medium(), error = why, "no form was opened");
+                tracing::info!(channel = self.channel.name(), error = %failed, "no form was opened");
                 Came::Not(format!("Please answer on its page: {}", self.page(ask)))
             }
         })
@@ -181,7 +185,7 @@ impl Hearing<'_> {
             Told::Worded(n) => {
                 let Some(words) = words.filter(|words| !words.is_empty()) else {
                     let words = "Please say why, in a few words.".to_owned();
-                    return Ok(self.wrong(&ask, vec![Mistake { key: WORDS.to_owned(), words }]));
+                    return Ok(self.wrong(&ask, vec![DialogError { key: WORDS.to_owned(), words }]));
                 };
                 offer(&ask, n)
                     .map(|offer| Reply { answer: offer.answer, comment: Some(words.to_owned()) })
@@ -194,39 +198,41 @@ impl Hearing<'_> {
             Told::Offer(_) => None,
         };
         match reply {
-            Some(reply) => self.answered(&ask, actor, reply).await,
+            Some(reply) => self.answered(&ask, actor.into(), reply).await,
             None => Ok(unknown()),
         }
     }
 
     /// What is wrong in a sheet, unless nobody can send it any more.
-    fn wrong(&self, ask: &Ask, wrong: Vec<Mistake>) -> Came {
+    fn wrong(&self, ask: &Ask, wrong: Vec<DialogError>) -> Came {
         match ask.still_open(self.app.gateway.now()) {
             Ok(()) => Came::Wrong(wrong),
             Err(refusal) => Came::Not(self.refused(ask, &refusal)),
         }
     }
 
-    async fn wrote(&self, text: &str, about: &About) -> Result<Came, StoreError> {
+    async fn wrote(&self, text: &str, about: &InReplyTo) -> Result<Came, StoreError> {
         let whole = text.trim();
         let (message, text) = match about {
-            About::Posted(id) => (self.message_at(Some(id)).await?, whole),
-            About::Token(token) => match self.invited(token) {
-                Some(invitation) => return self.by_letter(invitation, whole).await,
+            InReplyTo::Posted(id) => (self.message_at(Some(id)).await?, whole),
+            InReplyTo::Token { token, sender } => match self.invited(token) {
+                Some(invitation) => return self.by_letter(invitation, whole, sender).await,
                 None => (self.answered_letter(token).await?, whole),
             },
-            About::Mention => return self.first_words(whole, true).await,
-            About::Nothing => self.coded(whole).await?,
+            InReplyTo::Mention => return self.first_words(whole, true).await,
+            InReplyTo::Nothing => self.coded(whole).await?,
         };
         let Some(message) = message else {
             return match about {
-                About::Nothing => self.first_words(whole, false).await,
-                About::Posted(_) | About::Token(_) | About::Mention => Ok(Came::Silent),
+                InReplyTo::Nothing => self.first_words(whole, false).await,
+                InReplyTo::Posted(_) | InReplyTo::Token { .. } | InReplyTo::Mention => {
+                    Ok(Came::Silent)
+                }
             };
         };
         let Some(ask) = self.app.gateway.ask(message.ask).await? else { return Ok(Came::Silent) };
         // The only request that waits is answered, unless this is no answer to it and names an agent.
-        let guessed = *about == About::Nothing && text.len() == whole.len();
+        let guessed = *about == InReplyTo::Nothing && text.len() == whole.len();
         let answers = ask.question.value().is_some_and(|question| read(question, text).is_some());
         if guessed
             && !answers
@@ -235,26 +241,43 @@ impl Hearing<'_> {
         {
             return Ok(begun);
         }
-        let actor = match about {
+        // Emails that were sent before copies took the reply address away still have one.
+        let by_email = matches!(about, InReplyTo::Token { .. });
+        if by_email && message.human.is_some() && dialects::a2h::is_copied(&ask) {
+            return Ok(Came::Not(format!(
+                "This was not taken: the email went to other people too, so it is answered on its \
+                 page: {}",
+                self.page(&ask)
+            )));
+        }
+        let answerer = match about {
             // Whoever writes to an address that only the reader of a letter knows has read that letter.
-            About::Token(_) => self.reader(&ask, &message),
-            About::Posted(_) | About::Nothing | About::Mention => {
-                self.who(&ask, Some(&message)).await?
+            InReplyTo::Token { sender, .. } => self.reader(&ask, &message, sender).await,
+            InReplyTo::Posted(_) | InReplyTo::Nothing | InReplyTo::Mention => {
+                self.who(&ask, Some(&message)).await?.map(Answerer::from)
             }
         };
-        let Some(actor) = actor else { return Ok(stranger()) };
-        self.said(&ask, actor, text).await
+        let Some(answerer) = answerer else { return Ok(stranger()) };
+        self.said(&ask, answerer, text).await
     }
 
     /// What somebody wrote about an ask, as an answer to it.
-    async fn said(&self, ask: &Ask, actor: Actor, text: &str) -> Result<Came, StoreError> {
+    async fn said(&self, ask: &Ask, answerer: Answerer, text: &str) -> Result<Came, StoreError> {
+        let actor = &answerer.actor;
         if let Err(refusal) = ask.still_open(self.app.gateway.now()) {
             return Ok(Came::Not(self.refused(ask, &refusal)));
         }
-        let ways = self.app.ways(ask, &actor).await?;
+        let ways = self.app.ways(ask, actor).await?;
         match ask.question.value().and_then(|question| read(question, text)) {
-            Some(reply) if !ways.is_none() => self.answered(ask, actor, reply).await,
+            Some(reply) if !ways.is_none() => self.answered(ask, answerer, reply).await,
             _ if ways.is_none() => {
+                if let Some(why) = answerer.too_weak(ask) {
+                    return Ok(Came::Not(format!(
+                        "This was not taken: the request needs an email whose sender is verified, and \
+                         {why}. Sign in and answer on its page: {}",
+                        self.page(ask)
+                    )));
+                }
                 Ok(Came::Not(format!("This can only be answered on its page: {}", self.page(ask))))
             }
             _ => {
@@ -293,21 +316,27 @@ impl Hearing<'_> {
 
     /// The ask a button belongs to, and what it says.
     async fn found(&self, token: &str) -> Result<Option<(Arc<Ask>, Told)>, StoreError> {
-        let Some((ask, told)) = self.app.secrets.open_token(token) else { return Ok(None) };
+        let Some((ask, told)) = open_button_token(&self.app.secrets, token) else {
+            return Ok(None);
+        };
         Ok(self.app.gateway.ask(ask).await?.map(|ask| (ask, told)))
     }
 
     async fn message_at(&self, posted: Option<&str>) -> Result<Option<Message>, StoreError> {
         match posted {
-            Some(posted) => {
-                self.app.gateway.store().posted(self.channel.medium().as_str(), posted).await
-            }
+            Some(posted) => self.app.gateway.store().posted(self.channel.name(), posted).await,
             None => Ok(None),
         }
     }
 
     /// Answers, once however often it is heard.
-    async fn answered(&self, ask: &Ask, actor: Actor, reply: Reply) -> Result<Came, StoreError> {
+    async fn answered(
+        &self,
+        ask: &Ask,
+        answerer: Answerer,
+        reply: Reply,
+    ) -> Result<Came, StoreError> {
+        let Answerer { actor, sender } = answerer;
         // No message has such a button; one that was sent before this rule held still may.
         if ask.is_open() && ask.must_confirm(&reply.answer) {
             return Ok(Came::Not(format!(
@@ -322,8 +351,9 @@ impl Hearing<'_> {
             lasting: false,
         };
         let idempotency = Some(idempotency);
-        let terms = Terms { idempotency, shown: Shown::Summary, ..Terms::default() };
-        let command = Command::Answer(ask.id, Box::new(reply));
+        let sender = sender.and_then(Result::ok);
+        let terms = Terms { idempotency, shown: Shown::Summary, sender, ..Terms::default() };
+        let command = AskCommand::Answer(ask.id, Box::new(reply));
         match self.app.gateway.run_on(terms, actor, command).await {
             Ok(outcome) => {
                 Ok(outcome.ask.map_or(Came::Silent, |ask| Came::Taken(self.thanks(&ask))))
@@ -374,10 +404,9 @@ impl Hearing<'_> {
 }
 
 /// Tells whoever was heard what came of it.
-async fn say(channel: &Arc<dyn Channel>, whom: &Heard, words: &str) {
-    if let Err(failed) = channel.answer(whom, words).await {
-        let medium = channel.medium().as_str();
-        tracing::warn!(channel = medium, error = %failed, "nobody could be told what came of it");
+async fn say(channel: &Arc<dyn Channel>, whom: &InboundMessage, words: &str) {
+    if let Err(failed) = channel.reply(whom, words).await {
+        tracing::warn!(channel = channel.name(), error = %failed, "nobody could be told what came of it");
     }
 }
 

@@ -1,16 +1,15 @@
 //! What can be answered where a message is shown: by one press, by a form, by writing back. Nothing is
 //! offered that the kernel would not take.
 
-use ::channels::card::{Button, LONGEST_TOKEN, Tone, Ways};
+use gateway::secrets::Secrets;
 use kernel::form::{Field, Form, Kind as FieldKind, Layout};
 use kernel::question::{Answer, Body, Pick, Question, Reply};
-use kernel::{Actor, Ask, AskId, Assurance, Command};
+use kernel::{Actor, Ask, AskCommand, AskId, Assurance};
 use store::StoreError;
 
-use super::card::one_line;
 use crate::http::App;
-use crate::secrets::Secrets;
-use crate::web::words::is_destructive;
+use views::components::words::{self, are_bare, is_destructive};
+use views::message_card::{AnswerOptions, ButtonTone, CardButton, LONGEST_TOKEN, one_line};
 
 /// More than this is a list to read, not a row of buttons.
 const MOST: usize = 20;
@@ -22,7 +21,7 @@ pub(crate) struct Offer {
     pub(crate) label: String,
     /// The word for it in a written answer.
     pub(crate) word: String,
-    pub(crate) tone: Tone,
+    pub(crate) tone: ButtonTone,
     /// Whether it needs words besides.
     pub(crate) wants_words: bool,
     pub(crate) answer: Answer,
@@ -44,44 +43,57 @@ pub(crate) fn offers(question: &Question) -> Vec<Offer> {
         wants_words: false,
         answer,
     };
-    let go = if is_destructive(question.prompt()) { Tone::Danger } else { Tone::Yes };
+    let go = if is_destructive(question.prompt()) { ButtonTone::Danger } else { ButtonTone::Yes };
     match question.body() {
         Body::Approve { reject_requires_reason, reject_options, .. } => {
             let yes = offer("Approve", "yes", go, Answer::Approved { edits: None });
-            let no = offer("Reject", "no", Tone::No, Answer::REJECTED);
+            let no = offer("Reject", "no", ButtonTone::No, Answer::REJECTED);
             let no = Offer { wants_words: *reject_requires_reason, ..no };
             let because = |(n, reason): (usize, &kernel::question::Choice)| {
                 let answer = Answer::Rejected { option: Some(reason.id.clone()) };
                 let label = format!("Reject: {}", reason.label);
-                offer(&label, &format!("no {}", n + 1), Tone::Plain, answer)
+                offer(&label, &format!("no {}", n + 1), ButtonTone::Plain, answer)
             };
             [yes, no].into_iter().chain(reject_options.iter().enumerate().map(because)).collect()
         }
         Body::Choose { options, pick: Pick::One, .. } => {
             let choose = |(n, option): (usize, &kernel::question::Choice)| {
                 let answer = Answer::Chosen { options: vec![option.id.clone()] };
-                let tone = if is_destructive(&option.label) { Tone::Danger } else { Tone::Plain };
+                let tone = if is_destructive(&option.label) {
+                    ButtonTone::Danger
+                } else {
+                    ButtonTone::Plain
+                };
                 offer(&option.label, &(n + 1).to_string(), tone, answer)
             };
             options.choices().iter().enumerate().map(choose).collect()
         }
         Body::Confirm { items, yes, no } => {
             let items = items.iter().map(|item| item.id.clone()).collect();
-            let go = if is_destructive(yes) { Tone::Danger } else { go };
+            let stop = if is_destructive(no) { ButtonTone::Danger } else { ButtonTone::No };
+            let go = if is_destructive(yes) {
+                ButtonTone::Danger
+            } else if is_destructive(no) {
+                // The agent turned the buttons round: its "no" destroys, so its "yes" keeps.
+                ButtonTone::Plain
+            } else {
+                go
+            };
+            // The protocol's own labels: "Cancel" alone could mean to cancel the order.
+            let (yes, no) = if are_bare(yes, no) {
+                (words::GO_AHEAD, words::DO_NOT_GO_AHEAD)
+            } else {
+                (yes.as_str(), no.as_str())
+            };
             vec![
                 offer(yes, "yes", go, Answer::Confirmed { items }),
-                offer(no, "no", Tone::No, Answer::Declined),
+                offer(no, "no", stop, Answer::Declined),
             ]
         }
         Body::Escalate { .. } => vec![
-            offer(
-                "Try again",
-                "retry",
-                Tone::Yes,
-                Answer::Retry { params: serde_json::Map::new() },
-            ),
-            offer("Skip", "skip", Tone::Plain, Answer::Skip),
-            offer("Stop", "abort", Tone::No, Answer::Abort),
+            offer("Try again", "retry", go, Answer::Retry { params: serde_json::Map::new() }),
+            offer("Skip", "skip", ButtonTone::Plain, Answer::Skip),
+            offer("Stop", "abort", ButtonTone::No, Answer::Abort),
         ],
         Body::Choose { .. } | Body::Provide { .. } | Body::Converse => Vec::new(),
     }
@@ -124,33 +136,31 @@ impl Told {
     }
 }
 
-impl Secrets {
-    /// What a button carries: which ask and which answer, and that we made it. Who presses it is for the
-    /// platform to say.
-    pub(crate) fn token(&self, ask: AskId, told: Told) -> String {
-        let said = told.text();
-        let token = format!("{}.{said}.{}", ask.ulid(), self.button(ask, &said));
-        debug_assert!(token.len() <= LONGEST_TOKEN);
-        token
-    }
+/// What a button carries: which ask and which answer, and that we made it. Who presses it is for the
+/// platform to say.
+pub(crate) fn button_token(secrets: &Secrets, ask: AskId, told: Told) -> String {
+    let said = told.text();
+    let token = format!("{}.{said}.{}", ask.ulid(), secrets.button(ask, &said));
+    debug_assert!(token.len() <= LONGEST_TOKEN);
+    token
+}
 
-    /// What a button says, if we made it.
-    pub(crate) fn open_token(&self, token: &str) -> Option<(AskId, Told)> {
-        use subtle::ConstantTimeEq;
-        let mut parts = token.split('.');
-        let (ask, said, mark) = (parts.next()?, parts.next()?, parts.next()?);
-        let ask: AskId = format!("ask_{ask}").parse().ok()?;
-        let ours = self.button(ask, said);
-        let same: bool = ours.as_bytes().ct_eq(mark.as_bytes()).into();
-        Some((ask, Told::read(said)?)).filter(|_| same && parts.next().is_none())
-    }
+/// What a button says, if we made it.
+pub(crate) fn open_button_token(secrets: &Secrets, token: &str) -> Option<(AskId, Told)> {
+    use subtle::ConstantTimeEq;
+    let mut parts = token.split('.');
+    let (ask, said, mark) = (parts.next()?, parts.next()?, parts.next()?);
+    let ask: AskId = format!("ask_{ask}").parse().ok()?;
+    let ours = secrets.button(ask, said);
+    let same: bool = ours.as_bytes().ct_eq(mark.as_bytes()).into();
+    Some((ask, Told::read(said)?)).filter(|_| same && parts.next().is_none())
 }
 
 impl App {
     /// How an ask can be answered where somebody is shown all of it. Nothing, where a proof, a passkey
     /// or a confirmation is needed: that is for its page.
-    pub(crate) async fn ways(&self, ask: &Ask, actor: &Actor) -> Result<Ways, StoreError> {
-        let Some(question) = ask.question.value() else { return Ok(Ways::default()) };
+    pub(crate) async fn ways(&self, ask: &Ask, actor: &Actor) -> Result<AnswerOptions, StoreError> {
+        let Some(question) = ask.question.value() else { return Ok(AnswerOptions::default()) };
         let proven = ask.proven_by(actor, &self.gateway.directory());
         let worth = proven.map_or(Assurance::None, |(_, assurance)| assurance);
         let careful = ask.verification.is_some()
@@ -158,26 +168,29 @@ impl App {
             || ask.needs_confirmation()
             || question.is_confidential();
         if careful || !ask.is_open() {
-            return Ok(Ways::default());
+            return Ok(AnswerOptions::default());
         }
         let considering = self.gateway.considering(ask).await?;
         let takes = |answer: &Answer| {
             let reply = Box::new(Reply { answer: answer.clone(), comment: Some("ok".to_owned()) });
-            considering.takes(actor, Command::Answer(ask.id, reply)).is_ok()
+            considering.takes(actor, AskCommand::Answer(ask.id, reply)).is_ok()
         };
         let offers = offers(question);
         let buttons =
             offers.iter().enumerate().take(MOST).filter(|(_, offer)| takes(&offer.answer));
-        let buttons = buttons.map(|(n, offer)| Button {
+        let buttons = buttons.map(|(n, offer)| CardButton {
             label: one_line(&offer.label),
-            token: self.secrets.token(ask.id, Told::Offer(n)),
+            token: button_token(&self.secrets, ask.id, Told::Offer(n)),
             tone: offer.tone,
             word: offer.word.clone(),
             wants_words: offer.wants_words,
         });
-        let buttons: Vec<Button> = if offers.len() > MOST { Vec::new() } else { buttons.collect() };
+        let buttons: Vec<CardButton> =
+            if offers.len() > MOST { Vec::new() } else { buttons.collect() };
         let form = match question.body() {
-            Body::Provide { form } => Some((self.secrets.token(ask.id, Told::Form), form.clone())),
+            Body::Provide { form } => {
+                Some((button_token(&self.secrets, ask.id, Told::Form), form.clone()))
+            }
             Body::Approve { .. }
             | Body::Choose { .. }
             | Body::Confirm { .. }
@@ -192,7 +205,7 @@ impl App {
             | Body::Confirm { .. }
             | Body::Escalate { .. } => false,
         };
-        Ok(Ways { buttons, form, reply, code: None })
+        Ok(AnswerOptions { buttons, form, reply, code: None })
     }
 }
 
@@ -201,7 +214,7 @@ mod tests {
     use super::*;
     use kernel::testing::{Cast, new_ask};
 
-    /// Colour follows the consequence: red destroys, and what stops the agent is never red.
+    /// Colour follows the consequence: red destroys, and what only stops the agent is never red.
     #[test]
     fn destructive_offers_are_marked() {
         use kernel::question::{Choice, Options};
@@ -214,13 +227,40 @@ mod tests {
             yes: yes.to_owned(),
             no: no.to_owned(),
         };
-        let danger = [Tone::Danger, Tone::No];
-        assert_eq!(tones("Go on?", confirm("Send", "Do not send")), [Tone::Yes, Tone::No]);
+        let danger = [ButtonTone::Danger, ButtonTone::No];
+        assert_eq!(
+            tones("Go on?", confirm("Send", "Do not send")),
+            [ButtonTone::Yes, ButtonTone::No]
+        );
         assert_eq!(tones("Go on?", confirm("Delete all", "Delete nothing")), danger);
         assert_eq!(tones("Delete all?", confirm("Yes", "No")), danger);
+        let turned = [ButtonTone::Plain, ButtonTone::Danger];
+        assert_eq!(tones("Volumes?", confirm("Keep both", "Delete both")), turned);
+        let both = [ButtonTone::Danger, ButtonTone::Danger];
+        assert_eq!(tones("Which?", confirm("Delete the old", "Delete the new")), both);
+        let stuck =
+            || Body::Escalate { error: serde_json::Map::new(), params: serde_json::Map::new() };
+        assert_eq!(tones("Dropping the table failed.", stuck())[0], ButtonTone::Yes);
+        assert_eq!(tones("Delete of the volume failed.", stuck())[0], ButtonTone::Danger);
         let options = Options::new(["Keep", "Drop it"].map(Choice::plain).to_vec()).unwrap();
         let choose = Body::Choose { options, pick: Pick::One, suggested: None };
-        assert_eq!(tones("So?", choose), [Tone::Plain, Tone::Danger]);
+        assert_eq!(tones("So?", choose), [ButtonTone::Plain, ButtonTone::Danger]);
+    }
+
+    /// "Cancel" under "Cancel the order?" would be read as a yes.
+    #[test]
+    fn a_protocols_own_labels_are_not_shown_bare() {
+        let body = |yes: &str, no: &str| {
+            let (yes, no) = (yes.to_owned(), no.to_owned());
+            Body::Confirm { items: Vec::new(), yes, no }
+        };
+        let labels = |body: Body| {
+            let question = Question::new("Cancel the order?", None, body).unwrap();
+            offers(&question).into_iter().map(|offer| offer.label).collect::<Vec<_>>()
+        };
+        let said = ["Confirm and go ahead", "Do not go ahead"];
+        assert_eq!(labels(body("Confirm", "Cancel")), said);
+        assert_eq!(labels(body("Cancel it", "Keep it")), ["Cancel it", "Keep it"]);
     }
 
     #[test]
@@ -229,9 +269,9 @@ mod tests {
         let mut cast = Cast::new();
         let (ask, other) = (cast.ask(new_ask()), cast.ask(new_ask()));
         for told in [Told::Offer(0), Told::Offer(19), Told::Worded(1), Told::Form] {
-            let token = secrets.token(ask, told);
+            let token = button_token(&secrets, ask, told);
             assert!(token.len() <= LONGEST_TOKEN, "{token}");
-            assert_eq!(secrets.open_token(&token), Some((ask, told)), "{token}");
+            assert_eq!(open_button_token(&secrets, &token), Some((ask, told)), "{token}");
             for forged in [
                 token.replace(&ask.ulid().to_string(), &other.ulid().to_string()),
                 format!("{token}x"),
@@ -241,7 +281,7 @@ mod tests {
                 String::new(),
                 "..".to_owned(),
             ] {
-                assert_eq!(secrets.open_token(&forged), None, "{forged}");
+                assert_eq!(open_button_token(&secrets, &forged), None, "{forged}");
             }
         }
     }

@@ -4,9 +4,8 @@
 
 use std::sync::Arc;
 
-use ::channels::card::Ways;
-use ::channels::mail::template::{self, Known, Rendered};
-use ::channels::{Card, Channel, Failed, Medium, Parcel, Posted};
+use ::channels::email::template::{self, TemplateContext};
+use ::channels::{Channel, DeliveryError, OutboundMessage, PostedMessage, slack};
 use dialects::origin::Origin;
 use jiff::tz::TimeZone;
 use kernel::ask::{Grant, Purpose};
@@ -15,19 +14,19 @@ use kernel::directory::{About, Human, Means};
 use kernel::effect::Chain;
 use kernel::question::Kind;
 use kernel::quota::Exceeded;
-use kernel::{Actor, Ask, Assurance, Command, Effect, Time, Via};
+use kernel::{Actor, Ask, AskCommand, Assurance, Effect, Time, Via};
 use serde_json::Value;
 use store::{Message, Sent, Settlement, StoreError};
 use url::Url;
 
 use super::begun;
-use super::card::Around;
-use super::wired::medium;
 use crate::http::App;
-use crate::mail::notice::NoticeLetter;
 use crate::reach::step::{Came, Onward, Told};
-use crate::web::paths;
 use crate::workers::outbox::{ATTEMPTS, retry_at};
+use views::email::notification::NotificationEmail;
+use views::email::{AgentPage, Email};
+use views::message_card::{AnswerOptions, CardContext, MessageCard};
+use views::site::paths;
 
 /// A message to be sent.
 pub(crate) struct Sending<'a> {
@@ -125,23 +124,27 @@ impl App {
             Came::Told => return Ok(Settlement::Done),
             Came::Nothing => {
                 if let Some(ask) = self.gateway.ask(told.ask).await? {
-                    self.give_back(&ask).await?;
+                    self.gateway.return_bot_token(&ask).await?;
                 }
                 return Ok(Settlement::Done);
             }
             Came::Held { until, why } => {
                 return Ok(Settlement::Retry { at: until, error: why.to_owned() });
             }
-            Came::Later { at, error } if attempt < ATTEMPTS => {
+            Came::Later { at, error } | Came::OverQuota { until: at, error }
+                if attempt < ATTEMPTS =>
+            {
                 let again = retry_at(now, attempt);
                 return Ok(Settlement::Retry { at: at.map_or(again, |at| at.max(again)), error });
             }
-            Came::Later { error, .. } | Came::Never { error } => error,
+            Came::Later { error, .. } | Came::OverQuota { error, .. } | Came::Never { error } => {
+                error
+            }
             Came::Gone => "the place is not there any more".to_owned(),
         };
         tracing::warn!(ask = %told.ask, error, "a request could not be put where the agent wanted");
         let Some(ask) = self.gateway.ask(told.ask).await? else { return Ok(Settlement::Done) };
-        self.give_back(&ask).await?;
+        self.gateway.return_bot_token(&ask).await?;
         if !ask.is_open() {
             return Ok(Settlement::Done);
         }
@@ -185,7 +188,19 @@ impl App {
             return Ok(Came::Told);
         }
         let human = recipient.human.map(|human| &human.id);
-        if let Some(exceeded) = self.gateway.charge_notification(&ask, human).await? {
+        let copies = match recipient.means {
+            Means::Email(_) => dialects::a2h::copies(&ask),
+            Means::Devices
+            | Means::Slack(_)
+            | Means::Sms(_)
+            | Means::Whatsapp(_)
+            | Means::Telegram(_)
+            | Means::Ntfy(_)
+            | Means::Webhook(_) => 0,
+        };
+        if let Some(exceeded) =
+            self.gateway.quotas().charge_notification(&ask, human, copies).await?
+        {
             return Ok(delayed(&exceeded));
         }
         let posted = self.post_about(&ask, sending, &recipient, name).await?;
@@ -193,7 +208,7 @@ impl App {
             Err(came) => came,
             Ok((posted, code)) => {
                 let message = noted.unwrap_or_else(|| sending.begun(self.gateway.now()));
-                let Posted { id, thread, place } = posted;
+                let PostedMessage { id, thread, place } = posted;
                 let message = Message { posted: Some(id), thread, place, code, ..message };
                 let message = message.learned(Sent::Sent, self.gateway.now());
                 self.gateway.store().put_message(message).await?;
@@ -209,29 +224,31 @@ impl App {
         sending: &Sending<'_>,
         recipient: &Recipient<'_>,
         name: Digest,
-    ) -> Result<Result<(Posted, Option<String>), Came>, StoreError> {
-        let link = self.link_for(ask, recipient, name).await?;
+    ) -> Result<Result<(PostedMessage, Option<String>), Came>, StoreError> {
+        let granted = self.grant_link(ask, recipient, name).await?;
+        let ask = granted.as_ref().unwrap_or(ask);
+        let link = self.link_for(ask, recipient, name);
         let origin = match recipient.human {
             Some(human) => self.begun_at(ask, human).await?,
             None => None,
         };
         if let Means::Email(_) = recipient.means {
-            let letter = self.notice_letter(ask, sending, recipient, link, origin.as_ref()).await?;
-            let came = self.post(&letter).await;
-            let posted = Posted { id: letter.id, thread: None, place: Value::Null };
+            let email =
+                self.notification_email(ask, sending, recipient, link, origin.as_ref()).await?;
+            let came = self.post(&email).await;
+            let posted = PostedMessage::new(email.id);
             return Ok(if matches!(came, Came::Told) { Ok((posted, None)) } else { Err(came) });
         }
-        let Some(channel) = medium(&recipient.means).and_then(|medium| self.platforms.get(medium))
-        else {
+        let Some(channel) = self.channels.named(recipient.means.kind()) else {
             return Ok(Err(Came::Gone));
         };
-        let mut ways = self.ways(ask, &Self::addressee_of(ask, recipient)).await?;
-        let code = self.code_for(ask, sending.to, channel.medium(), &ways).await?;
-        ways.code.clone_from(&code);
+        let mut options = self.ways(ask, &self.addressee_of(ask, recipient)).await?;
+        let code = self.code_for(ask, sending.to, channel.name(), &options).await?;
+        options.code.clone_from(&code);
         let (why, zone) = (Some(sending.told.why), &recipient.zone);
-        let card = self.card(ask, Around { why, link, zone, ways });
+        let card = self.card(ask, CardContext { why, link, zone, options });
         let lent = match recipient.human {
-            None => self.lent(ask).await?,
+            None => self.gateway.borrowed_bot_token(ask).await?,
             Some(_) => Ok(None),
         };
         let Ok(token) = lent else {
@@ -242,59 +259,77 @@ impl App {
             Some((channel, thread)) => (channel, Some(thread)),
             None => (recipient.address.as_str(), recipient.thread.as_deref()),
         };
-        let parcel = Parcel {
+        let outbound = OutboundMessage {
             to,
-            message: &rendered(&**channel, ask, &card),
+            message: &rendered(&*channel, ask, &card),
             key: &name.to_string(),
             thread,
             token: token.as_ref(),
             now: self.gateway.now(),
         };
-        Ok(self.parcel(channel, parcel).await.map(|posted| (posted, code)))
+        Ok(self.deliver(&channel, outbound).await.map(|posted| (posted, code)))
     }
 
-    /// Gives a parcel to its platform, and counts what came of it.
-    pub(crate) async fn parcel(
+    /// What is said about a request to one person or place.
+    fn card(&self, ask: &Ask, context: CardContext<'_>) -> MessageCard {
+        MessageCard::of(ask, &self.gateway.directory(), self.gateway.now(), context)
+    }
+
+    /// Sends a message on its channel, and counts what came of it.
+    pub(crate) async fn deliver(
         &self,
         channel: &Arc<dyn Channel>,
-        parcel: Parcel<'_>,
-    ) -> Result<Posted, Came> {
-        let sent = channel.deliver(parcel).await;
-        tally(channel.medium(), "sent", &sent);
+        outbound: OutboundMessage<'_>,
+    ) -> Result<PostedMessage, Came> {
+        let sent = channel.deliver(outbound).await;
+        tally(channel.name(), "sent", &sent);
         sent.map_err(|failed| self.came(failed))
     }
 
     /// What a failure means for the delivery.
-    pub(crate) fn came(&self, failed: Failed) -> Came {
+    pub(crate) fn came(&self, failed: DeliveryError) -> Came {
         match failed {
-            Failed::Never { why } => Came::Never { error: why },
-            Failed::Later { why, after } => {
+            DeliveryError::Gone { .. } => Came::Gone,
+            DeliveryError::Never { why } => Came::Never { error: why },
+            DeliveryError::Later { why, after } => {
                 let at = after.map(|after| self.gateway.now().plus_seconds(after.as_secs().max(1)));
                 Came::Later { at, error: why }
             }
         }
     }
 
-    /// The page of the request: whoever we know signs in there; whoever we do not, comes by a link that
-    /// is good for this request alone.
-    async fn link_for(
+    /// Makes the link work by which somebody we do not know comes to the page. Returns the ask with it if
+    /// it did not work before.
+    async fn grant_link(
         &self,
         ask: &Ask,
         recipient: &Recipient<'_>,
         name: Digest,
-    ) -> Result<String, StoreError> {
-        if recipient.human.is_some() {
-            return Ok(self.link(&paths::request(ask.id)));
+    ) -> Result<Option<Ask>, StoreError> {
+        let hash = self.review_hash(name);
+        if recipient.human.is_some() || ask.is_granted(Purpose::Review, &hash) {
+            return Ok(None);
         }
-        let hash = Digest::of(self.secrets.review(&name).as_bytes());
-        if !ask.is_granted(Purpose::Review, &hash) {
-            // Only what goes to an address that a person verified proves more than the agent's word.
-            let sent_to = ask.place_owner(&self.gateway.directory()).cloned();
-            let grant = Grant { purpose: Purpose::Review, hash, sent_to };
-            let grant = Command::Grant(ask.id, vec![grant]);
-            self.gateway.run(Actor::System, grant).await?;
+        // Only what goes to an address that a person verified, and nowhere else, proves more than the
+        // agent's word. The agent reads a copy that it is sent, and what an app of its own says.
+        let shared = dialects::a2h::is_copied(ask) || dialects::a2h::by_own_app(ask);
+        let owner = ask.place_owner(&self.gateway.directory()).filter(|_| !shared).cloned();
+        let grant = AskCommand::Grant(ask.id, vec![Grant::delivered(hash, owner)]);
+        Ok(self.gateway.run(Actor::System, grant).await?.ask)
+    }
+
+    /// The page of the request: whoever we know signs in there; whoever we do not, comes by a link that
+    /// is good for this request alone.
+    fn link_for(&self, ask: &Ask, recipient: &Recipient<'_>, name: Digest) -> String {
+        match recipient.human {
+            Some(_) => self.link(&paths::request(ask.id)),
+            None => self.guests_link(ask, name),
         }
-        Ok(self.guests_link(ask, name))
+    }
+
+    /// The hash of the review link in a message.
+    pub(crate) fn review_hash(&self, name: Digest) -> Digest {
+        Digest::of(self.secrets.review(&name).as_bytes())
     }
 
     /// The page of the request, for whoever got this message where the agent wanted it put.
@@ -304,50 +339,66 @@ impl App {
     }
 
     /// Whoever a message is for, as one who answers it.
-    fn addressee_of(ask: &Ask, recipient: &Recipient<'_>) -> Actor {
+    fn addressee_of(&self, ask: &Ask, recipient: &Recipient<'_>) -> Actor {
         let via = via(&recipient.means);
         match recipient.human {
             Some(human) => {
-                Actor::Human { id: human.id.clone(), via, assurance: Assurance::Channel }
+                // Whether a reply by email is verified shows when it comes.
+                let verifies =
+                    self.channels.email.as_ref().is_some_and(|email| email.verifies_senders());
+                let assurance = match via {
+                    Via::Email if !verifies => Assurance::Link,
+                    _ => Assurance::Channel,
+                };
+                Actor::Human { id: human.id.clone(), via, assurance }
             }
             None => super::hear::guest(ask, via, &recipient.means, somebody(ask), None),
         }
     }
 
-    async fn notice_letter(
+    async fn notification_email(
         &self,
         ask: &Ask,
         sending: &Sending<'_>,
         recipient: &Recipient<'_>,
         link: String,
         origin: Option<&Origin>,
-    ) -> Result<crate::mail::Letter, StoreError> {
+    ) -> Result<Email, StoreError> {
         let settings = self.link(paths::NOTICES);
         let (why, zone) = (sending.told.why, &recipient.zone);
-        let ways = self.ways(ask, &Self::addressee_of(ask, recipient)).await?;
-        let wish = dialects::a2h::letter_wish(ask).unwrap_or_default();
+        let options = self.ways(ask, &self.addressee_of(ask, recipient)).await?;
+        let wish = dialects::a2h::email_wish(ask).unwrap_or_default();
         let wish = begun::below(wish, origin);
         let page =
             wish.template.as_ref().and_then(|template| Self::agents_page(ask, template, &link));
-        let card = self.card(ask, Around { why: Some(why), link, zone, ways });
-        let letter = NoticeLetter {
+        let card = self.card(ask, CardContext { why: Some(why), link, zone, options });
+        let email = NotificationEmail {
             to: &recipient.address,
             ask: ask.id,
             since: sending.chain.map_or(sending.since, |chain| chain.since),
             why,
             card: &card,
             settings: recipient.human.map(|_| settings.as_str()),
-            reply_to: self.mail.as_ref().and_then(|mail| mail.reply_to(ask.id, &recipient.means)),
+            reply_to: self.reply_address(ask, recipient),
             wish,
             page,
             now: self.gateway.now(),
         };
-        Ok(letter.letter())
+        Ok(email.email())
+    }
+
+    /// The address for answers by email. An email to a person we know has none if the agent has it copied
+    /// to others: each of them could answer in the name of that person.
+    fn reply_address(&self, ask: &Ask, recipient: &Recipient<'_>) -> Option<String> {
+        if recipient.human.is_some() && dialects::a2h::is_copied(ask) {
+            return None;
+        }
+        self.channels.email.as_ref()?.reply_to(ask.id, &recipient.means)
     }
 
     /// The page an agent laid out for its letter. One that cannot be made loses nothing: the usual letter
     /// is sent (A2H-090).
-    fn agents_page(ask: &Ask, template: &str, link: &str) -> Option<Rendered> {
+    fn agents_page(ask: &Ask, template: &str, link: &str) -> Option<AgentPage> {
         let event = dialects::a2h::call(ask, dialects::a2h::Beside::default())?;
         let mut base_url: Url = link.parse().ok()?;
         let token = base_url.query().map(ToOwned::to_owned);
@@ -358,8 +409,8 @@ impl App {
                 "v1beta2.human_contact"
             }
         };
-        let known = Known { event: &event, base_url: &base_url, kind };
-        let mut page = template::render(template, known)
+        let context = TemplateContext { event: &event, base_url: &base_url, kind };
+        let mut page = template::render(template, context)
             .inspect_err(|broken| tracing::warn!(ask = %ask.id, error = %broken, "a template of an agent makes no letter"))
             .ok()?;
         // Whoever we do not know comes by a link of their own: its token goes into every link.
@@ -377,7 +428,9 @@ impl App {
     async fn note_failure(&self, sending: &Sending<'_>, came: &Came) -> Result<(), StoreError> {
         let (error, last) = match came {
             Came::Told | Came::Nothing | Came::Held { .. } | Came::Gone => return Ok(()),
-            Came::Later { error, .. } => (error, sending.attempt >= ATTEMPTS),
+            Came::Later { error, .. } | Came::OverQuota { error, .. } => {
+                (error, sending.attempt >= ATTEMPTS)
+            }
             Came::Never { error } => (error, true),
         };
         let store = self.gateway.store();
@@ -402,7 +455,7 @@ impl App {
         let Some(ask) = self.gateway.ask(message.ask).await?.filter(|ask| !ask.is_open()) else {
             return Ok(Settlement::Done);
         };
-        let channel = self.platforms.named(&message.medium);
+        let channel = self.channels.named(&message.medium);
         let failed = match (channel, &message.posted) {
             (Some(channel), Some(id)) => {
                 let directory = self.gateway.directory();
@@ -413,21 +466,25 @@ impl App {
                     Some(_) => self.link(&paths::request(ask.id)),
                     None => self.guests_link(&ask, name),
                 };
-                let around = Around { why: None, link, zone: &zone, ways: Ways::default() };
-                let rendered = rendered(&**channel, &ask, &self.card(&ask, around));
-                let posted = Posted { id: id.clone(), thread: None, place: message.place.clone() };
+                let options = AnswerOptions::default();
+                let context = CardContext { why: None, link, zone: &zone, options };
+                let rendered = rendered(&*channel, &ask, &self.card(&ask, context));
+                let posted =
+                    PostedMessage { id: id.clone(), thread: None, place: message.place.clone() };
                 let token = match message.human {
-                    None => self.lent(&ask).await?.unwrap_or(None),
+                    None => self.gateway.borrowed_bot_token(&ask).await?.unwrap_or(None),
                     Some(_) => None,
                 };
                 let updated = channel.update(&posted, &rendered, token.as_ref()).await;
-                tally(channel.medium(), "updated", &updated);
+                tally(channel.name(), "updated", &updated);
                 updated.err()
             }
             _ => None,
         };
         let now = self.gateway.now();
-        if let Some(Failed::Later { why, after }) = failed.as_ref().filter(|_| attempt < ATTEMPTS) {
+        if let Some(DeliveryError::Later { why, after }) =
+            failed.as_ref().filter(|_| attempt < ATTEMPTS)
+        {
             let again = retry_at(now, attempt);
             let at = after.map(|after| now.plus_seconds(after.as_secs()).max(again));
             let back = at.and_then(|at| self.put_back(at, since));
@@ -438,7 +495,7 @@ impl App {
             tracing::warn!(error = %failed, "a message could not be changed although its request is over");
         }
         if message.human.is_none() {
-            self.give_back(&ask).await?;
+            self.gateway.return_bot_token(&ask).await?;
         }
         store.put_message(Message { over: true, updated_at: now, ..message }).await?;
         Ok(Settlement::Done)
@@ -446,9 +503,9 @@ impl App {
 }
 
 /// A card as its platform takes it; in Slack as plain text, where the agent wants that (A2H-085).
-fn rendered(channel: &dyn Channel, ask: &Ask, card: &Card) -> Value {
-    if channel.medium() == Medium::Slack && dialects::a2h::wants_plain_text(ask) {
-        return ::channels::slack::plain(card);
+fn rendered(channel: &dyn Channel, ask: &Ask, card: &MessageCard) -> Value {
+    if channel.name() == slack::NAME && dialects::a2h::wants_plain_text(ask) {
+        return slack::plain(card);
     }
     channel.render(card)
 }
@@ -458,7 +515,7 @@ pub(crate) fn delayed(exceeded: &Exceeded) -> Came {
     let (per, quota) = (exceeded.per.as_str(), exceeded.metric.as_str());
     metrics::counter!("countersign_quota_delayed_total", "per" => per, "quota" => quota)
         .increment(1);
-    Came::Later { at: exceeded.resets_at, error: exceeded.to_string() }
+    Came::OverQuota { until: exceeded.resets_at, error: exceeded.to_string() }
 }
 
 /// For so many seconds it is borne that a platform takes no more, before it counts as a failure.
@@ -494,13 +551,12 @@ pub(crate) fn address(human: &Human, mark: &Digest) -> Option<(Means, String)> {
     profile.may_tell(&means).then_some((means, address))
 }
 
-fn tally<T>(medium: Medium, what: &'static str, outcome: &Result<T, Failed>) {
+fn tally<T>(channel: &'static str, what: &'static str, outcome: &Result<T, DeliveryError>) {
     let result = match outcome {
         Ok(_) => "done",
-        Err(Failed::Later { .. }) => "later",
-        Err(Failed::Never { .. }) => "refused",
+        Err(DeliveryError::Later { .. }) => "later",
+        Err(DeliveryError::Never { .. } | DeliveryError::Gone { .. }) => "refused",
     };
-    let medium = medium.as_str();
-    metrics::counter!("countersign_messages_total", "channel" => medium, "what" => what, "result" => result)
+    metrics::counter!("countersign_messages_total", "channel" => channel, "what" => what, "result" => result)
         .increment(1);
 }

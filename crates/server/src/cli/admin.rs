@@ -6,15 +6,16 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use gateway::Gateway;
+use gateway::clock::SystemClock;
+use gateway::files::Files;
+use gateway::installation::Installation;
 use kernel::{Actor, Command, HumanId};
 use reqwest::Method;
 use serde_json::Value;
 
 use super::remote::{Remote, Server};
-use crate::clock::SystemClock;
 use crate::config::{Config, Database, DatabaseUrl, Secret, Settings, variable};
-use crate::gateway::Gateway;
-use crate::home::Home;
 
 /// Where to do it. The environment does not decide it: only what is said on the command line means
 /// the folder of a stopped server.
@@ -47,6 +48,7 @@ pub(super) enum Admin {
 pub(super) struct Offline {
     pub(super) gateway: Gateway,
     pub(super) config: Config,
+    pub(super) files: Files,
 }
 
 impl Place {
@@ -64,21 +66,26 @@ impl Place {
         let Self { data, database, config, .. } = self;
         let usual = data.is_none() && database.is_none();
         let named = |name| variable(name).filter(|_| usual);
+        let master_key_file = variable("COUNTERSIGN_MASTER_KEY_FILE").map(PathBuf::from);
+        let master_key = variable("COUNTERSIGN_MASTER_KEY").map(Secret::new);
         let settings = Settings {
             data: data.or_else(|| named("COUNTERSIGN_DATA").map(PathBuf::from)),
             database: database.or_else(|| named("COUNTERSIGN_DATABASE")?.parse().ok()),
-            master_key: variable("COUNTERSIGN_MASTER_KEY").map(Secret::new),
+            master_key: master_key.filter(|_| master_key_file.is_none()),
+            master_key_file,
             ..settings
         };
         let config = settings.complete(config.as_deref())?.check()?;
-        if let Database::Sqlite(path) = &config.database
+        if let Database::Sqlite(path) = &config.location.database
             && !path.exists()
         {
             bail!("there is no database at {}", path.display());
         }
-        let home = Home::open(&config, Arc::new(SystemClock), false).await?;
-        let gateway = Gateway::new(home.store, home.clock);
-        Ok((Admin::Offline(Box::new(Offline { gateway, config })), json))
+        let installation =
+            Installation::open(&config.location, Arc::new(SystemClock), false).await?;
+        let gateway = Gateway::new(installation.store, installation.clock);
+        let files = installation.files;
+        Ok((Admin::Offline(Box::new(Offline { gateway, config, files })), json))
     }
 }
 
@@ -102,7 +109,7 @@ impl Admin {
 
 impl Offline {
     /// Does something as the operator.
-    pub(super) async fn run(&self, command: Command) -> anyhow::Result<()> {
+    pub(super) async fn run(&self, command: impl Into<Command>) -> anyhow::Result<()> {
         self.gateway.run(Actor::System, command).await?;
         Ok(())
     }

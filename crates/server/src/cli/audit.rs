@@ -10,6 +10,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use dialects::proof::Jwks;
+use gateway::audit::{Against, Export, Report, check, check_export};
+use gateway::clock::SystemClock;
+use gateway::feed_head;
+use gateway::installation::{self, Access};
+use gateway::sealed_head::{HeadFile, Heads};
+use gateway::signing::{self, Signer};
+use gateway::vault::Vault;
 use kernel::audit::Digest;
 use serde_json::{Value, json};
 use store::{Clock, Store};
@@ -17,14 +24,7 @@ use store::{Clock, Store};
 use super::bar::Bar;
 use super::output::say;
 use super::{Exit, Stored};
-use crate::audit::{Against, Export, Report, check, check_export};
-use crate::clock::SystemClock;
 use crate::config::Database;
-use crate::feed_head;
-use crate::home::{self, Access};
-use crate::mark::{Mark, Marked};
-use crate::signing::{self, Signer};
-use crate::vault::Vault;
 
 #[derive(Args)]
 pub(super) struct Audit {
@@ -104,16 +104,24 @@ impl Verify {
         } else {
             let config = self.stored.config()?;
             // Before the store: by then it has this block at least.
-            let marked = match config.database {
-                Database::Memory => Marked::default(),
-                Database::Sqlite(_) | Database::Postgres(_) => Mark::of(&config.data).load()?,
+            let marked = match config.location.database {
+                Database::Memory => Heads::default(),
+                Database::Sqlite(_) | Database::Postgres(_) => {
+                    HeadFile::of(&config.location.data).load()?
+                }
             };
-            let store = home::look(&config).await?;
+            let store = installation::look(&config.location).await?;
             let keys = match keys {
                 Some(keys) => keys,
-                None => installed_keys(home::vault(&config, Access::Look).await?, &store).await?,
+                None => {
+                    installed_keys(
+                        installation::vault(&config.location, Access::Look).await?,
+                        &store,
+                    )
+                    .await?
+                }
             };
-            let marked = ours(marked, &config.database, &store).await?;
+            let marked = ours(marked, &config.location.database, &store).await?;
             let sealed = marked.sealed.map(|sealed| (sealed.n, sealed.hash));
             let known = self.since_block.or(sealed);
             let against = Against { keys, known, marked, quick: self.quick };
@@ -128,17 +136,13 @@ impl Verify {
 
 /// What was kept of this database. A node keeps no block, and its folder may have been used with
 /// another database before, which is no loss of this one.
-async fn ours(
-    marked: Marked,
-    database: &Database,
-    store: &Arc<dyn Store>,
-) -> anyhow::Result<Marked> {
+async fn ours(marked: Heads, database: &Database, store: &Arc<dyn Store>) -> anyhow::Result<Heads> {
     let Database::Postgres(_) = database else { return Ok(marked) };
     match marked.head {
         Some(head) if !feed_head::is_foreign(store, head).await? => {
-            Ok(Marked { sealed: None, ..marked })
+            Ok(Heads { sealed: None, ..marked })
         }
-        Some(_) | None => Ok(Marked::default()),
+        Some(_) | None => Ok(Heads::default()),
     }
 }
 
@@ -227,8 +231,8 @@ pub(super) fn tell_in_words(report: &Report, took: Duration) {
 impl ExportArgs {
     async fn run(self) -> anyhow::Result<Exit> {
         let config = self.stored.config()?;
-        let store = home::look(&config).await?;
-        let vault = home::vault(&config, Access::Look).await?;
+        let store = installation::look(&config.location).await?;
+        let vault = installation::vault(&config.location, Access::Look).await?;
         let none = format!("there is no key to sign the export with in {}", vault.place());
         let signer = Signer::find(vault).await?.context(none)?;
         let last = store.last_block().await?;

@@ -10,6 +10,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::Args;
+use gateway::audit::{Against, Report, check};
+use gateway::sealed_head::HeadFile;
+use gateway::vault::Vault;
+use gateway::vault::file::KeyFile;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use store::Store;
@@ -19,10 +23,7 @@ use super::audit::{installed_keys, report_json, tell_in_words};
 use super::bar::Bar;
 use super::output::say;
 use super::{Exit, Stored};
-use crate::audit::{Against, Report, check};
 use crate::config::Database;
-use crate::mark::Mark;
-use crate::vault::Vault;
 
 const DATABASE: &str = "countersign.db";
 const KEYS: &str = "server-keys.json";
@@ -60,7 +61,7 @@ struct Uploads {
 impl Backup {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let config = self.stored.config()?;
-        let database = match &config.database {
+        let database = match &config.location.database {
             Database::Sqlite(database) => database,
             Database::Postgres(_) => bail!(
                 "the database is PostgreSQL: use pg_dump or your provider's backups, see \
@@ -71,7 +72,7 @@ impl Backup {
         if !database.exists() {
             bail!("there is no database at {}", database.display());
         }
-        let keys = config.data.join(KEYS);
+        let keys = config.location.data.join(KEYS);
         if !keys.exists() {
             bail!("there is no {}: give the --data folder of this database", keys.display());
         }
@@ -95,16 +96,16 @@ impl Backup {
         // 3. the signing keys: a key is stored before it signs, so every block of the copy has its key;
         // 4. the uploads: a file is kept before an answer names it.
         let (started, mut bar) = (Instant::now(), Bar::new());
-        let marked = Mark::of(&config.data).load()?;
-        Mark::of(folder).change(|copy| copy.clone_from(&marked))?;
+        let marked = HeadFile::of(&config.location.data).load()?;
+        HeadFile::of(folder).change(|copy| copy.clone_from(&marked))?;
         let copy = folder.join(DATABASE);
         Sqlite::backup(database, &copy, &mut |done, all| bar.copied("database", done, all))
             .with_context(|| format!("cannot copy {}", database.display()))?;
-        copy_file(&keys, &folder.join(KEYS))?;
+        KeyFile::of(&config.location.data, None).copy_to(folder)?;
         // A bucket has copies of its own, or should have: what is in it is not brought here.
-        let uploads = match &config.bucket {
+        let uploads = match &config.location.bucket {
             Some(_) => Uploads::default(),
-            None => copy_uploads(&config.data.join(FILES), &folder.join(FILES), &mut bar)?,
+            None => copy_uploads(&config.location.data.join(FILES), &folder.join(FILES), &mut bar)?,
         };
         sync(folder)?;
         let copied = started.elapsed();
@@ -123,7 +124,8 @@ impl Backup {
         fs::rename(folder, &to).with_context(|| format!("cannot make {}", to.display()))?;
         let _ = draft.keep();
         sync(parent)?;
-        let (checked, elsewhere) = (checking.elapsed(), config.bucket.map(|at| at.to_string()));
+        let (checked, elsewhere) =
+            (checking.elapsed(), config.location.bucket.map(|at| at.to_string()));
         let done = Done { to: &to, bytes, uploads, elsewhere, copied, report, checked };
         Ok(done.tell(self.json))
     }

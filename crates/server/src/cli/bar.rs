@@ -1,9 +1,9 @@
 //! A bar on the terminal; a courtesy, so a closed terminal is no reason to stop.
 
+use gateway::audit::Progress;
+
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
-
-use crate::audit::Progress;
 
 /// How often progress is shown.
 const SHOWN_EVERY: Duration = Duration::from_millis(100);

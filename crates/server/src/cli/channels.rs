@@ -3,19 +3,18 @@
 
 use std::sync::Arc;
 
-use ::channels::{Card, Channel, Medium, Parcel};
-use anyhow::{Context, bail};
+use ::channels::{Channel, ChannelRegistry, OutboundMessage};
+use anyhow::bail;
 use clap::{Args, Subcommand};
+use gateway::clock::SystemClock;
 use store::Clock;
 use tokio_util::sync::CancellationToken;
 
 use super::output::say;
 use super::{Exit, Local};
-use crate::channels::wired::Platforms;
-use crate::clock::SystemClock;
+use crate::channels::open::{self, ChannelEnvironment};
 use crate::config::Config;
-use crate::mail::Mailer;
-use crate::mail::channel::Mail;
+use views::message_card::MessageCard;
 
 #[derive(Args)]
 pub(super) struct Channels {
@@ -66,8 +65,8 @@ impl Channels {
 impl List {
     fn run(self) -> anyhow::Result<Exit> {
         let config = self.local.settings.complete(self.local.config.as_deref())?.check()?;
-        let platforms = open(&config)?;
-        let names: Vec<&str> = platforms.iter().map(|(medium, _)| medium.as_str()).collect();
+        let channels = open(&config)?;
+        let names: Vec<&str> = channels.addressable().map(|channel| channel.name()).collect();
         if self.json {
             say!("{}", serde_json::json!({ "channels": names }));
         } else if names.is_empty() {
@@ -85,9 +84,9 @@ impl Test {
     async fn run(self) -> anyhow::Result<Exit> {
         let Self { channel: name, to, local, json } = self;
         let config = local.settings.complete(local.config.as_deref())?.check()?;
-        let platforms = open(&config)?;
-        let Some(channel) = platforms.named(&name) else {
-            let known: Vec<&str> = Medium::ALL.iter().map(|medium| medium.as_str()).collect();
+        let channels = open(&config)?;
+        let Some(channel) = channels.named(&name) else {
+            let known: Vec<&str> = ChannelRegistry::names().collect();
             if known.contains(&name.as_str()) {
                 bail!("{name} is not set up: docs/channels says how");
             }
@@ -96,7 +95,7 @@ impl Test {
         let (checked, sent) = match channel.check().await {
             Ok(found) => {
                 let sent = match &to {
-                    Some(to) => Some(send(channel, to, &config).await),
+                    Some(to) => Some(send(&channel, to, &config).await),
                     None => None,
                 };
                 (Ok(found), sent)
@@ -134,25 +133,19 @@ async fn send(channel: &Arc<dyn Channel>, to: &str, config: &Config) -> Result<S
     let now = SystemClock.now();
     let words = "This is a test. When a request waits for you, it comes here.".to_owned();
     let title = "Countersign can reach you here".to_owned();
-    let message = channel.render(&Card::plain(title, words, config.public_url.to_string()));
+    let message = channel.render(&MessageCard::plain(title, words, config.public_url.to_string()));
     let key = format!("test.{}", now.millis());
-    let parcel = Parcel { to, message: &message, key: &key, thread: None, token: None, now };
-    match channel.deliver(parcel).await {
+    match channel.deliver(OutboundMessage::new(to, &message, &key, now)).await {
         Ok(posted) => Ok(format!("sent, and known there as {}", posted.id)),
         Err(failed) => Err(failed.to_string()),
     }
 }
 
-/// The platforms of these settings, as the server opens them.
-pub(super) fn open(config: &Config) -> anyhow::Result<Platforms> {
+/// The channels of these settings, as the server opens them. Nothing is answered here, so no reply address
+/// has to be signed with the server's own key.
+pub(super) fn open(config: &Config) -> anyhow::Result<ChannelRegistry> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let mailer = config.sign_in.smtp.as_ref().map(Mailer::new).transpose().context("smtp_url")?;
-    // Nothing is answered here, so no address has to be signed with the server's own key.
-    let answers = config.channels.replies.as_ref().map(|replies| (replies, [0; 32]));
-    let mail = mailer.map(|mailer| {
-        let stop = CancellationToken::new();
-        Mail::new(Arc::new(mailer), Arc::clone(&clock), answers, stop)
-    });
-    let mail = mail.transpose()?.map(Arc::new);
-    Platforms::open(&config.channels, &clock, mail.as_ref())
+    let stop = CancellationToken::new();
+    let around = ChannelEnvironment { clock: &clock, wall_clock: &clock, stop: &stop };
+    open::open((*config.channels).clone(), &around)
 }

@@ -6,22 +6,23 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
-use ::channels::Medium;
+use ::channels::email;
 use axum_server::tls_rustls::RustlsConfig;
 use clap::Args;
+use gateway::clock::SystemClock;
+use gateway::files::Files;
+use gateway::ids::Ids;
+use gateway::installation;
+use gateway::oidc::Provider;
+use gateway::passkeys::Passkeys;
+use gateway::verification::ProofIssuer;
 use kernel::AgentId;
 use kernel::directory::Project;
 use store::Clock;
 
 use super::output::say;
 use super::{Exit, Local, channels};
-use crate::clock::SystemClock;
-use crate::config::{Bucket, Config, Database, ProofIssuer, unknown_variables};
-use crate::files::Files;
-use crate::home;
-use crate::ids::Ids;
-use crate::oidc::Provider;
-use crate::passkeys::Passkeys;
+use crate::config::{Bucket, Config, Database, unknown_variables};
 
 #[derive(Args)]
 pub(super) struct Doctor {
@@ -107,8 +108,8 @@ fn applied_text(config: &Config) -> String {
     [
         format!("listen      {}", listen.join(", ")),
         format!("public_url  {}", config.public_url),
-        format!("database    {}", config.database),
-        format!("data        {}", config.data.display()),
+        format!("database    {}", config.location.database),
+        format!("data        {}", config.location.data.display()),
         format!("files       {}", where_files_are(config)),
         format!("tls         {}", if config.tls.is_some() { "built in" } else { "off" }),
         format!("rate_limit  {} a second per key", config.rate_limit),
@@ -176,8 +177,8 @@ fn mail(config: &Config) -> String {
 
 /// The platforms people are told on.
 fn set_up(config: &Config) -> String {
-    let platforms = channels::open(config).unwrap_or_default();
-    let all: Vec<&str> = platforms.iter().map(|(medium, _)| medium.as_str()).collect();
+    let channels = channels::open(config).unwrap_or_default();
+    let all: Vec<&str> = channels.addressable().map(|channel| channel.name()).collect();
     if all.is_empty() { "off".to_owned() } else { all.join(", ") }
 }
 
@@ -211,7 +212,7 @@ async fn look(config: &Config) -> Vec<Finding> {
     }
     findings.push(found);
     findings.extend(anchoring(config));
-    if let Some(bucket) = &config.bucket {
+    if let Some(bucket) = &config.location.bucket {
         findings.push(files(bucket).await);
     }
     for (agent, command) in &config.runtime_commands {
@@ -237,15 +238,15 @@ async fn look(config: &Config) -> Vec<Finding> {
         Err(error) => {
             findings.push(Finding::new("channels", false, format!("{error:#}")));
         }
-        Ok(platforms) => {
-            for (medium, channel) in platforms.iter() {
+        Ok(channels) => {
+            for channel in channels.addressable() {
                 let (ok, says) = match channel.check().await {
                     Ok(says) => (true, says),
                     Err(failed) => (false, failed.to_string()),
                 };
-                findings.push(match medium {
-                    Medium::Email => Finding::new("mail", ok, format!("{}: {says}", mail(config))),
-                    medium => Finding::new(medium.as_str(), ok, says),
+                findings.push(match channel.name() {
+                    email::NAME => Finding::new("mail", ok, format!("{}: {says}", mail(config))),
+                    name => Finding::new(name, ok, says),
                 });
             }
         }
@@ -265,12 +266,12 @@ async fn look(config: &Config) -> Vec<Finding> {
 /// could have said so.
 async fn kept(config: &Config) -> Vec<Finding> {
     let what = "retention";
-    match &config.database {
+    match &config.location.database {
         Database::Memory => return Vec::new(),
         Database::Sqlite(path) if !path.exists() => return Vec::new(),
         Database::Sqlite(_) | Database::Postgres(_) => {}
     }
-    let directory = match home::directory(config).await {
+    let directory = match installation::directory(&config.location).await {
         Ok(directory) => directory,
         Err(error) => return vec![Finding::new(what, false, format!("{error:#}"))],
     };
@@ -288,19 +289,21 @@ async fn kept(config: &Config) -> Vec<Finding> {
 
 /// Whether the database can be used.
 async fn database(config: &Config) -> Finding {
-    let shown = &config.database;
+    let shown = &config.location.database;
     let (ok, says) = match shown {
         Database::Memory => (true, "in memory: nothing is kept".to_owned()),
         Database::Sqlite(path) if !path.exists() => {
             (true, format!("{shown} will be made on first start"))
         }
-        Database::Postgres(_) if config.master_key.is_none() => {
+        Database::Postgres(_) if config.location.master_key.is_none() => {
             (false, format!("{shown} needs master_key, the same on every node"))
         }
-        Database::Sqlite(_) | Database::Postgres(_) => match home::look(config).await {
-            Ok(_) => (true, format!("{shown} can be read")),
-            Err(error) => (false, format!("{shown}: {error:#}")),
-        },
+        Database::Sqlite(_) | Database::Postgres(_) => {
+            match installation::look(&config.location).await {
+                Ok(_) => (true, format!("{shown} can be read")),
+                Err(error) => (false, format!("{shown}: {error:#}")),
+            }
+        }
     };
     Finding::new("database", ok, says)
 }
@@ -308,10 +311,10 @@ async fn database(config: &Config) -> Finding {
 /// How durable the commits of a database server are, and the head of the feed this node keeps.
 async fn durability(config: &Config) -> Vec<Finding> {
     let what = "durability";
-    if !matches!(config.database, Database::Postgres(_)) {
+    if !matches!(config.location.database, Database::Postgres(_)) {
         return Vec::new();
     }
-    let found = match home::look(config).await {
+    let found = match installation::look(&config.location).await {
         Ok(store) => store.durability().await.map_err(anyhow::Error::from),
         Err(error) => Err(error),
     };
@@ -335,13 +338,13 @@ async fn durability(config: &Config) -> Vec<Finding> {
     );
     let mut findings = vec![Finding::new(what, true, says)];
     findings.extend(found.warnings().into_iter().map(|why| Finding::warning(what, why)));
-    let head = if config.data.is_dir() {
-        Finding::new("feed head", true, format!("kept in {}", config.data.display()))
+    let head = if config.location.data.is_dir() {
+        Finding::new("feed head", true, format!("kept in {}", config.location.data.display()))
     } else {
         let says = format!(
             "not kept on this node: make the folder {} on a disk of its own, and a database that lost \
              acknowledged events is noticed at the next start",
-            config.data.display()
+            config.location.data.display()
         );
         Finding::warning("feed head", says)
     };
@@ -351,15 +354,15 @@ async fn durability(config: &Config) -> Vec<Finding> {
 
 /// Whether the server's keys are there, once there is a record.
 async fn keys(config: &Config) -> Vec<Finding> {
-    match &config.database {
+    match &config.location.database {
         Database::Memory => return Vec::new(),
         Database::Sqlite(path) if !path.exists() => return Vec::new(),
         Database::Sqlite(_) | Database::Postgres(_) => {}
     }
     let looked = async {
-        let vault = home::vault(config, home::Access::Look).await?;
+        let vault = installation::vault(&config.location, installation::Access::Look).await?;
         let there = vault.read().await?.is_some();
-        let store = home::look(config).await?;
+        let store = installation::look(&config.location).await?;
         anyhow::Ok((vault.place(), there || store.last_position().await? == 0))
     };
     vec![match looked.await {
@@ -377,7 +380,7 @@ async fn keys(config: &Config) -> Vec<Finding> {
 
 /// Whether blocks are known anywhere else.
 fn anchoring(config: &Config) -> Option<Finding> {
-    if matches!(config.database, Database::Memory) || config.dev {
+    if matches!(config.location.database, Database::Memory) || config.dev {
         return None;
     }
     let what = "anchoring";
@@ -396,9 +399,9 @@ fn anchoring(config: &Config) -> Option<Finding> {
 
 /// Where uploads and artifacts are.
 fn where_files_are(config: &Config) -> String {
-    match (&config.bucket, &config.database) {
+    match (&config.location.bucket, &config.location.database) {
         (Some(bucket), _) => bucket.to_string(),
-        (None, Database::Sqlite(_)) => config.data.join("files").display().to_string(),
+        (None, Database::Sqlite(_)) => config.location.data.join("files").display().to_string(),
         (None, Database::Postgres(_)) => "in the database".to_owned(),
         (None, Database::Memory) => "in memory".to_owned(),
     }
@@ -420,7 +423,7 @@ async fn files(bucket: &Bucket) -> Finding {
 
 /// Whether a server has the database open.
 fn is_running(config: &Config) -> bool {
-    let Database::Sqlite(path) = &config.database else { return false };
+    let Database::Sqlite(path) = &config.location.database else { return false };
     let mut lock = path.clone().into_os_string();
     lock.push(".lock");
     let Ok(lock) = File::open(lock) else { return false };

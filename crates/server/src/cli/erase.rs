@@ -5,6 +5,8 @@ use std::io::IsTerminal;
 use anyhow::bail;
 use clap::Args;
 use dialects::native::{Erased, PersonView};
+use gateway::blobs::Blobs;
+use gateway::erasure::Erasure;
 use kernel::{ArtifactId, HumanId, TaskId};
 use reqwest::Method;
 
@@ -41,18 +43,23 @@ pub(super) struct Sure {
 impl Sure {
     /// Asks on the terminal, unless `--yes` was given. Fails where nobody can be asked.
     fn confirmed(&self, what: &str) -> anyhow::Result<bool> {
-        if self.yes {
-            return Ok(true);
-        }
-        if !std::io::stdin().is_terminal() {
-            bail!("Erasing {what} can't be undone: repeat the command with --yes");
-        }
-        let text = format!("Erasing {what} can't be undone. Type yes to erase: ");
-        let sure = prompt(&text)?.is_some_and(|said| said.eq_ignore_ascii_case("yes"));
+        let sure = self.confirmed_to("Erasing", "erase", what)?;
         if !sure {
             say!("Nothing was erased.");
         }
         Ok(sure)
+    }
+
+    /// The same for something else that cannot be undone.
+    pub(super) fn confirmed_to(&self, doing: &str, verb: &str, what: &str) -> anyhow::Result<bool> {
+        if self.yes {
+            return Ok(true);
+        }
+        if !std::io::stdin().is_terminal() {
+            bail!("{doing} {what} can't be undone: repeat the command with --yes");
+        }
+        let text = format!("{doing} {what} can't be undone. Type yes to {verb}: ");
+        Ok(prompt(&text)?.is_some_and(|said| said.eq_ignore_ascii_case("yes")))
     }
 }
 
@@ -115,7 +122,9 @@ pub(super) async fn erase_person(place: Place, id: &HumanId, sure: &Sure) -> any
             Some(person)
         }
         Admin::Offline(offline) => {
-            offline.gateway.erase_person(kernel::Actor::System, id).await?;
+            let blobs = Blobs::new(offline.files.clone(), offline.gateway.clone());
+            let erasure = Erasure::new(offline.gateway.clone(), blobs);
+            erasure.erase_person(kernel::Actor::System, id).await?;
             offline.gateway.directory().human(id).map(PersonView::from)
         }
     };

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use gateway::csv_export;
 use reqwest::Method;
 use serde_json::{Map, Value};
 
 use super::Exit;
 use super::output::say;
 use super::remote::Remote;
-use crate::table;
 
 #[derive(Args)]
 pub(super) struct Export {
@@ -69,7 +69,7 @@ impl Export {
             Ok(())
         };
         if self.format == Format::Csv {
-            write(&table::header())?;
+            write(&csv_export::header())?;
         }
         let mut cursor = None;
         loop {
@@ -78,7 +78,7 @@ impl Export {
             let page: Map<String, Value> = call.await.map_err(server.because())?;
             for ask in page.get("asks").and_then(Value::as_array).into_iter().flatten() {
                 let line = match self.format {
-                    Format::Csv => table::row(ask),
+                    Format::Csv => csv_export::row(ask),
                     Format::Jsonl => format!("{ask}\n"),
                 };
                 write(&line)?;

@@ -7,6 +7,8 @@ use std::time::Instant;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use futures_util::{StreamExt, TryStreamExt, stream};
+use gateway::files::{Damaged, Files};
+use gateway::installation::joined;
 use kernel::audit::Digest;
 use serde_json::json;
 use store::postgres::Options;
@@ -15,8 +17,6 @@ use super::bar::Bar;
 use super::output::say;
 use super::{Exit, Stored};
 use crate::config::{Database, FilesUrl, Settings};
-use crate::files::{Damaged, Files};
-use crate::home::joined;
 
 /// How many are under way at once: each is in memory.
 const AT_ONCE: usize = 8;
@@ -121,13 +121,13 @@ impl Copy {
 /// A place files are in, and what it is called.
 async fn place(settings: &Settings, at: Option<FilesUrl>) -> anyhow::Result<(Files, String)> {
     let config = settings.clone().with_files(at).check()?;
-    if let Some(bucket) = &config.bucket {
+    if let Some(bucket) = &config.location.bucket {
         return Ok((Files::bucket(bucket, None)?, bucket.to_string()));
     }
-    match &config.database {
+    match &config.location.database {
         Database::Memory => bail!("the database is in memory, and so are the files"),
         Database::Sqlite(_) => {
-            let folder = config.data.join("files");
+            let folder = config.location.data.join("files");
             Ok((Files::open(&folder)?, folder.display().to_string()))
         }
         Database::Postgres(url) => {

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use dialects::native::{GroupBody, GroupView};
 use kernel::ids::GroupId;
-use kernel::{Command, HumanId};
+use kernel::{DirectoryCommand, HumanId};
 
 use super::Exit;
 use super::admin::{Admin, Place};
@@ -65,7 +65,8 @@ impl Groups {
                 let members = member.into_iter().collect();
                 let body = GroupBody { id: Some(id.clone()), members };
                 let path = format!("/api/v1/groups/{id}");
-                save(place, &path, &body.clone(), Command::SaveGroup(body.named(id))).await?;
+                save(place, &path, &body.clone(), DirectoryCommand::SaveGroup(body.named(id)))
+                    .await?;
             }
         }
         Ok(Exit::Done)

@@ -2,16 +2,16 @@
 
 use clap::{Args, Subcommand};
 use dialects::native::{IssueKey, IssuedKey, KeyView};
+use gateway::bootstrap;
+use gateway::clock::SystemClock;
 use kernel::actor::Reach;
-use kernel::{Actor, AgentId, Command, HumanId, KeyId, Time};
+use kernel::{Actor, AgentId, DirectoryCommand, HumanId, KeyId, Time};
 use reqwest::Method;
 use store::Clock;
 
 use super::Exit;
 use super::admin::{Admin, Place};
 use super::output::{say, table};
-use crate::bootstrap;
-use crate::clock::SystemClock;
 
 #[derive(Args)]
 pub(super) struct Keys {
@@ -139,7 +139,7 @@ async fn list(admin: &Admin, json: bool) -> anyhow::Result<()> {
             let mut keys = Vec::new();
             for key in directory.keys() {
                 let used = offline.gateway.store().key_used(key.id).await?;
-                keys.push(KeyView::of(key, &directory, used));
+                keys.push(KeyView::of(key, &directory, used, offline.gateway.now()));
             }
             keys
         }
@@ -163,9 +163,14 @@ fn row(key: &KeyView, now: Time) -> Vec<String> {
     } else {
         "live"
     };
+    let waits = key.passkey.as_ref().filter(|passkey| passkey.confirmable && state == "live");
+    let state = match waits {
+        Some(passkey) => format!("waits until {} or confirmed", passkey.counts_from),
+        None => state.to_owned(),
+    };
     let used = key.last_used_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
     let kind = key.kind.replace('_', " ");
-    vec![key.id.to_string(), kind, key.holder.clone(), state.to_owned(), used, key.label.clone()]
+    vec![key.id.to_string(), kind, key.holder.clone(), state, used, key.label.clone()]
 }
 
 async fn create(admin: &Admin, new: IssueKey) -> anyhow::Result<IssuedKey> {
@@ -187,7 +192,7 @@ async fn confirm(admin: &Admin, id: KeyId) -> anyhow::Result<()> {
             let call = server.client.call(Method::POST, &path, None::<&()>);
             call.await.map_err(server.because())
         }
-        Admin::Offline(offline) => offline.run(Command::ConfirmPasskey(id)).await,
+        Admin::Offline(offline) => offline.run(DirectoryCommand::ConfirmPasskey(id)).await,
     }
 }
 
@@ -198,7 +203,7 @@ async fn revoke_with_tokens(admin: &Admin, id: KeyId) -> anyhow::Result<()> {
             let call = server.client.call(Method::DELETE, &path, None::<&()>);
             call.await.map_err(server.because())
         }
-        Admin::Offline(offline) => offline.run(Command::RevokeKeyWithTokens(id)).await,
+        Admin::Offline(offline) => offline.run(DirectoryCommand::RevokeKeyWithTokens(id)).await,
     }
 }
 
@@ -209,6 +214,40 @@ pub(super) async fn revoke(admin: &Admin, id: KeyId) -> anyhow::Result<()> {
             let call = server.client.call(Method::DELETE, &path, None::<&()>);
             call.await.map_err(server.because())
         }
-        Admin::Offline(offline) => offline.run(Command::RevokeKey(id)).await,
+        Admin::Offline(offline) => offline.run(DirectoryCommand::RevokeKey(id)).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dialects::native::PasskeyView;
+
+    use super::*;
+
+    #[test]
+    fn a_passkey_shows_until_when_it_waits() {
+        let now: Time = "2026-03-01T09:00:00Z".parse().unwrap();
+        let counts_from = now.plus_seconds(86_400);
+        let key = |confirmable, revoked_at| KeyView {
+            id: KeyId::new(7.into()),
+            kind: "passkey".to_owned(),
+            holder: "ada".to_owned(),
+            project: None,
+            reach: None,
+            respond: false,
+            own_app: false,
+            label: "laptop".to_owned(),
+            issued_at: now,
+            expires_at: None,
+            revoked_at,
+            last_used_at: None,
+            passkey: Some(PasskeyView { counts_from, confirmable }),
+        };
+        assert_eq!(
+            row(&key(true, None), now)[3],
+            "waits until 2026-03-02T09:00:00.000Z or confirmed"
+        );
+        assert_eq!(row(&key(false, None), now)[3], "live");
+        assert_eq!(row(&key(true, Some(now)), now)[3], "revoked");
     }
 }

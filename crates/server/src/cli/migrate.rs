@@ -8,6 +8,12 @@ use std::time::Instant;
 use anyhow::{Context, bail, ensure};
 use bytes::Bytes;
 use clap::Args;
+use gateway::audit::{Against, Report, check};
+use gateway::files::Files;
+use gateway::installation::{joined, master};
+use gateway::sealed_head::HeadFile;
+use gateway::signing::Signer;
+use gateway::vault::Vault;
 use serde_json::json;
 use store::postgres::{Occupied, Postgres, Taken};
 use store::sqlite::{Locked, Sqlite};
@@ -18,12 +24,7 @@ use super::audit::{installed_keys, report_json, tell_in_words};
 use super::backup::kept;
 use super::bar::Bar;
 use super::output::say;
-use crate::audit::{Against, Report, check};
 use crate::config::{Database, DatabaseUrl, FilesUrl, Secret, Settings, variable};
-use crate::files::Files;
-use crate::home::{joined, master};
-use crate::mark::Mark;
-use crate::vault::Vault;
 
 #[derive(Args)]
 #[command(
@@ -59,24 +60,26 @@ impl Migrate {
         let master_key = variable("COUNTERSIGN_MASTER_KEY").map(Secret::new);
         let master_key = master_key.filter(|_| master_key_file.is_none());
         let given = |database| Settings { database: Some(database), ..Settings::default() };
-        let Database::Sqlite(file) = given(from).check()?.database else {
+        let Database::Sqlite(file) = given(from).check()?.location.database else {
             bail!("--from: expected sqlite:FILE")
         };
         let nodes = Settings { database: Some(to), ..Settings::of_files() };
         let target = Settings { master_key, master_key_file, ..nodes.with_files(files) }.check()?;
-        let Database::Postgres(url) = &target.database else {
+        let Database::Postgres(url) = &target.location.database else {
             bail!("--to: expected postgres://…")
         };
         ensure!(file.exists(), "there is no database at {}", file.display());
         let folder = data.or_else(|| file.parent().map(Path::to_owned)).unwrap_or_default();
-        let keys = Arc::new(Vault::folder(&folder));
+        let keys = Arc::new(Vault::folder_with(&folder, target.location.master_key.clone()));
         let stored = keys.read().await?.with_context(|| {
             format!("there is no {}: give the --data folder of this database", keys.place())
         })?;
+        // Nodes could not sign with keys that stay encrypted under another master key.
+        Signer::find(Arc::clone(&keys)).await?;
 
         let (started, mut bar) = (Instant::now(), Bar::new());
         let source: Arc<dyn Store> = Arc::new(Sqlite::open_to_check(&file)?);
-        let before = checked(&source, keys, &Mark::of(&folder), &mut bar).await?;
+        let before = checked(&source, keys, &HeadFile::of(&folder), &mut bar).await?;
         drop(source);
         if !before.holds() {
             drop(bar);
@@ -84,13 +87,13 @@ impl Migrate {
             say!("Nothing was moved.");
             return Ok(Exit::Denied);
         }
-        let master = master(&target)?;
+        let master = master(&target.location)?;
         let nodes = Arc::new(joined(url, store::postgres::Options::default()).await?);
         let vault = Arc::new(Vault::shared(Arc::clone(&nodes), master));
         // Read once before anything is changed: with another master key nothing could be put there.
         vault.read().await?;
         let taken = take_over(&nodes, &file, &mut bar).await?;
-        let there = match &target.bucket {
+        let there = match &target.location.bucket {
             Some(bucket) => Files::bucket(bucket, Some(Arc::clone(&nodes)))?,
             None => Files::shared(Arc::clone(&nodes)),
         };
@@ -102,7 +105,7 @@ impl Migrate {
             })
             .await?;
 
-        let after = checked(&(nodes as Arc<dyn Store>), vault, &Mark::none(), &mut bar).await?;
+        let after = checked(&(nodes as Arc<dyn Store>), vault, &HeadFile::none(), &mut bar).await?;
         drop(bar);
         let same = (after.events, after.last_block) == (before.events, before.last_block);
         let holds = after.holds() && same;
@@ -132,7 +135,7 @@ impl Migrate {
 async fn checked(
     store: &Arc<dyn Store>,
     vault: Arc<Vault>,
-    mark: &Mark,
+    mark: &HeadFile,
     bar: &mut Bar,
 ) -> anyhow::Result<Report> {
     let marked = mark.load()?;

@@ -120,7 +120,7 @@ enum Command {
     Devices(devices::Devices),
     /// Say how you are told that something waits: by which means, in which order, how often
     Notices(notices::Notices),
-    /// List, rotate and revoke the keys receipts are signed with
+    /// List, rotate, revoke and destroy the keys receipts are signed with
     Signing(signing::Signing),
     /// Add and list people, agents and projects
     People(people::People),
@@ -161,7 +161,7 @@ struct Stored {
     /// Database: `postgres://…` or `sqlite:FILE` [default: sqlite in the data folder]
     #[arg(long, env = "COUNTERSIGN_DATABASE", hide_env_values = true, value_name = "URL")]
     database: Option<DatabaseUrl>,
-    /// File that holds the master key of a shared database [default: `COUNTERSIGN_MASTER_KEY`]
+    /// File that holds the master key [default: `COUNTERSIGN_MASTER_KEY`]
     #[arg(long, env = "COUNTERSIGN_MASTER_KEY_FILE", value_name = "FILE")]
     master_key_file: Option<PathBuf>,
     /// A TOML file with settings

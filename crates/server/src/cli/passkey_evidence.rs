@@ -10,13 +10,13 @@ use anyhow::{Context, bail};
 use dialects::proof::inclusion::Inclusion;
 use dialects::proof::passkey::enrolled;
 use dialects::proof::{Jwks, ReceiptClaims, verify_enrolment, verify_evidence};
+use gateway::audit::check_export;
 use kernel::passkey_evidence::PasskeyEvidence;
 use kernel::{Assurance, Time};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::trust::file;
-use crate::audit::check_export;
 
 /// The evidence in a file: by itself, or as `countersign receipt --json` prints it.
 pub(super) fn read(path: &Path) -> anyhow::Result<PasskeyEvidence> {

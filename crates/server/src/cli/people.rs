@@ -8,10 +8,11 @@ use client::ClientError;
 use dialects::native::{
     AgentBody, AgentView, PersonBody, PersonPatch, PersonView, ProjectView, SignInLink,
 };
+use gateway::bootstrap;
 use kernel::directory::NewProject;
 use kernel::ids::GroupId;
 use kernel::text::reveal;
-use kernel::{Actor, AgentId, Command, HumanId, ProjectId, Refusal};
+use kernel::{Actor, AgentId, Command, DirectoryCommand, HumanId, ProjectId, Refusal};
 use reqwest::Method;
 use serde::Serialize;
 use serde_json::Value;
@@ -23,7 +24,6 @@ use super::admin::{Admin, Place};
 use super::erase::{self, Sure};
 use super::output::{say, table};
 use super::projects;
-use crate::bootstrap;
 use crate::config::Settings;
 use crate::serve::sign_in_url;
 
@@ -233,13 +233,13 @@ impl People {
                      with `countersign people set {id}`"
                 );
                 let taken = Some(Taken { what: "person", message });
-                let command = Command::AddHuman(body.clone().named(id));
+                let command = DirectoryCommand::AddHuman(body.clone().named(id));
                 send(place, Method::POST, "/api/v1/people", &body, command, taken).await?;
             }
             PeopleCommand::Set { id, change, place } => {
                 let patch = change.patch();
                 let path = format!("/api/v1/people/{id}");
-                let command = Command::ChangeHuman(id, Box::new(patch.clone().into()));
+                let command = DirectoryCommand::ChangeHuman(id, Box::new(patch.clone().into()));
                 send(place, Method::PATCH, &path, &patch, command, None).await?;
             }
             PeopleCommand::EndAccess { id, place } => end_access(place, &id).await?,
@@ -249,7 +249,8 @@ impl People {
             PeopleCommand::AddAgent { id, project, owner, conversations, place } => {
                 let body = AgentBody { id: Some(id.clone()), project, owner, conversations };
                 let path = format!("/api/v1/agents/{id}");
-                save(place, &path, &body.clone(), Command::SaveAgent(body.named(id))).await?;
+                save(place, &path, &body.clone(), DirectoryCommand::SaveAgent(body.named(id)))
+                    .await?;
             }
             PeopleCommand::AddProject { id, place } => {
                 let fresh = NewProject::fresh(id);
@@ -259,7 +260,7 @@ impl People {
                      rules with `countersign projects set {id}`"
                 );
                 let taken = Some(Taken { what: "project", message });
-                let command = Command::AddProject(fresh);
+                let command = DirectoryCommand::AddProject(fresh);
                 send(place, Method::POST, "/api/v1/projects", &body, command, taken).await?;
             }
             PeopleCommand::Link { id, public_url, listen, place } => {
@@ -275,7 +276,7 @@ pub(super) async fn save<B: Serialize>(
     place: Place,
     path: &str,
     body: &B,
-    command: Command,
+    command: impl Into<Command>,
 ) -> anyhow::Result<()> {
     send(place, Method::PUT, path, body, command, None).await
 }
@@ -300,7 +301,7 @@ async fn send<B: Serialize>(
     method: Method,
     path: &str,
     body: &B,
-    command: Command,
+    command: impl Into<Command>,
     taken: Option<Taken>,
 ) -> anyhow::Result<()> {
     let (admin, json) = place.open().await?;
@@ -419,7 +420,7 @@ async fn end_access(place: Place, id: &HumanId) -> anyhow::Result<()> {
             let call = server.client.call(Method::DELETE, &path, None::<&()>);
             let _: Value = call.await.map_err(server.because())?;
         }
-        Admin::Offline(offline) => offline.run(Command::EndAccess(id.clone())).await?,
+        Admin::Offline(offline) => offline.run(DirectoryCommand::EndAccess(id.clone())).await?,
     }
     if json {
         say!("{}", serde_json::json!({ "access_ended": id }));

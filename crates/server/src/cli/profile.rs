@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use dialects::native::{PersonView, ProfileBody};
 use kernel::directory::{About, Absence, QuietHours, UNDO_SECONDS};
 use kernel::text::reveal;
-use kernel::{Command, HumanId, Time};
+use kernel::{DirectoryCommand, HumanId, Time};
 use reqwest::Method;
 
 use super::Exit;
@@ -199,7 +199,7 @@ async fn write(admin: &Admin, human: &HumanId, body: ProfileBody) -> anyhow::Res
             call.await.map_err(server.because())
         }
         Admin::Offline(offline) => {
-            offline.run(Command::SaveProfile(body.of(human.clone()))).await?;
+            offline.run(DirectoryCommand::SaveProfile(body.of(human.clone()))).await?;
             read(admin, human).await
         }
     }

@@ -9,15 +9,15 @@ use kernel::ask::{Envelopes, Seat};
 use kernel::directory::{Allowed, IrreversibleSetting, NewProject, Reachable, Step};
 use kernel::quota::Limits;
 use kernel::retention::Keep;
-use kernel::{Assurance, Command, ProjectId};
+use kernel::{Assurance, DirectoryCommand, ProjectId};
 use reqwest::Method;
 use serde_json::Value;
 
 use super::Exit;
 use super::admin::{Admin, Place};
 use super::output::{say, table};
-use crate::span;
 use crate::spelling::word;
+use kernel::duration;
 
 #[derive(Args)]
 pub(super) struct Projects {
@@ -208,7 +208,7 @@ async fn set(place: Place, id: ProjectId, wanted: Wanted) -> anyhow::Result<()> 
             let call = server.client.call(Method::PUT, &path, Some(&body));
             let _: Value = call.await.map_err(server.because())?;
         }
-        Admin::Offline(offline) => offline.run(Command::SaveProject(project)).await?,
+        Admin::Offline(offline) => offline.run(DirectoryCommand::SaveProject(project)).await?,
     }
     if json {
         say!("{}", serde_json::to_string(&body)?);
@@ -301,14 +301,14 @@ pub(super) fn body(project: NewProject) -> ProjectBody {
 fn row(project: &ProjectView) -> Vec<String> {
     let silence = if project.default_on_silence { "allowed" } else { "forbidden" };
     let floor = serde_json::to_value(project.floor).unwrap_or_default();
-    let reminders: Vec<_> = project.reminders.iter().map(|after| span::words(*after)).collect();
+    let reminders: Vec<_> = project.reminders.iter().map(|after| duration::words(*after)).collect();
     let step = |step: &Step| {
         let who = match &step.seat {
             Seat::Person { human } => human.to_string(),
             Seat::Pool { group: Some(group) } => format!("@{group}"),
             Seat::Pool { group: None } => "@".to_owned(),
         };
-        format!("{}={who}", span::words(step.after))
+        format!("{}={who}", duration::words(step.after))
     };
     let ladder: Vec<_> = project.ladder.iter().map(step).collect();
     vec![
@@ -352,7 +352,7 @@ fn retention(text: &str) -> Result<Kept, String> {
 }
 
 fn seconds(text: &str) -> Result<u64, String> {
-    span::parse(text).ok_or_else(|| format!("expected {}", span::EXPECTED))
+    duration::parse(text).ok_or_else(|| format!("expected {}", duration::EXPECTED))
 }
 
 fn step(text: &str) -> Result<Step, String> {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use clap::Args;
 use futures_util::future::select_all;
+use gateway::clock::SystemClock;
+use gateway::installation;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{Exit, Local};
-use crate::clock::SystemClock;
 use crate::config::{Database, refuse_unknown_variables};
-use crate::home;
 use crate::serve::Server;
 use crate::telemetry;
 
@@ -41,10 +41,10 @@ impl Serve {
         let config = settings.check()?;
         telemetry::start_logging(config.log_format, &config.log_level)?;
         if self.new_server_keys {
-            home::new_keys(&config).await?;
+            installation::new_keys(&config.location).await?;
         }
         if self.accept_loss {
-            home::accept_loss(&config).await?;
+            installation::accept_loss(&config.location).await?;
         }
         let server = Box::pin(Server::start(config, Arc::new(SystemClock))).await?;
         let stop = Stop::listen();
@@ -89,7 +89,7 @@ fn welcome(server: &Server) -> String {
             "\n  DEV MODE: these credentials are known to everybody. Loopback only.".to_owned(),
         );
     }
-    lines.push(match &config.database {
+    lines.push(match &config.location.database {
         Database::Memory => "  Data       in memory: nothing is kept\n".to_owned(),
         Database::Sqlite(path) => format!("  Data       {}\n", path.display()),
         Database::Postgres(url) => format!("  Data       {url}\n"),

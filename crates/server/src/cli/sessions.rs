@@ -2,7 +2,8 @@
 
 use clap::{Args, Subcommand};
 use dialects::native::{SessionView, Sessions as Listed};
-use kernel::{Command, HumanId, KeyId};
+use gateway::clock::SystemClock;
+use kernel::{DirectoryCommand, HumanId, KeyId};
 use reqwest::Method;
 use serde_json::Value;
 use store::Clock;
@@ -10,7 +11,6 @@ use store::Clock;
 use super::Exit;
 use super::admin::{Admin, Place};
 use super::output::{say, table};
-use crate::clock::SystemClock;
 
 #[derive(Args)]
 pub(super) struct Sessions {
@@ -77,7 +77,7 @@ impl Sessions {
                         let _: Value = call.await.map_err(server.because())?;
                     }
                     Admin::Offline(offline) => {
-                        offline.run(Command::EndSessions(human.clone(), None)).await?;
+                        offline.run(DirectoryCommand::EndSessions(human.clone(), None)).await?;
                     }
                 }
                 if json {
@@ -116,7 +116,7 @@ fn row(session: &SessionView) -> Vec<String> {
     vec![
         session.id.to_string(),
         session.browser.clone(),
-        session.way.map_or("", crate::web::sessions::way).to_owned(),
+        session.way.map_or("", views::sign_in::sessions::way).to_owned(),
         session.issued_at.to_string(),
         session.last_used_at.to_string(),
     ]

@@ -4,18 +4,22 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::{Args, Subcommand};
+use gateway::clock::SystemClock;
+use gateway::installation::{self, Access};
+use gateway::signing::{Destroyed, Listed, list, revoke, rotate};
+use gateway::vault::Vault;
+use gateway::vault::shared::MasterKey;
+use reqwest::Method;
 use store::Clock;
 
+use super::erase::Sure;
 use super::output::{say, table};
+use super::remote::Remote;
 use super::{Exit, Stored};
-use crate::clock::SystemClock;
 use crate::config::Secret;
-use crate::home::{self, Access};
-use crate::signing::{Listed, list, revoke, rotate};
-use crate::vault::Vault;
-use crate::vault::shared::MasterKey;
+use crate::http::api::signing_keys::Destruction;
 
 #[derive(Args)]
 pub(super) struct Signing {
@@ -49,9 +53,22 @@ enum SigningCommand {
         #[command(flatten)]
         stored: Stored,
     },
-    /// Encrypt the server's keys in a shared database under another master key
+    /// Destroy the private half of a retired key, after storing the signatures of its receipts
+    ///
+    /// Talks to a running server as an administrator. Receipts keep their bytes and stay valid; the
+    /// public key stays published. If it is interrupted, run it again.
+    Destroy {
+        /// The name of the key, as listed
+        #[arg(allow_hyphen_values = true)]
+        kid: String,
+        #[command(flatten)]
+        sure: Sure,
+        #[command(flatten)]
+        remote: Remote,
+    },
+    /// Encrypt the server's keys under another master key
     Rewrap {
-        /// File that holds the new master key, from now on the one to give to every node
+        /// File that holds the new master key, from now on the one to give to every server
         #[arg(long, value_name = "FILE")]
         new_master_key_file: PathBuf,
         #[command(flatten)]
@@ -84,32 +101,63 @@ impl Signing {
                     say!("{next} signs from now on.");
                 }
             }
+            SigningCommand::Destroy { kid, sure, remote } => {
+                return destroy(&kid, &sure, &remote).await;
+            }
             SigningCommand::Rewrap { new_master_key_file: path, stored } => {
                 let text = std::fs::read_to_string(&path);
                 let text = text.with_context(|| format!("cannot read {}", path.display()))?;
                 let next = MasterKey::read(&Secret::new(text))?;
-                let vault = vault(stored, Access::Change).await?;
-                let Vault::Shared(keys) = &*vault else {
-                    bail!("the keys lie in {}, which no master key encrypts", vault.place())
-                };
-                keys.rewrap(&next).await?;
+                vault(stored, Access::Change).await?.rewrap(&next).await?;
                 say!("The server's keys are encrypted under the new master key.");
-                say!("Give it to every node and start them again: with the old one they cannot.");
+                say!("Give it to every server and start them again: with the old one they cannot.");
             }
         }
         Ok(Exit::Done)
     }
 }
 
+async fn destroy(kid: &str, sure: &Sure, remote: &Remote) -> anyhow::Result<Exit> {
+    let what = format!("the private half of {kid}");
+    if !sure.confirmed_to("Destroying", "destroy", &what)? {
+        say!("Nothing was destroyed.");
+        return Ok(Exit::Denied);
+    }
+    let server = remote.human()?;
+    let path = format!("/api/v1/signing-keys/{kid}/destroy");
+    let done = loop {
+        let call = server.client.call(Method::POST, &path, None::<&()>);
+        let done: Destruction = call.await.map_err(server.because())?;
+        if done.destroyed {
+            break done;
+        }
+        if !remote.json {
+            eprintln!("{} requests examined, {} signatures stored", done.examined, done.stored);
+        }
+    };
+    if remote.json {
+        say!("{}", serde_json::to_string(&done)?);
+    } else if done.examined == 0 {
+        say!("The private half of {kid} is gone already.");
+    } else {
+        say!("The private half of {kid} is destroyed; {} signatures were stored.", done.stored);
+        say!("Its receipts keep their bytes and stay valid. Old backups may still hold the key.");
+    }
+    Ok(Exit::Done)
+}
+
 async fn vault(stored: Stored, to: Access) -> anyhow::Result<Arc<Vault>> {
-    home::vault(&stored.config()?, to).await
+    installation::vault(&stored.config()?.location, to).await
 }
 
 fn row(key: &Listed) -> Vec<String> {
-    let state = match (&key.revoked, key.retired_at) {
-        (Some(revoked), _) => format!("revoked at {}: {}", revoked.at, revoked.reason),
-        (None, Some(at)) => format!("retired at {at}, still trusted"),
-        (None, None) => "current".to_owned(),
+    let state = match (&key.revoked, &key.destroyed, key.retired_at) {
+        (Some(revoked), _, _) => format!("revoked at {}: {}", revoked.at, revoked.reason),
+        (None, Some(Destroyed { at, by }), _) => {
+            format!("private half destroyed at {at} by {by}, still trusted")
+        }
+        (None, None, Some(at)) => format!("retired at {at}, still trusted"),
+        (None, None, None) => "current".to_owned(),
     };
     vec![key.kid.clone(), key.created_at.to_string(), kernel::text::reveal(&state)]
 }

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use dialects::proof::{Jwks, RevokedKey};
-
-use crate::signing::published;
-use crate::vault::Vault;
+use gateway::signing::published;
+use gateway::vault::Vault;
 
 /// The largest answer that is read.
 const LARGEST: usize = 16 << 20;

@@ -19,7 +19,7 @@ use kernel::text::reveal;
 use kernel::{AskId, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::Store;
+use store::Asks;
 use store::sqlite::Sqlite;
 use ulid::Ulid;
 

@@ -9,7 +9,7 @@ use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
-use super::{Secret, Settings, one_of, variable};
+use super::{Bucket, Secret, Settings, one_of, variable};
 
 /// What stands in every message about it.
 const EXPECTED: &str = "s3://BUCKET/PREFIX";
@@ -22,25 +22,6 @@ const USUAL_TIMEOUT: u64 = 30;
 #[derive(Clone, Deserialize)]
 #[serde(transparent)]
 pub struct FilesUrl(Secret);
-
-/// A bucket of an S3-compatible store.
-#[derive(Clone, Debug)]
-pub struct Bucket {
-    /// What it is called.
-    pub name: String,
-    /// Below which names everything is kept.
-    pub prefix: Path,
-    /// Where it is, if not at Amazon.
-    pub endpoint: Option<Url>,
-    /// In which region.
-    pub region: String,
-    /// Whether it is named by the host instead of by the path.
-    pub virtual_hosted: bool,
-    /// How long one request may take.
-    pub timeout: Duration,
-    /// How we prove who we are. Nothing of it prints.
-    pub credentials: Vec<(Key, Secret)>,
-}
 
 impl FilesUrl {
     /// The address itself.
@@ -78,19 +59,6 @@ impl Serialize for FilesUrl {
     }
 }
 
-impl fmt::Display for Bucket {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "s3://{}", self.name)?;
-        if !self.prefix.as_ref().is_empty() {
-            write!(f, "/{}", self.prefix)?;
-        }
-        match &self.endpoint {
-            Some(endpoint) => write!(f, " at {}", endpoint.as_str().trim_end_matches('/')),
-            None => write!(f, " in {}", self.region),
-        }
-    }
-}
-
 impl Settings {
     /// What the environment says of the bucket, for commands that take no other settings.
     pub fn of_files() -> Self {
@@ -120,98 +88,96 @@ impl Settings {
     }
 }
 
-impl Bucket {
-    /// Reads the settings. What they do not say, the variables everybody knows may say.
-    pub(super) fn read(
-        settings: &Settings,
-        variable: impl Fn(&str) -> Option<String>,
-    ) -> anyhow::Result<Option<Box<Self>>> {
-        let (id, secret, file) = (
-            settings.files_access_key_id.clone(),
-            settings.files_secret_access_key.clone(),
-            settings.files_secret_access_key_file.clone(),
-        );
-        let Some(given) = &settings.files else {
-            ensure!(
-                id.is_none() && secret.is_none() && file.is_none(),
-                "files_access_key_id and files_secret_access_key are keys to a bucket: give files, \
-                 {EXPECTED}, too"
-            );
-            return Ok(None);
-        };
-        let whole = |text: &str| Secret::new(text.trim_end());
-        let secret = one_of("files_secret_access_key", secret, file, whole)?;
-        let mut bucket = Self::at(given, &variable)?;
-        bucket.credentials = match (id, secret) {
-            (Some(id), Some(secret)) => {
-                vec![(Key::AccessKeyId, Secret::new(id)), (Key::SecretAccessKey, secret)]
-            }
-            (None, None) => ambient(&variable)?,
-            _ => bail!(
-                "files_access_key_id and files_secret_access_key belong together: give both or \
-                 neither"
-            ),
-        };
-        Ok(Some(Box::new(bucket)))
-    }
-
-    /// What the address says. It is not repeated: somebody may have put a key into it.
-    fn at(given: &FilesUrl, variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Self> {
-        let url = Url::parse(given.reveal()).ok().filter(|url| url.scheme() == "s3");
-        let url = url.with_context(|| format!("files: expected {EXPECTED}"))?;
+/// Reads the settings. What they do not say, the variables everybody knows may say.
+pub(super) fn read(
+    settings: &Settings,
+    variable: impl Fn(&str) -> Option<String>,
+) -> anyhow::Result<Option<Box<Bucket>>> {
+    let (id, secret, file) = (
+        settings.files_access_key_id.clone(),
+        settings.files_secret_access_key.clone(),
+        settings.files_secret_access_key_file.clone(),
+    );
+    let Some(given) = &settings.files else {
         ensure!(
-            url.username().is_empty() && url.password().is_none() && url.fragment().is_none(),
-            "files: expected {EXPECTED} without keys: they are files_access_key_id and \
-             files_secret_access_key"
+            id.is_none() && secret.is_none() && file.is_none(),
+            "files_access_key_id and files_secret_access_key are keys to a bucket: give files, \
+             {EXPECTED}, too"
         );
-        let name = url.host_str().unwrap_or_default().to_owned();
-        let plain = |byte: u8| {
-            byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'_')
-        };
-        ensure!(
-            (3..=63).contains(&name.len()) && name.bytes().all(plain) && url.port().is_none(),
-            "files: expected {EXPECTED}, the bucket of 3 to 63 lower-case letters, digits, dots and \
-             hyphens"
-        );
-        let prefix = Path::from_url_path(url.path().trim_matches('/')).ok();
-        let prefix = prefix.context("files: expected a prefix such as countersign/files")?;
-        let (mut region, mut endpoint, mut style) = (None, None, None);
-        let (mut timeout, mut open) = (USUAL_TIMEOUT, false);
-        for (key, value) in url.query_pairs() {
-            match (&*key, &*value) {
-                ("region", name) => region = Some(name.to_owned()),
-                ("endpoint", address) => endpoint = Some(address.to_owned()),
-                ("style", "path") => style = Some(false),
-                ("style", "virtual") => style = Some(true),
-                ("style", _) => bail!("files: style: expected path or virtual"),
-                ("timeout", seconds) => {
-                    let read = seconds.parse().ok().filter(|seconds| (1..=300).contains(seconds));
-                    timeout = read.context("files: timeout: expected seconds, 1 to 300")?;
-                }
-                ("allow_plain_http", "true") => open = true,
-                ("allow_plain_http", _) => bail!("files: allow_plain_http: expected true"),
-                (other, _) => bail!("files: {other}: expected {OPTIONS}"),
-            }
+        return Ok(None);
+    };
+    let whole = |text: &str| Secret::new(text.trim_end());
+    let secret = one_of("files_secret_access_key", secret, file, whole)?;
+    let mut bucket = at(given, &variable)?;
+    bucket.credentials = match (id, secret) {
+        (Some(id), Some(secret)) => {
+            vec![(Key::AccessKeyId, Secret::new(id)), (Key::SecretAccessKey, secret)]
         }
-        let first = |names: [&str; 2]| names.into_iter().find_map(&variable);
-        let endpoint = endpoint.or_else(|| first(["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"]));
-        let endpoint = endpoint.map(|text| address(&text, open)).transpose()?;
-        let region = region.or_else(|| first(["AWS_REGION", "AWS_DEFAULT_REGION"]));
-        let region = region.filter(|region| !region.is_empty());
-        let region = match (region, &endpoint) {
-            (Some(region), _) => region,
-            // Most that are not Amazon's have but one, and this is its name.
-            (None, Some(_)) => "us-east-1".to_owned(),
-            (None, None) => bail!(
-                "files: expected {EXPECTED}?region=REGION, or ?endpoint=https://… of another store"
-            ),
-        };
-        // No certificate is for names with dots in front of the usual ones.
-        let virtual_hosted = style.unwrap_or_else(|| endpoint.is_none() && !name.contains('.'));
-        let timeout = Duration::from_secs(timeout);
-        let credentials = Vec::new();
-        Ok(Self { name, prefix, endpoint, region, virtual_hosted, timeout, credentials })
+        (None, None) => ambient(&variable)?,
+        _ => bail!(
+            "files_access_key_id and files_secret_access_key belong together: give both or \
+             neither"
+        ),
+    };
+    Ok(Some(Box::new(bucket)))
+}
+
+/// What the address says. It is not repeated: somebody may have put a key into it.
+fn at(given: &FilesUrl, variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Bucket> {
+    let url = Url::parse(given.reveal()).ok().filter(|url| url.scheme() == "s3");
+    let url = url.with_context(|| format!("files: expected {EXPECTED}"))?;
+    ensure!(
+        url.username().is_empty() && url.password().is_none() && url.fragment().is_none(),
+        "files: expected {EXPECTED} without keys: they are files_access_key_id and \
+         files_secret_access_key"
+    );
+    let name = url.host_str().unwrap_or_default().to_owned();
+    let plain = |byte: u8| {
+        byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'_')
+    };
+    ensure!(
+        (3..=63).contains(&name.len()) && name.bytes().all(plain) && url.port().is_none(),
+        "files: expected {EXPECTED}, the bucket of 3 to 63 lower-case letters, digits, dots and \
+         hyphens"
+    );
+    let prefix = Path::from_url_path(url.path().trim_matches('/')).ok();
+    let prefix = prefix.context("files: expected a prefix such as countersign/files")?;
+    let (mut region, mut endpoint, mut style) = (None, None, None);
+    let (mut timeout, mut open) = (USUAL_TIMEOUT, false);
+    for (key, value) in url.query_pairs() {
+        match (&*key, &*value) {
+            ("region", name) => region = Some(name.to_owned()),
+            ("endpoint", address) => endpoint = Some(address.to_owned()),
+            ("style", "path") => style = Some(false),
+            ("style", "virtual") => style = Some(true),
+            ("style", _) => bail!("files: style: expected path or virtual"),
+            ("timeout", seconds) => {
+                let read = seconds.parse().ok().filter(|seconds| (1..=300).contains(seconds));
+                timeout = read.context("files: timeout: expected seconds, 1 to 300")?;
+            }
+            ("allow_plain_http", "true") => open = true,
+            ("allow_plain_http", _) => bail!("files: allow_plain_http: expected true"),
+            (other, _) => bail!("files: {other}: expected {OPTIONS}"),
+        }
     }
+    let first = |names: [&str; 2]| names.into_iter().find_map(&variable);
+    let endpoint = endpoint.or_else(|| first(["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"]));
+    let endpoint = endpoint.map(|text| address(&text, open)).transpose()?;
+    let region = region.or_else(|| first(["AWS_REGION", "AWS_DEFAULT_REGION"]));
+    let region = region.filter(|region| !region.is_empty());
+    let region = match (region, &endpoint) {
+        (Some(region), _) => region,
+        // Most that are not Amazon's have but one, and this is its name.
+        (None, Some(_)) => "us-east-1".to_owned(),
+        (None, None) => bail!(
+            "files: expected {EXPECTED}?region=REGION, or ?endpoint=https://… of another store"
+        ),
+    };
+    // No certificate is for names with dots in front of the usual ones.
+    let virtual_hosted = style.unwrap_or_else(|| endpoint.is_none() && !name.contains('.'));
+    let timeout = Duration::from_secs(timeout);
+    let credentials = Vec::new();
+    Ok(Bucket { name, prefix, endpoint, region, virtual_hosted, timeout, credentials })
 }
 
 /// Where another store is. Keys and files go there, so in the clear only where nobody listens.
@@ -282,7 +248,7 @@ mod tests {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
         };
-        Ok(Bucket::read(&settings, variable)?.unwrap())
+        Ok(super::read(&settings, variable)?.unwrap())
     }
 
     #[test]
@@ -371,14 +337,14 @@ mod tests {
         };
         let theirs = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
         let of_environment = |name: &str| theirs.contains(&name).then(|| "theirs".to_owned());
-        let bucket = Bucket::read(&own, of_environment).unwrap().unwrap();
+        let bucket = super::read(&own, of_environment).unwrap().unwrap();
         assert_eq!(bucket.credentials.len(), 2, "nobody else's token comes along");
         assert_eq!(bucket.credentials[0].1.reveal(), "mine");
         let half = Settings { files_secret_access_key: None, ..own.clone() };
-        let refused = Bucket::read(&half, |_| None).unwrap_err().to_string();
+        let refused = super::read(&half, |_| None).unwrap_err().to_string();
         assert!(refused.contains("belong together"), "{refused}");
         let nowhere = Settings { files: None, ..own };
-        let refused = Bucket::read(&nowhere, |_| None).unwrap_err().to_string();
+        let refused = super::read(&nowhere, |_| None).unwrap_err().to_string();
         assert!(refused.contains("keys to a bucket"), "{refused}");
     }
 }

@@ -1,66 +1,22 @@
 //! The platforms people are told on, and the ways their answers come back. What is set up halfway stops
 //! the start: a channel that cannot hear would look as if nobody answered.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
-use ::channels::mail::imap;
-use ::channels::mail::inbound::Provider;
-use ::channels::whatsapp::{Slot, Template};
+use ::channels::ChannelSettings;
+use ::channels::email::imap::{ImapSecurity, ImapSettings};
+use ::channels::email::provider_webhook::EmailProvider;
+use ::channels::email::{
+    Dns, EmailSettings, ListenerProtocol, ReplySettings, SenderSettings, SmtpSettings,
+};
+use ::channels::sms::SmsSettings;
+use ::channels::whatsapp::{MetaSettings, Template, TemplateSlot, WhatsappSettings};
 use ::channels::{ntfy, slack, telegram, twilio, webhook, whatsapp};
 use anyhow::{Context, anyhow, bail, ensure};
 use url::Url;
 
 use super::{Secret, Settings, one_of};
-
-/// What is set up, each complete.
-#[derive(Debug, Clone, Default)]
-pub struct Channels {
-    /// Slack.
-    pub slack: Option<slack::Settings>,
-    /// Telegram.
-    pub telegram: Option<telegram::Settings>,
-    /// Text messages.
-    pub sms: Option<twilio::Account>,
-    /// `WhatsApp`.
-    pub whatsapp: Option<Whatsapp>,
-    /// ntfy.
-    pub ntfy: Option<ntfy::Settings>,
-    /// A program of the operator's.
-    pub webhook: Option<webhook::Settings>,
-    /// Answers by mail.
-    pub replies: Option<Replies>,
-}
-
-/// Who carries `WhatsApp`.
-#[derive(Debug, Clone)]
-pub enum Whatsapp {
-    /// Meta itself.
-    Meta(Box<whatsapp::Settings>),
-    /// Twilio.
-    Twilio(Box<twilio::Account>, Option<Template>),
-}
-
-/// How answers come back by mail.
-#[derive(Debug, Clone)]
-pub struct Replies {
-    /// The address they go to, before its token.
-    pub address: String,
-    /// The mailbox they come into.
-    pub imap: Option<imap::Settings>,
-    /// Where they are taken as a mail server does.
-    pub listen: Option<(Spoken, SocketAddr)>,
-    /// Who posts them.
-    pub inbound: Option<Provider>,
-}
-
-/// What is spoken by whoever brings letters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spoken {
-    /// As mail servers talk with strangers.
-    Smtp,
-    /// As a mail server talks with whoever keeps its mailboxes.
-    Lmtp,
-}
 
 /// One secret of the settings, or what its file holds.
 macro_rules! secret {
@@ -71,19 +27,32 @@ macro_rules! secret {
     };
 }
 
-impl Channels {
-    /// Reads them. `base` is how others reach this server.
-    pub(super) fn read(settings: &Settings, base: &Url) -> anyhow::Result<Self> {
-        Ok(Self {
-            slack: slack(settings)?,
-            telegram: telegram(settings, base)?,
-            sms: sms(settings, base)?,
-            whatsapp: whatsapp(settings, base)?,
-            ntfy: ntfy(settings)?,
-            webhook: webhook(settings)?,
-            replies: replies(settings)?,
-        })
-    }
+/// Reads them. `base` is how others reach this server, `smtp` the mail server that takes our emails.
+pub(super) fn read(
+    settings: &Settings,
+    base: &Url,
+    smtp: Option<SmtpSettings>,
+) -> anyhow::Result<ChannelSettings> {
+    let slack = slack(settings)?;
+    let telegram = telegram(settings, base)?;
+    let sms = sms(settings, base)?;
+    let whatsapp = whatsapp(settings, base)?;
+    let ntfy = ntfy(settings)?;
+    let webhook = webhook(settings)?;
+    let replies = replies(settings)?;
+    let email = smtp.map(|smtp| EmailSettings { smtp, replies });
+    // The server itself adds people's devices and its terminal.
+    Ok(ChannelSettings {
+        slack,
+        email,
+        sms,
+        whatsapp,
+        telegram,
+        ntfy,
+        webhook,
+        push: None,
+        terminal: None,
+    })
 }
 
 /// Where a platform calls us.
@@ -106,7 +75,7 @@ fn place(name: &str, given: Option<&str>, usual: &str) -> anyhow::Result<Url> {
     address(name, given.unwrap_or(usual))
 }
 
-fn slack(settings: &Settings) -> anyhow::Result<Option<slack::Settings>> {
+fn slack(settings: &Settings) -> anyhow::Result<Option<slack::SlackSettings>> {
     let signing_secret = secret!(settings, slack_signing_secret, slack_signing_secret_file)?;
     let app_token = secret!(settings, slack_app_token, slack_app_token_file)?;
     let Some(bot_token) = secret!(settings, slack_bot_token, slack_bot_token_file)? else {
@@ -117,28 +86,28 @@ fn slack(settings: &Settings) -> anyhow::Result<Option<slack::Settings>> {
         return Ok(None);
     };
     let base = settings.slack_api.as_deref().map(|text| address("slack_api", text)).transpose()?;
-    Ok(Some(slack::Settings { bot_token, signing_secret, app_token, base }))
+    Ok(Some(slack::SlackSettings { bot_token, signing_secret, app_token, base }))
 }
 
-fn telegram(settings: &Settings, base: &Url) -> anyhow::Result<Option<telegram::Settings>> {
+fn telegram(settings: &Settings, base: &Url) -> anyhow::Result<Option<telegram::TelegramSettings>> {
     let secret = secret!(settings, telegram_webhook_secret, telegram_webhook_secret_file)?;
     let Some(token) = secret!(settings, telegram_token, telegram_token_file)? else {
         ensure!(secret.is_none(), "telegram_token is missing: the bot's, as @BotFather shows it");
         return Ok(None);
     };
     let hearing = match secret {
-        None => telegram::Hearing::Poll,
+        None => telegram::UpdateSource::Poll,
         Some(secret) => {
             let url = ours(base, "/channels/telegram/updates");
-            telegram::Hearing::Webhook { url, secret }
+            telegram::UpdateSource::Webhook { url, secret }
         }
     };
     let api = place("telegram_api", settings.telegram_api.as_deref(), telegram::API)?;
-    Ok(Some(telegram::Settings { api, token, hearing }))
+    Ok(Some(telegram::TelegramSettings { api, token, hearing }))
 }
 
 /// An account that sends from here, and hears what became of it at this path.
-fn account(settings: &Settings, from: &str, status: Url) -> anyhow::Result<twilio::Account> {
+fn account(settings: &Settings, from: &str, status: Url) -> anyhow::Result<twilio::TwilioAccount> {
     let sid = settings.twilio_account.clone().context("twilio_account is missing: AC…")?;
     let auth_token = secret!(settings, twilio_auth_token, twilio_auth_token_file)?;
     let auth_token = auth_token.context("twilio_auth_token is missing")?;
@@ -153,7 +122,7 @@ fn account(settings: &Settings, from: &str, status: Url) -> anyhow::Result<twili
     } else {
         twilio::Sender::Number(from.to_owned())
     };
-    Ok(twilio::Account {
+    Ok(twilio::TwilioAccount {
         api: place("twilio_api", settings.twilio_api.as_deref(), twilio::API)?,
         content: place(
             "twilio_content_api",
@@ -168,7 +137,7 @@ fn account(settings: &Settings, from: &str, status: Url) -> anyhow::Result<twili
     })
 }
 
-fn sms(settings: &Settings, base: &Url) -> anyhow::Result<Option<twilio::Account>> {
+fn sms(settings: &Settings, base: &Url) -> anyhow::Result<Option<SmsSettings>> {
     let Some(from) = &settings.twilio_sms_from else {
         ensure!(
             settings.twilio_account.is_none() || settings.twilio_whatsapp_from.is_some(),
@@ -176,10 +145,11 @@ fn sms(settings: &Settings, base: &Url) -> anyhow::Result<Option<twilio::Account
         );
         return Ok(None);
     };
-    account(settings, from, ours(base, "/channels/sms/status")).map(Some)
+    let account = account(settings, from, ours(base, "/channels/sms/status"))?;
+    Ok(Some(SmsSettings(account)))
 }
 
-fn whatsapp(settings: &Settings, base: &Url) -> anyhow::Result<Option<Whatsapp>> {
+fn whatsapp(settings: &Settings, base: &Url) -> anyhow::Result<Option<WhatsappSettings>> {
     let template = settings.whatsapp_template.as_deref().map(template).transpose()?;
     let token = secret!(settings, whatsapp_token, whatsapp_token_file)?;
     let app_secret = secret!(settings, whatsapp_app_secret, whatsapp_app_secret_file)?;
@@ -192,19 +162,13 @@ fn whatsapp(settings: &Settings, base: &Url) -> anyhow::Result<Option<Whatsapp>>
         }
         (Some(phone_number_id), Some(token), Some(app_secret), Some(verify_token), None) => {
             let graph = place("whatsapp_api", settings.whatsapp_api.as_deref(), whatsapp::GRAPH)?;
-            let meta = whatsapp::Settings {
-                graph,
-                phone_number_id,
-                token,
-                app_secret,
-                verify_token,
-                template,
-            };
-            Ok(Some(Whatsapp::Meta(Box::new(meta))))
+            let meta =
+                MetaSettings { graph, phone_number_id, token, app_secret, verify_token, template };
+            Ok(Some(WhatsappSettings::Meta(Box::new(meta))))
         }
         (None, None, None, None, Some(from)) => {
             let account = account(settings, from, ours(base, "/channels/whatsapp/status"))?;
-            Ok(Some(Whatsapp::Twilio(Box::new(account), template)))
+            Ok(Some(WhatsappSettings::Twilio(Box::new(account), template)))
         }
         (.., Some(_)) => bail!(
             "whatsapp_… is for Meta and twilio_whatsapp_from for Twilio: one of them carries WhatsApp"
@@ -224,18 +188,18 @@ fn template(text: &str) -> anyhow::Result<Template> {
     let mut part = || parts.next().filter(|part| !part.is_empty()).context(expected);
     let (name, language, slots) = (part()?.to_owned(), part()?.to_owned(), part()?);
     let slot = |name: &str| match name.trim() {
-        "title" => Ok(Slot::Title),
-        "question" => Ok(Slot::Question),
-        "until" => Ok(Slot::Until),
-        "answer" => Ok(Slot::Answer),
-        "link" => Ok(Slot::Link),
+        "title" => Ok(TemplateSlot::Title),
+        "question" => Ok(TemplateSlot::Question),
+        "until" => Ok(TemplateSlot::Until),
+        "answer" => Ok(TemplateSlot::Answer),
+        "link" => Ok(TemplateSlot::Link),
         _ => Err(anyhow!(expected)),
     };
     let slots = slots.split(',').map(slot).collect::<anyhow::Result<_>>()?;
     Ok(Template { name, language, slots })
 }
 
-fn ntfy(settings: &Settings) -> anyhow::Result<Option<ntfy::Settings>> {
+fn ntfy(settings: &Settings) -> anyhow::Result<Option<ntfy::NtfySettings>> {
     let token = secret!(settings, ntfy_token, ntfy_token_file)?;
     let Some(server) = &settings.ntfy_url else {
         ensure!(token.is_none(), "ntfy_url is missing: the server, such as https://ntfy.sh");
@@ -243,22 +207,22 @@ fn ntfy(settings: &Settings) -> anyhow::Result<Option<ntfy::Settings>> {
     };
     let server = address("ntfy_url", server)?;
     let login = token.map_or(ntfy::Login::Nobody, ntfy::Login::Token);
-    Ok(Some(ntfy::Settings { server, login, updates: true }))
+    Ok(Some(ntfy::NtfySettings { server, login, updates: true }))
 }
 
-fn webhook(settings: &Settings) -> anyhow::Result<Option<webhook::Settings>> {
+fn webhook(settings: &Settings) -> anyhow::Result<Option<webhook::WebhookSettings>> {
     let secret = secret!(settings, channel_webhook_secret, channel_webhook_secret_file)?;
     match (&settings.channel_webhook_url, secret) {
         (Some(url), Some(secret)) => {
             let url = address("channel_webhook_url", url)?;
-            Ok(Some(webhook::Settings { url, secret }))
+            Ok(Some(webhook::WebhookSettings { url, secret }))
         }
         (None, None) => Ok(None),
         _ => bail!("channel_webhook_url and channel_webhook_secret belong together"),
     }
 }
 
-fn replies(settings: &Settings) -> anyhow::Result<Option<Replies>> {
+fn replies(settings: &Settings) -> anyhow::Result<Option<ReplySettings>> {
     let imap = secret!(settings, imap_url, imap_url_file)?.as_ref().map(mailbox).transpose()?;
     let inbound = secret!(settings, mail_inbound, mail_inbound_file)?;
     let inbound = inbound.as_ref().map(provider).transpose()?;
@@ -279,12 +243,54 @@ fn replies(settings: &Settings) -> anyhow::Result<Option<Replies>> {
         settings.smtp_url.is_some() || settings.smtp_url_file.is_some(),
         "mail_replies needs smtp_url: answers come to letters that went out"
     );
-    Ok(Some(Replies { address, imap, listen, inbound }))
+    let senders = senders(settings)?;
+    // The server itself adds the key that signs reply addresses.
+    let key = [0; 32];
+    Ok(Some(ReplySettings { address, key, imap, listen, inbound, senders }))
+}
+
+/// How the senders of replies are verified.
+fn senders(settings: &Settings) -> anyhow::Result<SenderSettings> {
+    let listed = |text: &str| -> Vec<String> {
+        let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+        parts.map(str::to_ascii_lowercase).collect()
+    };
+    let dns = match settings.mail_dns.as_deref().map(str::trim) {
+        None | Some("system") => Dns::System,
+        Some("off") => Dns::Off,
+        Some(text) => {
+            let expected = "mail_dns: expected system, off, or IP addresses of name servers such as \
+                            10.0.0.53 or 10.0.0.53:5353, with commas between them";
+            let server = |text: &String| -> Option<SocketAddr> {
+                let bare = || text.parse().ok().map(|ip: IpAddr| SocketAddr::new(ip, 53));
+                text.parse().ok().or_else(bare)
+            };
+            let servers: Option<Vec<_>> = listed(text).iter().map(server).collect();
+            Dns::Servers(servers.filter(|servers| !servers.is_empty()).context(expected)?)
+        }
+    };
+    let seconds = settings.mail_dns_timeout.unwrap_or(5);
+    ensure!(
+        (1..=30).contains(&seconds),
+        "mail_dns_timeout: expected 1 to 30 seconds, not {seconds}"
+    );
+    let arc_sealers = settings.mail_arc_sealers.as_deref().map(listed).unwrap_or_default();
+    let domain = |text: &String| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
+        text.contains('.') && text.chars().all(plain)
+    };
+    if let Some(wrong) = arc_sealers.iter().find(|text| !domain(text)) {
+        bail!(
+            "mail_arc_sealers: expected domains such as lists.example.org with commas between them, \
+             not {wrong}"
+        );
+    }
+    Ok(SenderSettings { dns, timeout: Duration::from_secs(seconds), arc_sealers })
 }
 
 /// `imaps://user:password@host:port/folder`. What is wrong is said without repeating it: it holds a
 /// password.
-fn mailbox(given: &Secret) -> anyhow::Result<imap::Settings> {
+fn mailbox(given: &Secret) -> anyhow::Result<ImapSettings> {
     let expected = "imap_url: expected imaps://USER:PASSWORD@HOST/FOLDER, or imap:// with ?tls=none on \
                     this machine";
     let url = Url::parse(given.reveal()).ok().filter(|url| url.host_str().is_some());
@@ -297,12 +303,12 @@ fn mailbox(given: &Secret) -> anyhow::Result<imap::Settings> {
     let host = url.host_str().unwrap_or_default();
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let mut mailbox =
-        imap::Settings::new(host, &plain(url.username())?, Secret::new(plain(password)?));
+        ImapSettings::new(host, &plain(url.username())?, Secret::new(plain(password)?));
     let local = matches!(host, "localhost" | "127.0.0.1" | "::1");
     (mailbox.security, mailbox.port) = match (url.scheme(), url.query()) {
-        ("imaps", None) => (imap::Security::Tls, 993),
-        ("imap", None) => (imap::Security::StartTls, 143),
-        ("imap", Some("tls=none")) if local => (imap::Security::None, 143),
+        ("imaps", None) => (ImapSecurity::Tls, 993),
+        ("imap", None) => (ImapSecurity::StartTls, 143),
+        ("imap", Some("tls=none")) if local => (ImapSecurity::None, 143),
         _ => bail!(expected),
     };
     mailbox.port = url.port().unwrap_or(mailbox.port);
@@ -313,12 +319,12 @@ fn mailbox(given: &Secret) -> anyhow::Result<imap::Settings> {
     Ok(mailbox)
 }
 
-fn listening(text: &str) -> anyhow::Result<(Spoken, SocketAddr)> {
+fn listening(text: &str) -> anyhow::Result<(ListenerProtocol, SocketAddr)> {
     let expected = "mail_listen: expected smtp://ADDRESS:PORT or lmtp://ADDRESS:PORT";
     let url = Url::parse(text).context(expected)?;
     let spoken = match url.scheme() {
-        "smtp" => Spoken::Smtp,
-        "lmtp" => Spoken::Lmtp,
+        "smtp" => ListenerProtocol::Smtp,
+        "lmtp" => ListenerProtocol::Lmtp,
         _ => bail!(expected),
     };
     let place = format!("{}:{}", url.host_str().context(expected)?, url.port().context(expected)?);
@@ -326,15 +332,15 @@ fn listening(text: &str) -> anyhow::Result<(Spoken, SocketAddr)> {
     Ok((spoken, place.parse().context(expected)?))
 }
 
-fn provider(given: &Secret) -> anyhow::Result<Provider> {
+fn provider(given: &Secret) -> anyhow::Result<EmailProvider> {
     let expected = "mail_inbound: expected mailgun:KEY, postmark:USER:PASSWORD or signed:whsec_…";
     let (who, rest) = given.reveal().split_once(':').context(expected)?;
     Ok(match who {
-        "mailgun" => Provider::Mailgun { signing_key: Secret::new(rest) },
-        "signed" => Provider::Signed { secret: Secret::new(rest) },
+        "mailgun" => EmailProvider::Mailgun { signing_key: Secret::new(rest) },
+        "signed" => EmailProvider::Signed { secret: Secret::new(rest) },
         "postmark" => {
             let (user, password) = rest.split_once(':').context(expected)?;
-            Provider::Postmark { user: user.to_owned(), password: Secret::new(password) }
+            EmailProvider::Postmark { user: user.to_owned(), password: Secret::new(password) }
         }
         _ => bail!(expected),
     })
@@ -343,11 +349,13 @@ fn provider(given: &Secret) -> anyhow::Result<Provider> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::mail::read_smtp;
 
-    fn read(text: &str) -> Result<Channels, String> {
+    fn read(text: &str) -> Result<ChannelSettings, String> {
         let settings: Settings = toml::from_str(text).unwrap();
         let base = "https://ask.example.com".parse().unwrap();
-        Channels::read(&settings, &base).map_err(|error| format!("{error:#}"))
+        let smtp = settings.smtp_url.as_ref().map(|url| read_smtp(url).unwrap());
+        super::read(&settings, &base, smtp).map_err(|error| format!("{error:#}"))
     }
 
     #[test]
@@ -379,7 +387,7 @@ mod tests {
             assert!(!refused.contains("hush"), "{refused}");
         }
         let none = read("").unwrap();
-        assert!(none.slack.is_none() && none.replies.is_none());
+        assert!(none.slack.is_none() && none.email.is_none());
     }
 
     #[test]
@@ -404,19 +412,19 @@ mod tests {
             mail_inbound = 'postmark:u:p:q'
         ";
         let read = read(all).unwrap();
-        let telegram::Hearing::Webhook { url, .. } = read.telegram.unwrap().hearing else {
+        let telegram::UpdateSource::Webhook { url, .. } = read.telegram.unwrap().hearing else {
             panic!()
         };
         assert_eq!(url.as_str(), "https://ask.example.com/channels/telegram/updates");
-        let status = read.sms.unwrap().status.unwrap();
+        let status = read.sms.unwrap().0.status.unwrap();
         assert_eq!(status.as_str(), "https://ask.example.com/channels/sms/status");
-        assert!(matches!(read.whatsapp, Some(Whatsapp::Twilio(_, Some(_)))));
-        let Replies { imap, listen, inbound, .. } = read.replies.unwrap();
+        assert!(matches!(read.whatsapp, Some(WhatsappSettings::Twilio(_, Some(_)))));
+        let ReplySettings { imap, listen, inbound, .. } = read.email.unwrap().replies.unwrap();
         let imap = imap.unwrap();
         assert_eq!((imap.user.as_str(), imap.password.reveal()), ("ann@example.com", "p:w"));
         assert_eq!((imap.folder.as_str(), imap.port), ("Answers", 993));
-        assert_eq!(listen.unwrap().0, Spoken::Lmtp);
-        let Some(Provider::Postmark { user, password }) = inbound else { panic!() };
+        assert_eq!(listen.unwrap().0, ListenerProtocol::Lmtp);
+        let Some(EmailProvider::Postmark { user, password }) = inbound else { panic!() };
         assert_eq!((user.as_str(), password.reveal()), ("u", "p:q"));
     }
 }

@@ -1,7 +1,6 @@
 //! Where mail goes out: `smtp_url`.
 
-use std::fmt;
-
+use ::channels::email::{SmtpSecurity, SmtpSettings};
 use anyhow::{Context, bail, ensure};
 use lettre::message::Mailbox;
 use url::{Host, Url};
@@ -11,130 +10,84 @@ use super::Secret;
 /// What stands in every message about it.
 const EXPECTED: &str = "smtp://USER:PASSWORD@HOST:PORT?from=ADDRESS or smtps://…";
 
-/// A server that takes our mail.
-#[derive(Clone)]
-pub struct Smtp {
-    /// Its name or address.
-    pub host: String,
-    /// Its port.
-    pub port: u16,
-    /// How the connection is kept private.
-    pub security: Security,
-    /// Who we are there.
-    pub credentials: Option<(String, Secret)>,
-    /// Whom our mail is from.
-    pub from: Mailbox,
-}
-
-/// How a connection to a mail server is kept private.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Security {
-    /// TLS from the first byte.
-    Tls,
-    /// TLS once the server offers it, which it must.
-    StartTls,
-    /// Not at all.
-    None,
-}
-
-/// Never with the password.
-impl fmt::Display for Smtp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let how = match self.security {
-            Security::Tls => "TLS",
-            Security::StartTls => "STARTTLS",
-            Security::None => "no TLS",
-        };
-        write!(f, "{}:{} ({how}), from {}", self.host, self.port, self.from)
-    }
-}
-
-impl fmt::Debug for Smtp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl Smtp {
-    /// Reads the setting. What is wrong is said without repeating it: it holds a password.
-    pub(super) fn read(given: &Secret) -> anyhow::Result<Self> {
-        let url = Url::parse(given.reveal()).ok().filter(|url| url.host().is_some());
-        let Some(url) = url else { bail!("smtp_url: expected {EXPECTED}") };
-        let (usual, mut security) = match url.scheme() {
-            "smtps" => (465, Security::Tls),
-            "smtp" => (587, Security::StartTls),
-            _ => bail!("smtp_url: expected {EXPECTED}"),
-        };
-        let mut from = None;
-        for (name, value) in url.query_pairs() {
-            match (&*name, &*value) {
-                ("from", address) => {
-                    let read = address.parse::<Mailbox>();
-                    let expected = "smtp_url: from: expected an address such as agents@example.com \
+/// Reads the setting. What is wrong is said without repeating it: it holds a password.
+pub(super) fn read_smtp(given: &Secret) -> anyhow::Result<SmtpSettings> {
+    let url = Url::parse(given.reveal()).ok().filter(|url| url.host().is_some());
+    let Some(url) = url else { bail!("smtp_url: expected {EXPECTED}") };
+    let (usual, mut security) = match url.scheme() {
+        "smtps" => (465, SmtpSecurity::Tls),
+        "smtp" => (587, SmtpSecurity::StartTls),
+        _ => bail!("smtp_url: expected {EXPECTED}"),
+    };
+    let mut from = None;
+    for (name, value) in url.query_pairs() {
+        match (&*name, &*value) {
+            ("from", address) => {
+                let read = address.parse::<Mailbox>();
+                let expected = "smtp_url: from: expected an address such as agents@example.com \
                                     or Countersign <agents@example.com>, percent-encoded";
-                    from = Some(read.ok().context(expected)?);
-                }
-                ("tls", "none") if url.scheme() == "smtp" => security = Security::None,
-                ("tls", _) => bail!("smtp_url: tls: expected none, and that with smtp:// only"),
-                (other, _) => bail!("smtp_url: {other}: expected from or tls"),
+                from = Some(read.ok().context(expected)?);
             }
+            ("tls", "none") if url.scheme() == "smtp" => security = SmtpSecurity::None,
+            ("tls", _) => bail!("smtp_url: tls: expected none, and that with smtp:// only"),
+            (other, _) => bail!("smtp_url: {other}: expected from or tls"),
         }
-        let from = from.context("smtp_url: from: expected the address our mail is from")?;
-        ensure!(
-            matches!(url.path(), "" | "/") && url.fragment().is_none(),
-            "smtp_url: expected no path: {EXPECTED}"
-        );
-        let plain = |text: &str| {
-            let text = percent_encoding::percent_decode_str(text).decode_utf8();
-            text.map(String::from).context("smtp_url: expected a user name and password in UTF-8")
-        };
-        let credentials = match (url.username(), url.password()) {
-            ("", None) => None,
-            (user, Some(password)) if !user.is_empty() => {
-                Some((plain(user)?, Secret::new(plain(password)?)))
-            }
-            _ => bail!("smtp_url: expected a user name and a password, or neither"),
-        };
-        let local = match url.host() {
-            Some(Host::Domain(name)) => name == "localhost",
-            Some(Host::Ipv4(ip)) => ip.is_loopback(),
-            Some(Host::Ipv6(ip)) => ip.is_loopback(),
-            None => false,
-        };
-        ensure!(
-            credentials.is_none() || security != Security::None || local,
-            "smtp_url: refusing to send a password without TLS: expected tls=none with a server on \
-             this machine only"
-        );
-        let host = url.host_str().unwrap_or_default();
-        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        Ok(Self { host, port: url.port().unwrap_or(usual), security, credentials, from })
     }
+    let from = from.context("smtp_url: from: expected the address our mail is from")?;
+    ensure!(
+        matches!(url.path(), "" | "/") && url.fragment().is_none(),
+        "smtp_url: expected no path: {EXPECTED}"
+    );
+    let plain = |text: &str| {
+        let text = percent_encoding::percent_decode_str(text).decode_utf8();
+        text.map(String::from).context("smtp_url: expected a user name and password in UTF-8")
+    };
+    let credentials = match (url.username(), url.password()) {
+        ("", None) => None,
+        (user, Some(password)) if !user.is_empty() => {
+            Some((plain(user)?, Secret::new(plain(password)?)))
+        }
+        _ => bail!("smtp_url: expected a user name and a password, or neither"),
+    };
+    let local = match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback(),
+        None => false,
+    };
+    ensure!(
+        credentials.is_none() || security != SmtpSecurity::None || local,
+        "smtp_url: refusing to send a password without TLS: expected tls=none with a server on \
+             this machine only"
+    );
+    let host = url.host_str().unwrap_or_default();
+    let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+    Ok(SmtpSettings { host, port: url.port().unwrap_or(usual), security, credentials, from })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(url: &str) -> Result<Smtp, String> {
-        Smtp::read(&Secret::new(url)).map_err(|error| format!("{error:#}"))
+    fn read(url: &str) -> Result<SmtpSettings, String> {
+        read_smtp(&Secret::new(url)).map_err(|error| format!("{error:#}"))
     }
 
     #[test]
     fn an_address_says_everything() {
         let smtp =
             read("smtp://ann%40example.com:p%3Aw@mail.example.com?from=a%40b.example").unwrap();
-        assert_eq!((smtp.port, smtp.security), (587, Security::StartTls));
+        assert_eq!((smtp.port, smtp.security), (587, SmtpSecurity::StartTls));
         let (user, password) = smtp.credentials.clone().unwrap();
         assert_eq!((user.as_str(), password.reveal()), ("ann@example.com", "p:w"));
         assert_eq!(smtp.to_string(), "mail.example.com:587 (STARTTLS), from a@b.example");
         assert!(!format!("{smtp:?}").contains("p:w"));
         let named =
             read("smtps://mail.example.com?from=Countersign%20%3Ca%40b.example%3E").unwrap();
-        assert_eq!((named.port, named.security), (465, Security::Tls));
+        assert_eq!((named.port, named.security), (465, SmtpSecurity::Tls));
         assert_eq!(named.from.to_string(), "Countersign <a@b.example>");
         let local = read("smtp://u:p@[::1]:2525?tls=none&from=a%40b.example").unwrap();
-        assert_eq!((local.host.as_str(), local.security), ("::1", Security::None));
+        assert_eq!((local.host.as_str(), local.security), ("::1", SmtpSecurity::None));
     }
 
     #[test]

@@ -1,39 +1,11 @@
 //! The provider people sign in with: `oidc_…`.
 
-use std::collections::BTreeMap;
-
 use anyhow::{Context, anyhow, bail, ensure};
+use gateway::oidc::{IdentifyBy, Oidc};
 use kernel::ProjectId;
-use kernel::ids::GroupId;
 use serde::{Deserialize, Serialize};
-use url::Url;
 
 use super::{Secret, Settings, one_of};
-
-/// A provider of identities.
-#[derive(Debug, Clone)]
-pub struct Oidc {
-    /// Who it is: `iss`, and where its description is found.
-    pub issuer: Url,
-    /// What the button says after "Sign in with".
-    pub name: String,
-    /// Who we are there.
-    pub client_id: String,
-    /// How we prove it; without one, only by the code's own proof.
-    pub client_secret: Option<Secret>,
-    /// What we ask for.
-    pub scopes: Vec<String>,
-    /// How its people are found among ours.
-    pub identify: Identify,
-    /// Whether people we do not know are added, and to which projects.
-    pub create: Option<Vec<ProjectId>>,
-    /// Where its groups stand.
-    pub groups_claim: String,
-    /// Which of its groups are ours.
-    pub groups: BTreeMap<String, GroupId>,
-    /// Which of its groups administers.
-    pub admin_group: Option<String>,
-}
 
 /// How the provider's people are found among ours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
@@ -46,68 +18,76 @@ pub enum Identify {
     Subject,
 }
 
-impl Oidc {
-    /// What the settings say about it; nothing, if nothing is said.
-    pub(super) fn read(settings: &Settings) -> anyhow::Result<Option<Self>> {
-        let secret = one_of(
-            "oidc_client_secret",
-            settings.oidc_client_secret.clone(),
-            settings.oidc_client_secret_file.clone(),
-            |text| Secret::new(text.trim_end()),
-        )?;
-        let (issuer, client_id) = match (&settings.oidc_issuer, &settings.oidc_client_id) {
-            (Some(issuer), Some(client_id)) if !client_id.trim().is_empty() => (issuer, client_id),
-            (None, None) if secret.is_none() => return Ok(None),
-            _ => bail!("oidc_issuer and oidc_client_id belong together: give both or neither"),
-        };
-        let local = matches!(issuer.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
-        ensure!(
-            issuer.scheme() == "https" || (issuer.scheme() == "http" && local),
-            "oidc_issuer: expected an https address, or http on this machine"
-        );
-        ensure!(
-            issuer.query().is_none() && issuer.fragment().is_none(),
-            "oidc_issuer: expected an address without a query"
-        );
-        let scopes = settings.oidc_scopes.clone();
-        let scopes =
-            scopes.unwrap_or_else(|| ["openid", "email", "profile"].map(str::to_owned).into());
-        ensure!(
-            scopes.iter().any(|scope| scope == "openid"),
-            "oidc_scopes: expected openid among them"
-        );
-        let group = |pair: &String| {
-            let (theirs, ours) = pair.rsplit_once('=').unwrap_or((pair, pair));
-            let ours = ours.trim().parse().map_err(|_| {
-                anyhow!("oidc_groups: expected THEIRS=OURS with the name of a group, not {pair}")
-            })?;
-            Ok((theirs.trim().to_owned(), ours))
-        };
-        let groups = settings.oidc_groups.iter().flatten().map(group);
-        let project = |id: &String| {
-            id.trim().parse::<ProjectId>().context("oidc_projects: expected names of projects")
-        };
-        let projects = settings.oidc_projects.iter().flatten().map(project);
-        let projects = projects.collect::<anyhow::Result<Vec<_>>>()?;
-        let creates = settings.oidc_create.unwrap_or(false);
-        ensure!(creates || projects.is_empty(), "oidc_projects: only with oidc_create");
-        Ok(Some(Self {
-            issuer: issuer.clone(),
-            name: settings.oidc_name.clone().unwrap_or_else(|| "your organisation".to_owned()),
-            client_id: client_id.clone(),
-            client_secret: secret,
-            scopes,
-            identify: settings.oidc_identify.unwrap_or_default(),
-            create: creates.then_some(projects),
-            groups_claim: settings.oidc_groups_claim.clone().unwrap_or_else(|| "groups".to_owned()),
-            groups: groups.collect::<anyhow::Result<_>>()?,
-            admin_group: settings.oidc_admin_group.clone(),
-        }))
+impl From<Identify> for IdentifyBy {
+    fn from(given: Identify) -> Self {
+        match given {
+            Identify::Email => Self::Email,
+            Identify::Subject => Self::Subject,
+        }
     }
+}
+
+/// What the settings say about it; nothing, if nothing is said.
+pub(super) fn read(settings: &Settings) -> anyhow::Result<Option<Oidc>> {
+    let secret = one_of(
+        "oidc_client_secret",
+        settings.oidc_client_secret.clone(),
+        settings.oidc_client_secret_file.clone(),
+        |text| Secret::new(text.trim_end()),
+    )?;
+    let (issuer, client_id) = match (&settings.oidc_issuer, &settings.oidc_client_id) {
+        (Some(issuer), Some(client_id)) if !client_id.trim().is_empty() => (issuer, client_id),
+        (None, None) if secret.is_none() => return Ok(None),
+        _ => bail!("oidc_issuer and oidc_client_id belong together: give both or neither"),
+    };
+    let local = matches!(issuer.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+    ensure!(
+        issuer.scheme() == "https" || (issuer.scheme() == "http" && local),
+        "oidc_issuer: expected an https address, or http on this machine"
+    );
+    ensure!(
+        issuer.query().is_none() && issuer.fragment().is_none(),
+        "oidc_issuer: expected an address without a query"
+    );
+    let scopes = settings.oidc_scopes.clone();
+    let scopes = scopes.unwrap_or_else(|| ["openid", "email", "profile"].map(str::to_owned).into());
+    ensure!(
+        scopes.iter().any(|scope| scope == "openid"),
+        "oidc_scopes: expected openid among them"
+    );
+    let group = |pair: &String| {
+        let (theirs, ours) = pair.rsplit_once('=').unwrap_or((pair, pair));
+        let ours = ours.trim().parse().map_err(|_| {
+            anyhow!("oidc_groups: expected THEIRS=OURS with the name of a group, not {pair}")
+        })?;
+        Ok((theirs.trim().to_owned(), ours))
+    };
+    let groups = settings.oidc_groups.iter().flatten().map(group);
+    let project = |id: &String| {
+        id.trim().parse::<ProjectId>().context("oidc_projects: expected names of projects")
+    };
+    let projects = settings.oidc_projects.iter().flatten().map(project);
+    let projects = projects.collect::<anyhow::Result<Vec<_>>>()?;
+    let creates = settings.oidc_create.unwrap_or(false);
+    ensure!(creates || projects.is_empty(), "oidc_projects: only with oidc_create");
+    Ok(Some(Oidc {
+        issuer: issuer.clone(),
+        name: settings.oidc_name.clone().unwrap_or_else(|| "your organisation".to_owned()),
+        client_id: client_id.clone(),
+        client_secret: secret,
+        scopes,
+        identify: settings.oidc_identify.unwrap_or_default().into(),
+        create: creates.then_some(projects),
+        groups_claim: settings.oidc_groups_claim.clone().unwrap_or_else(|| "groups".to_owned()),
+        groups: groups.collect::<anyhow::Result<_>>()?,
+        admin_group: settings.oidc_admin_group.clone(),
+    }))
 }
 
 #[cfg(test)]
 mod tests {
+    use url::Url;
+
     use super::*;
 
     fn given() -> Settings {
@@ -120,8 +100,8 @@ mod tests {
 
     #[test]
     fn halves_and_nonsense_are_refused() {
-        assert!(Oidc::read(&Settings::default()).unwrap().is_none());
-        assert!(Oidc::read(&given()).unwrap().is_some());
+        assert!(read(&Settings::default()).unwrap().is_none());
+        assert!(read(&given()).unwrap().is_some());
         let http = Some(Url::parse("http://id.example.com").unwrap());
         for (settings, says) in [
             (Settings { oidc_client_id: None, ..given() }, "belong together"),
@@ -137,7 +117,7 @@ mod tests {
                 "oidc_projects: only",
             ),
         ] {
-            let refused = Oidc::read(&settings).unwrap_err().to_string();
+            let refused = read(&settings).unwrap_err().to_string();
             assert!(refused.contains(says), "{refused}");
         }
     }
@@ -145,7 +125,7 @@ mod tests {
     #[test]
     fn groups_are_named_once_or_twice() {
         let groups = Some(vec!["ops".to_owned(), "cn=legal,ou=x=legal".to_owned()]);
-        let oidc = Oidc::read(&Settings { oidc_groups: groups, ..given() }).unwrap().unwrap();
+        let oidc = read(&Settings { oidc_groups: groups, ..given() }).unwrap().unwrap();
         let pairs: Vec<_> = oidc.groups.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
         assert_eq!(pairs, [("cn=legal,ou=x", "legal"), ("ops", "ops")]);
     }

@@ -50,7 +50,7 @@ settings! {
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_FILES_SECRET_ACCESS_KEY_FILE", value_name = "FILE")]
     files_secret_access_key_file: PathBuf,
-    /// What the server's keys are encrypted with in a shared database: 32 bytes in Base64
+    /// What the server's private keys are encrypted with: 32 bytes in Base64
     #[arg(long, env = "COUNTERSIGN_MASTER_KEY", hide_env_values = true, value_name = "BASE64")]
     master_key: Secret,
     /// File that holds the master key
@@ -360,6 +360,15 @@ settings! {
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_MAIL_INBOUND_FILE", value_name = "FILE", help_heading = "Channels")]
     mail_inbound_file: PathBuf,
+    /// Email: the name servers that DKIM keys of senders are looked up with: `system`, IP addresses such as `10.0.0.53` or `10.0.0.53:5353` with commas between them, or `off`, which leaves every reply at the assurance `link` [default: system]
+    #[arg(long, env = "COUNTERSIGN_MAIL_DNS", value_name = "SERVERS", help_heading = "Channels")]
+    mail_dns: String,
+    /// Email: how many seconds verifying a sender may take; after that the reply counts as not verified [default: 5]
+    #[arg(long, env = "COUNTERSIGN_MAIL_DNS_TIMEOUT", value_name = "SECONDS", help_heading = "Channels")]
+    mail_dns_timeout: u64,
+    /// Email: domains of forwarders whose ARC seals are trusted, with commas between them [default: none]
+    #[arg(long, env = "COUNTERSIGN_MAIL_ARC_SEALERS", value_name = "DOMAINS", help_heading = "Channels")]
+    mail_arc_sealers: String,
     /// Who can prove that a person is there: tables of the file only
     #[arg(skip)]
     verification: ProviderTables,

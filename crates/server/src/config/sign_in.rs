@@ -1,9 +1,13 @@
 //! How people sign in, and for how long.
 
 use anyhow::bail;
+use gateway::oidc::Oidc;
+use gateway::ssrf_guard::Range;
 
-use super::{Oidc, Secret, Settings, Smtp, one_of, ranges};
-use crate::callbacks::Range;
+use ::channels::email::SmtpSettings;
+
+use super::mail::read_smtp;
+use super::{Secret, Settings, oidc, one_of, ranges};
 
 /// Longer than this is for ever.
 const TEN_YEARS_IN_HOURS: u64 = 10 * 365 * 24;
@@ -20,7 +24,7 @@ pub struct SignIn {
     /// Attempts per minute and address; 0 for any number.
     pub limit: u32,
     /// Where links go out by mail.
-    pub smtp: Option<Smtp>,
+    pub smtp: Option<SmtpSettings>,
     /// Whose identities people may use.
     pub oidc: Option<Oidc>,
     /// Who is believed about where a call comes from.
@@ -50,8 +54,8 @@ impl SignIn {
             idle: idle * 60,
             passkey_wait: wait * 3600,
             limit: settings.sign_in_limit.unwrap_or(if dev { 0 } else { 30 }),
-            smtp: smtp.as_ref().map(Smtp::read).transpose()?,
-            oidc: Oidc::read(settings)?,
+            smtp: smtp.as_ref().map(read_smtp).transpose()?,
+            oidc: oidc::read(settings)?,
             trusted_proxies: ranges("trusted_proxies", settings.trusted_proxies.as_deref())?,
         })
     }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use gateway::jwt::{KeySource, is_url, public_keys};
+use gateway::verification::ProofIssuer;
 use kernel::text::is_short;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
-
-use crate::jwt::{KeySource, is_url, public_keys};
 
 /// The providers, by the name policies call them by.
 pub type ProviderTables = BTreeMap<String, ProviderTable>;
@@ -57,25 +57,6 @@ impl Serialize for InlineKeys {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str("(hidden)")
     }
-}
-
-/// A provider whose settings fit together.
-#[derive(Debug, Clone)]
-pub struct ProofIssuer {
-    /// What policies call it.
-    pub name: String,
-    /// `iss`.
-    pub issuer: String,
-    /// `aud`.
-    pub audience: String,
-    /// Its keys.
-    pub keys: KeySource,
-    /// The claim that says how sure it is.
-    pub assurance_claim: Option<String>,
-    /// What people know it by.
-    pub title: String,
-    /// Where people go to prove it.
-    pub start_url: Option<Url>,
 }
 
 /// Checks that each table is whole.

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::channels::heard::What;
-use ::channels::{Channel, Ear, Failed, Heard, Knock, Medium};
+use ::channels::inbound::InboundContent;
+use ::channels::{Channel, DeliveryError, InboundHandler, InboundMessage, WebhookCall, slack};
 use async_trait::async_trait;
 use axum::Router;
 use axum::body::Body;
@@ -30,30 +30,30 @@ const LONGEST_REST: Duration = Duration::from_mins(5);
 
 pub(super) fn routes() -> Router<Shared> {
     Router::new()
-        .route("/channels/{medium}/{name}", post(knock).get(knock))
+        .route("/channels/{medium}/{name}", post(inbound_call).get(inbound_call))
         // Where apps that were set up for HumanLayer call (A2H-083).
-        .route("/a2h/v1/slack/{name}", post(slack_knock))
-        .route("/humanlayer/v1/slack/{name}", post(slack_knock))
+        .route("/a2h/v1/slack/{name}", post(slack_call))
+        .route("/humanlayer/v1/slack/{name}", post(slack_call))
 }
 
-async fn slack_knock(
+async fn slack_call(
     app: State<Shared>,
     Path(name): Path<String>,
     uri: OriginalUri,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    knock(app, Path((Medium::Slack.to_string(), name)), uri, headers, body).await
+    inbound_call(app, Path((slack::NAME.to_owned(), name)), uri, headers, body).await
 }
 
-async fn knock(
+async fn inbound_call(
     State(app): State<Shared>,
     Path((medium, name)): Path<(String, String)>,
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let Some(channel) = app.platforms.named(&medium).cloned() else {
+    let Some(channel) = app.channels.named(&medium) else {
         let detail = "no channel of this name is set up here";
         return Err(Problem::new(404, "not-found").detail(detail));
     };
@@ -65,20 +65,20 @@ async fn knock(
             (key.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())
         })
         .collect();
-    let knock = Knock {
+    let call = WebhookCall {
         url: &url,
         name: &name,
         headers: &headers,
         body: &bytes,
         now: app.gateway.wall_time(),
     };
-    if let Err(forged) = channel.verify(&knock) {
+    if let Err(forged) = channel.verify(&call) {
         tracing::warn!(channel = medium, error = %forged, "a call was not the platform's");
         metrics::counter!("countersign_knocks_total", "channel" => medium, "result" => "forged")
             .increment(1);
         return Err(Problem::new(401, "unauthorized").detail(forged.to_string()));
     }
-    let parsed = match channel.parse(&knock) {
+    let parsed = match channel.parse(&call) {
         Ok(parsed) => parsed,
         Err(unread) => {
             tracing::warn!(channel = medium, error = %unread, "a call of the platform cannot be read");
@@ -88,11 +88,12 @@ async fn knock(
     metrics::counter!("countersign_knocks_total", "channel" => medium, "result" => "heard")
         .increment(1);
     // Whoever sent a sheet still has it before them: unanswered, it stays, and they send it again.
-    let sheet = parsed.heard.iter().any(|one| matches!(one.what, What::Submitted { .. }));
-    let heard = Arc::clone(&app);
+    let sheet =
+        parsed.inbound.iter().any(|one| matches!(one.what, InboundContent::Submitted { .. }));
+    let heard = app.clone();
     let taking = app.tasks.spawn(async move {
         let mut answer = parsed.answer;
-        for one in &parsed.heard {
+        for one in &parsed.inbound {
             let said = heard.hear(&channel, one).await?;
             answer = said.map(|said| ("application/json", said.to_string())).or(answer);
         }
@@ -127,10 +128,10 @@ pub(crate) struct Listening {
 }
 
 #[async_trait]
-impl Ear for Listening {
-    async fn hear(&self, heard: Heard) -> Result<Option<Value>, Failed> {
-        let taken = self.app.hear(&self.channel, &heard).await;
-        taken.map_err(|error| Failed::later(format!("{:#}", anyhow::Error::from(error))))
+impl InboundHandler for Listening {
+    async fn handle(&self, inbound: InboundMessage) -> Result<Option<Value>, DeliveryError> {
+        let taken = self.app.hear(&self.channel, &inbound).await;
+        taken.map_err(|error| DeliveryError::later(format!("{:#}", anyhow::Error::from(error))))
     }
 }
 
@@ -138,7 +139,7 @@ impl Listening {
     /// Listens for as long as the server runs. Whoever cannot be asked is asked again, later each time.
     pub(crate) async fn run(self) {
         let (mut rest, stop) = (FIRST_REST, self.app.stop.clone());
-        let outage = Outage::new(format!("channel {}", self.channel.medium()));
+        let outage = Outage::new(format!("channel {}", self.channel.name()));
         loop {
             let mut listening = self.channel.listen(&self);
             // What works for a while is not what failed before.

@@ -3,16 +3,16 @@
 use axum::Json;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use gateway::auth::{Denied, TooMany};
+use gateway::verification::Unavailable;
 use kernel::Refusal;
 use kernel::quota::Exceeded;
 use serde::Serialize;
 use store::StoreError;
 
-use crate::auth::{Denied, TooMany};
 use crate::http::body::BodyError;
 use crate::http::conditions::BadHeader;
 use crate::http::observe;
-use crate::verification::Unavailable;
 
 /// The words of a dialect for what can go wrong in any.
 pub trait Wording: Sized {

@@ -8,9 +8,10 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use bytes::Bytes;
+use gateway::Gateway;
 
 use crate::http::{Shared, api, pages};
-use crate::web::{Frame, docs};
+use views::{Frame, docs};
 
 /// Its routes.
 pub fn routes() -> Router<Shared> {
@@ -28,10 +29,10 @@ async fn document() -> Response {
     (headers, text.clone()).into_response()
 }
 
-async fn page(State(app): State<Shared>) -> Response {
+async fn page(State(gateway): State<Gateway>) -> Response {
     static PAGE: OnceLock<docs::Document> = OnceLock::new();
     let document = PAGE.get_or_init(|| {
         docs::Document::read(&serde_json::to_value(api::document()).unwrap_or_default())
     });
-    pages::html(StatusCode::OK, docs::page(&Frame::anonymous(app.gateway.now()), document))
+    pages::html(StatusCode::OK, docs::page(&Frame::anonymous(gateway.now()), document))
 }

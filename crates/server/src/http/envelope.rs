@@ -3,6 +3,8 @@
 //!
 //! Nothing is kept, and nobody is asked who they are; so each address may do so only so often.
 
+use std::time::Duration;
+
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
@@ -11,11 +13,14 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use bytes::Bytes;
 use dialects::hxp_experience::{Checker, Level, Registry, Report, Rules, SCHEMA, Unreadable};
+use gateway::Gateway;
 
 use crate::http::body::{self, BodyError};
+use crate::http::client_address::client_address;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared, pages};
-use crate::web::{Frame, envelope, notices, paths};
+use views::site::paths;
+use views::{Frame, envelope, message_page};
 
 /// The largest message that is judged.
 pub const LARGEST: usize = 8 << 20;
@@ -60,8 +65,8 @@ async fn schema() -> Response {
     (headers, SCHEMA).into_response()
 }
 
-async fn show(State(app): State<Shared>) -> Response {
-    let frame = Frame::anonymous(app.gateway.now());
+async fn show(State(gateway): State<Gateway>) -> Response {
+    let frame = Frame::anonymous(gateway.now());
     pages::html(StatusCode::OK, envelope::page(&frame, &envelope::Looked::default()))
 }
 
@@ -69,13 +74,13 @@ async fn show(State(app): State<Shared>) -> Response {
 async fn look(State(app): State<Shared>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let frame = Frame::anonymous(app.gateway.now());
-    if app.door.knocks().check(&parts).is_err() {
-        return pages::html(StatusCode::TOO_MANY_REQUESTS, notices::too_many_attempts(&frame));
+    if app.checked_often(&parts).is_err() {
+        return pages::html(StatusCode::TOO_MANY_REQUESTS, message_page::too_many_attempts(&frame));
     }
     let form = match body::read(body, LARGEST_FORM).await {
         Ok(form) => form,
         Err(BodyError::TooLarge) => {
-            let shown = notices::too_large(&frame, paths::ENVELOPE);
+            let shown = message_page::too_large(&frame, paths::ENVELOPE, LARGEST_FORM as u64);
             return pages::html(StatusCode::PAYLOAD_TOO_LARGE, shown);
         }
         Err(BodyError::BrokenOff | BodyError::TooSlow) => return pages::unreadable(&app, false),
@@ -108,9 +113,14 @@ async fn judged(message: Bytes, rules: Rules) -> Result<Result<Report, Unreadabl
 }
 
 impl App {
-    /// Counts a message by where it came from.
+    /// Counts a message by where it came from; an error says how long to wait.
+    fn checked_often(&self, parts: &Parts) -> Result<(), Duration> {
+        let ip = client_address(parts, &self.config.sign_in.trusted_proxies);
+        ip.map_or(Ok(()), |ip| self.authenticator.login_rate_limit().check(ip))
+    }
+
     fn counted(&self, parts: &Parts) -> Result<(), Problem> {
-        self.door.knocks().check(parts).map_err(|wait| {
+        self.checked_often(parts).map_err(|wait| {
             Problem::new(429, "rate-limited")
                 .detail("too many messages from this address")
                 .retry_after(wait.as_secs() + 1)

@@ -5,15 +5,17 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use gateway::Gateway;
+use gateway::REQUESTS;
+use gateway::readiness::NotReady;
 use serde_json::json;
 
-use crate::gateway::REQUESTS;
 use crate::http::name::Named;
 use crate::http::problem::{INDEX, PAGES, Problem};
 use crate::http::{App, Shared, pages};
-use crate::readiness::NotReady;
-use crate::web::{Frame, error_pages};
 use crate::workers::anchor;
+use views::Frame;
+use views::docs::errors;
 
 /// Its routes. Metrics are not among them where they have an address of their own.
 pub fn routes(with_metrics: bool) -> Router<Shared> {
@@ -84,11 +86,11 @@ async fn measure(app: &App) {
 }
 
 /// The list of all error codes.
-async fn error_codes(State(app): State<Shared>, headers: HeaderMap) -> Response {
+async fn error_codes(State(gateway): State<Gateway>, headers: HeaderMap) -> Response {
     if wants(&headers) == Wants::Markdown {
         return markdown(INDEX);
     }
-    shown(error_pages::index(&Frame::anonymous(app.gateway.now()), INDEX))
+    shown(errors::index(&Frame::anonymous(gateway.now()), INDEX))
 }
 
 /// The page behind a problem's `type`.
@@ -101,7 +103,7 @@ async fn explain(
     match (known, wants(&headers)) {
         (Some((_, page)), Wants::Markdown) => markdown(page),
         (Some((code, page)), Wants::Page | Wants::Anything) => {
-            shown(error_pages::page(&Frame::anonymous(app.gateway.now()), code, page))
+            shown(errors::page(&Frame::anonymous(app.gateway.now()), code, page))
         }
         (None, Wants::Page) => pages::no_such_page(&app),
         (None, Wants::Markdown | Wants::Anything) => {

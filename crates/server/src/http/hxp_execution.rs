@@ -16,15 +16,15 @@ use dialects::hxp_execution::{
     self as hxp, Cursor, Detail, Formula, InboxQuery, ListQuery, REQUEST_ID_HEADER, STATUS_HEADER,
     Seal, WireError,
 };
+use gateway::Terms;
+use gateway::auth::Denied;
+use gateway::bootstrap;
 use kernel::actor::Reach;
 use kernel::directory::Human;
-use kernel::{Actor, Ask, AskId, Command, Phase, Refusal, RuleId};
+use kernel::{Actor, Ask, AskCommand, AskId, Command, DirectoryCommand, Phase, Refusal, RuleId};
 use store::{Filter, List, Order, Scope, StoreError};
 
-use crate::auth::Denied;
-use crate::bootstrap;
 use crate::config::EvidenceForm;
-use crate::gateway::Terms;
 use crate::http::hxp_error::HxpError;
 use crate::http::name::Named;
 use crate::http::submitted::uploads_only_on_pages;
@@ -58,7 +58,7 @@ async fn create(State(app): State<Shared>, headers: HeaderMap, body: Body) -> An
         idempotency: conditions::idempotency("hxp-execution", &actor, &headers, &bytes)?,
         ..Terms::default()
     };
-    let command = Command::Ask(Box::new(new));
+    let command = AskCommand::Create(Box::new(new));
     let outcome = app.gateway.run_on(terms, actor, command).await?;
     let ask = outcome.ask.ok_or_else(WireError::internal)?;
     let created = hxp::created(&ask, &app.ws_base(&headers));
@@ -112,7 +112,7 @@ async fn cancel(
     let ask = app.hxp_ask(&id, |ask| ask.within_reach(&actor)).await?;
     let withdrawn = async {
         let bytes = body::read(body, app.config.body_limit).await?;
-        let command = Command::Cancel(ask.id, hxp::parse_cancel(&bytes)?);
+        let command = AskCommand::Cancel(ask.id, hxp::parse_cancel(&bytes)?);
         app.hxp_act(actor, command, |refusal| WireError::cancel_refused(refusal, ask.is_pooled()))
             .await
     };
@@ -172,7 +172,7 @@ async fn resolve(
         let question = ask.question.value().ok_or_else(WireError::no_request)?;
         let reply = resolve.reply(question)?;
         uploads_only_on_pages(&reply).map_err(|refusal| refused(&refusal))?;
-        let command = Command::Answer(ask.id, Box::new(reply));
+        let command = AskCommand::Answer(ask.id, Box::new(reply));
         app.hxp_act(actor, command, refused).await
     };
     let ask = app.hxp_about(ask.id, answered.await).await?;
@@ -186,7 +186,7 @@ async fn claim(State(app): State<Shared>, Named(id): Named<String>, headers: Hea
     let (actor, human) = app.hxp_human(&headers).await?;
     let ask = app.hxp_ask(&id, |ask| ask.admits(&human)).await?;
     let refused = |refusal: &Refusal| WireError::refused(refusal, ask.is_pooled());
-    let taken = app.hxp_act(actor, Command::Claim(ask.id), refused).await;
+    let taken = app.hxp_act(actor, AskCommand::Claim(ask.id), refused).await;
     let ask = app.hxp_about(ask.id, taken).await?;
     Ok(about(&ask, Json(hxp::request(&ask, &app.seal(), Detail::Whole)).into_response()))
 }
@@ -206,7 +206,7 @@ async fn add_rules(State(app): State<Shared>, headers: HeaderMap, body: Body) ->
     let rules: Vec<_> =
         new.rules.into_iter().map(|rule| (RuleId::new(app.gateway.ids().ulid()), rule)).collect();
     let ids: Vec<RuleId> = rules.iter().map(|(id, _)| *id).collect();
-    app.gateway.run(actor, Command::AddRules(rules)).await?;
+    app.gateway.run(actor, DirectoryCommand::AddRules(rules)).await?;
     let directory = app.gateway.directory();
     let mut added = directory.rules_of(&human.id).filter(|rule| ids.contains(&rule.id));
     let answer = if new.listed {
@@ -226,15 +226,14 @@ async fn remove_rule(
 ) -> Answer {
     let (actor, _) = app.hxp_human(&headers).await?;
     let id: RuleId = id.parse().map_err(|_| WireError::no_route())?;
-    app.gateway.run(actor, Command::RemoveRule(id)).await?;
+    app.gateway.run(actor, DirectoryCommand::RemoveRule(id)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// `POST /hxp/v1/receipts/verify`: the agent does not know the secret, so it asks us. Any
 /// credential will do.
 async fn verify(State(app): State<Shared>, headers: HeaderMap, body: Body) -> Answer {
-    let agent = app.door.agent(&app.gateway.directory(), &headers, app.gateway.now());
-    match agent {
+    match app.callers.agent(&headers) {
         Ok(_) => {}
         Err(Denied::Unknown) => app.hxp_human(&headers).await.map(|_| ())?,
         Err(denied) => return Err(denied.into()),
@@ -309,12 +308,12 @@ pub fn wrong_method() -> Response {
 
 impl App {
     pub(super) fn hxp_agent(&self, headers: &HeaderMap) -> Result<Actor, HxpError> {
-        Ok(self.door.agent(&self.gateway.directory(), headers, self.gateway.now())?)
+        Ok(self.callers.agent(headers)?)
     }
 
     async fn hxp_human(&self, headers: &HeaderMap) -> Result<(Actor, Human), HxpError> {
         let directory = self.gateway.directory();
-        let actor = self.door.human(&directory, headers, self.gateway.now()).await?;
+        let actor = self.callers.human(headers).await?;
         let Actor::Human { id, .. } = &actor else { return Err(Denied::Unknown.into()) };
         let human = directory.human(id).ok_or(Denied::Unknown)?.clone();
         Ok((actor, human))
@@ -334,7 +333,7 @@ impl App {
     async fn hxp_act(
         &self,
         actor: Actor,
-        command: Command,
+        command: impl Into<Command>,
         refused: impl FnOnce(&Refusal) -> WireError,
     ) -> Result<Ask, HxpError> {
         match self.gateway.run(actor, command).await {

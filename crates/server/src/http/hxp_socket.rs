@@ -12,13 +12,13 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
 use dialects::hxp_execution::{self as hxp, Seen, WireError};
+use gateway::streams::Wire;
+use gateway::wake::{Topic, Waiter};
 use kernel::{Actor, AskId, Subject};
 
 use crate::http::hxp_error::HxpError;
 use crate::http::name::Named;
 use crate::http::{App, Shared, bound, cors};
-use crate::streams::Wire;
-use crate::wake::{Topic, Waiter};
 
 /// How often an idle subscriber is pinged.
 const PING: Duration = Duration::from_secs(30);
@@ -70,10 +70,7 @@ async fn subscribe(
     }
     let actor = match said(pairs, "token") {
         _ if app.config.open_websockets => Actor::System,
-        Some(token) => {
-            let now = app.gateway.now();
-            app.door.agent_by(&app.gateway.directory(), token, now)?
-        }
+        Some(token) => app.callers.agent_by(token)?,
         None => app.hxp_agent(headers)?,
     };
     let known = hxp::ask_id(id).ok_or_else(WireError::no_request)?;
@@ -96,7 +93,7 @@ async fn subscribe(
         let message = "this address speaks WebSocket: send an upgrade";
         WireError::new(400, hxp::errors::code::INVALID_BODY, message)
     })?;
-    let counted = app.open_stream(key, Wire::Socket)?;
+    let counted = app.streams.open_for(&app.gateway, key, Wire::Socket)?;
     // The upgrade leaves the connection's own task; the server still waits for it when it stops.
     let held = (app.tasks.token(), counted);
     Ok(upgrade.read_buffer_size(BUFFER).write_buffer_size(0).max_message_size(BUFFER).on_upgrade(

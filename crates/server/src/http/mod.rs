@@ -4,7 +4,9 @@ pub mod a2h;
 pub mod api;
 pub mod body;
 pub mod bound;
+pub mod callers;
 pub(crate) mod channels;
+pub mod client_address;
 pub mod conditions;
 pub mod cors;
 pub mod dialect_error;
@@ -27,17 +29,33 @@ pub mod unread;
 pub mod uploads;
 pub mod well_known;
 
+use std::ops::Deref;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{FromRef, Request, State};
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use futures_util::future::Either;
+use gateway::answer_files::AnswerFiles;
+use gateway::auth::{Authenticator, Denied};
+use gateway::blobs::Blobs;
+use gateway::erasure::Erasure;
+use gateway::files::Files;
+use gateway::key_destruction::KeyDestruction;
+use gateway::oidc::Provider;
+use gateway::passkeys::Passkeys;
+use gateway::readiness::Readiness;
+use gateway::receipts::Receipts;
+use gateway::sealed_head::HeadFile;
+use gateway::secrets::Secrets;
+use gateway::streams::Streams;
+use gateway::verification::Providers;
+use gateway::{Gateway, REQUESTS};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -45,27 +63,13 @@ use tower::{Layer, Service, ServiceExt};
 use tower_http::cors::CorsLayer;
 use tracing::Instrument;
 
-use crate::auth::{Denied, Door};
 use crate::callbacks::Callbacks;
-use crate::channels::wired::Platforms;
 use crate::config::Config;
-use crate::files::Files;
-use crate::gateway::{Gateway, REQUESTS};
 use crate::http::api::Dev;
+use crate::http::callers::Callers;
 use crate::http::observe::Observed;
 use crate::http::problem::Problem;
 use crate::http::unread::Bounds;
-use crate::mail::Mailer;
-use crate::mail::channel::Mail;
-use crate::mark::Mark;
-use crate::oidc::Provider;
-use crate::passkeys::Passkeys;
-use crate::push::Push;
-use crate::readiness::Readiness;
-use crate::secrets::Secrets;
-use crate::signing::Signer;
-use crate::streams::Streams;
-use crate::verification::Providers;
 use crate::workers::lanes::Lanes;
 use crate::workers::sealer::Sealer;
 
@@ -74,29 +78,31 @@ pub struct App {
     /// The door to the kernel.
     pub gateway: Gateway,
     /// The settings.
-    pub config: Config,
+    pub config: Arc<Config>,
     /// The server's own keys.
     pub secrets: Arc<Secrets>,
-    /// What receipts are signed with.
-    pub signer: Signer,
-    /// Who may come in.
-    pub door: Arc<Door>,
+    /// Makes and signs receipts.
+    pub receipts: Receipts,
+    /// Checks credentials.
+    pub authenticator: Arc<Authenticator>,
+    /// Who sent a request.
+    pub callers: Callers,
     /// Makes and checks passkeys, or says why there can be none.
     pub passkeys: Result<Passkeys, &'static str>,
     /// Whose identities people may use.
     pub provider: Option<Provider>,
-    /// Tells people's devices, unless the settings say not to.
-    pub push: Option<Push>,
-    /// Sends mail, if the settings say how.
-    pub mailer: Option<Arc<Mailer>>,
-    /// Mail as a channel, with answers.
-    pub mail: Option<Arc<Mail>>,
-    /// The platforms that are set up.
-    pub platforms: Platforms,
+    /// The channels that are set up.
+    pub channels: ::channels::ChannelRegistry,
     /// What only development mode has.
     pub dev: Option<Dev>,
     /// Uploads.
     pub files: Files,
+    /// Artifacts.
+    pub blobs: Blobs,
+    /// Files that answer an ask.
+    pub answer_files: AnswerFiles,
+    /// Erases personal data.
+    pub erasure: Erasure,
     /// Tells agents that their asks are over.
     pub callbacks: Callbacks,
     /// Whom the outbox is being worked off for.
@@ -106,7 +112,7 @@ pub struct App {
     /// Closes the record into blocks, and signs.
     pub sealer: Arc<Sealer>,
     /// Where the head of the feed is kept.
-    pub feed_head: Mark,
+    pub feed_head: HeadFile,
     /// Whether the store can be written.
     pub readiness: Readiness,
     /// What `/metrics` shows.
@@ -115,6 +121,8 @@ pub struct App {
     pub streams: Arc<Streams>,
     /// Open pages that watch for the end of their request.
     pub watchers: Arc<Streams>,
+    /// Destroys the private halves of retired signing keys.
+    pub key_destruction: KeyDestruction,
     /// How far the histories of tasks were read.
     pub told: hacp::PageEnds,
     /// Ends long connections when the server stops.
@@ -123,14 +131,54 @@ pub struct App {
     pub tasks: TaskTracker,
 }
 
-/// Shared by handlers.
-pub type Shared = Arc<App>;
+/// The state of every handler. A clone is a pointer to the same [`App`].
+#[derive(Clone)]
+pub struct Shared(Arc<App>);
+
+impl Shared {
+    /// Shares it.
+    pub fn new(app: App) -> Self {
+        Self(Arc::new(app))
+    }
+}
+
+impl Deref for Shared {
+    type Target = App;
+
+    fn deref(&self) -> &App {
+        &self.0
+    }
+}
+
+/// Lets a handler name the service it uses, `State<Receipts>`, instead of the whole state.
+macro_rules! services {
+    ($($field:ident: $service:ty),* $(,)?) => {
+        $(
+            impl FromRef<Shared> for $service {
+                fn from_ref(shared: &Shared) -> Self {
+                    shared.$field.clone()
+                }
+            }
+        )*
+    };
+}
+
+services! {
+    answer_files: AnswerFiles,
+    blobs: Blobs,
+    callers: Callers,
+    config: Arc<Config>,
+    erasure: Erasure,
+    gateway: Gateway,
+    key_destruction: KeyDestruction,
+    receipts: Receipts,
+}
 
 /// Every route.
 pub fn router(app: Shared) -> Router {
     let cors = cors::layer(&app.config);
     let local = app.config.listen.iter().all(|address| address.ip().is_loopback());
-    let surroundings = Arc::new(Surroundings { app: Arc::clone(&app), cors, local });
+    let surroundings = Arc::new(Surroundings { app: app.clone(), cors, local });
     let with_metrics = app.config.operations_listen.is_empty();
     Router::new()
         .merge(hxp_execution::routes())
@@ -154,7 +202,7 @@ pub fn router(app: Shared) -> Router {
 /// What is served on the operations address: health, readiness and metrics.
 pub fn operations_router(app: Shared, local: bool) -> Router {
     let cors = cors::layer(&app.config);
-    let surroundings = Arc::new(Surroundings { app: Arc::clone(&app), cors, local });
+    let surroundings = Arc::new(Surroundings { app: app.clone(), cors, local });
     health::operations()
         .fallback(no_operation)
         .layer(middleware::from_fn_with_state(surroundings, around))

@@ -9,12 +9,11 @@ use std::time::Instant;
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderName, HeaderValue, Method};
 use axum::response::Response;
+use gateway::ids::random;
 use kernel::{AgentId, HumanId, KeyId};
 use metrics::{Counter, Histogram};
 use tracing::Span;
 use tracing::field::display;
-
-use crate::ids::random;
 
 /// Who a request came from, for the log. Ids only, never a secret.
 #[derive(Debug, Clone, Default)]

@@ -1,11 +1,14 @@
-//! A credential that is used for longer than one request.
+//! A credential that is used for longer than one request: a stream, a long poll or an open page ends when
+//! its credential does.
 
 use axum::http::HeaderMap;
-use kernel::{Actor, KeyId, Subject};
+use gateway::auth::Denied;
+use gateway::wake::Topic;
+use kernel::ask::Purpose;
+use kernel::audit::Digest;
+use kernel::{Actor, Ask, AskId, KeyId, Subject};
 
-use crate::auth::Denied;
 use crate::http::App;
-use crate::wake::Topic;
 
 /// A credential, for as long as it holds.
 pub struct Pass {
@@ -18,8 +21,13 @@ pub struct Pass {
 impl Pass {
     /// That of whoever just showed it in these headers.
     pub fn new(app: &App, actor: Actor, headers: &HeaderMap) -> Self {
-        let key = app.door.key(&app.gateway.directory(), headers);
+        let key = app.callers.key(headers);
         Self { actor, key: key.ok_or_else(|| headers.clone()) }
+    }
+
+    /// That of somebody who is signed in with this session.
+    pub fn of_session(actor: Actor, session: KeyId) -> Self {
+        Self { actor, key: Ok(session) }
     }
 
     /// What its streams are counted under.
@@ -77,12 +85,46 @@ impl Pass {
     /// The same, and a token of the issuer is read again: it runs out without anybody saying so.
     pub async fn still_holds(&self, app: &App) -> bool {
         if let Err(headers) = &self.key {
-            let directory = app.gateway.directory();
-            let again = app.door.human(&directory, headers, app.gateway.now()).await;
+            let again = app.callers.human(headers).await;
             if matches!(again, Err(Denied::Missing | Denied::Unknown)) {
                 return false;
             }
         }
         self.holds(app)
+    }
+}
+
+/// A review or poll token of one ask, for as long as it works.
+pub struct TokenPass {
+    ask: AskId,
+    purpose: Purpose,
+    hash: Digest,
+    /// The key of the agent that asked, with which its tokens may end.
+    key: Option<KeyId>,
+    /// The person the token was sent to, with whose access it ends.
+    sent_to: Option<kernel::HumanId>,
+}
+
+impl TokenPass {
+    /// That of a token that was just found to work.
+    pub fn new(ask: &Ask, purpose: Purpose, token: &str) -> Self {
+        let hash = Digest::of(token.as_bytes());
+        let mut grants = ask.grants.iter().filter(|grant| grant.purpose == purpose);
+        let grant = grants.find(|grant| grant.hash.is_same(&hash));
+        let sent_to = grant.and_then(|grant| grant.sent_to.clone());
+        Self { ask: ask.id, purpose, hash, key: ask.key, sent_to }
+    }
+
+    /// The ask, and what may end the token.
+    pub fn topics(&self) -> impl Iterator<Item = Topic> {
+        let key = self.key.map(Subject::Key);
+        let person = self.sent_to.clone().map(Subject::Human);
+        let all = [Subject::Ask(self.ask)].into_iter().chain(key).chain(person);
+        all.map(Topic::Subject)
+    }
+
+    /// Whether it works for the ask as it is now.
+    pub fn holds(&self, app: &App, ask: &Ask) -> bool {
+        ask.token_works(self.purpose, &self.hash, &app.gateway.directory())
     }
 }

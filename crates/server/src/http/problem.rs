@@ -2,14 +2,14 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use gateway::audit::NoProof;
+use gateway::auth::Denied;
 use kernel::Refusal;
 use kernel::question::AnswerError;
 use serde::Serialize;
 use store::StoreError;
 use utoipa::ToSchema;
 
-use crate::audit::NoProof;
-use crate::auth::Denied;
 use crate::http::body::BodyError;
 use crate::http::conditions::BadHeader;
 use crate::http::observe;

@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::{DefaultBodyLimit, FromRequest, Multipart};
 use axum::http::{HeaderMap, Request, StatusCode, header};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http_body_util::Limited;
 use kernel::Refusal;
 use kernel::audit::Digest;
@@ -18,10 +18,13 @@ use kernel::question::{Answer, AnswerError, Reply};
 
 use crate::http::App;
 use crate::http::body::{self, BodyError};
-use crate::web::Submitted;
+use views::Submitted;
 
 /// The most a form without files and without a session may hold.
 const SMALL: usize = 16 * 1024;
+/// A form whose files are too large is read this many times as far as the limit, so that the page can
+/// say which file it was and keep the rest; beyond that it is not read on.
+const READ_ON: usize = 8;
 /// How long an upload may take: phones on bad networks are slow.
 const UPLOAD: Duration = Duration::from_mins(10);
 /// The longest file name that is kept.
@@ -54,8 +57,10 @@ impl Proof<'_> {
 pub struct Posted {
     /// Its fields, and its files by name and digest.
     pub form: Submitted,
-    /// The content of those files, not kept yet.
+    /// The content of those files, in the same order, not kept yet.
     pub files: Vec<Bytes>,
+    /// The fields whose file was too large: it was read over and is not among the files.
+    pub too_large: Vec<String>,
     /// The token it came with.
     pub proof: String,
 }
@@ -77,16 +82,18 @@ pub async fn read(
     if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/form-data")) {
         let form = plain(body, app.config.body_limit).await?;
         let proof = proof.check(form.value(proof.name).map(str::to_owned))?;
-        return Ok(Posted { form, files: Vec::new(), proof });
+        return Ok(Posted { form, files: Vec::new(), too_large: Vec::new(), proof });
     }
-    let limit = app.config.upload_limit.saturating_add(app.config.body_limit);
+    let (upload_limit, body_limit) = (app.config.upload_limit, app.config.body_limit);
+    let limit = upload_limit.saturating_mul(READ_ON).saturating_add(body_limit);
     let mut request = Request::new(Body::new(Limited::new(body, limit)));
     if let Some(kind) = kind {
         request.headers_mut().insert(header::CONTENT_TYPE, kind.clone());
     }
     // Bounded above, to the limits of the settings.
     DefaultBodyLimit::disable().apply(&mut request);
-    let reading = multipart(request, proof, file_fields, app.config.upload_limit);
+    let limits = Room { words: body_limit, files: upload_limit };
+    let reading = multipart(request, proof, file_fields, limits);
     tokio::time::timeout(UPLOAD, reading).await.unwrap_or(Err(Unread::Body(BodyError::TooSlow)))
 }
 
@@ -99,47 +106,78 @@ async fn multipart(
     request: Request<Body>,
     proof: Proof<'_>,
     file_fields: &[String],
-    upload_limit: usize,
+    mut room: Room,
 ) -> Result<Posted, Unread> {
     let mut parts = Multipart::from_request(request, &())
         .await
         .map_err(|_| Unread::Body(BodyError::BrokenOff))?;
     let (form, files) = (Submitted::default(), Vec::new());
-    let mut posted = Posted { form, files, proof: String::new() };
+    let mut posted = Posted { form, files, too_large: Vec::new(), proof: String::new() };
     let mut trusted = false;
     while let Some(part) = parts.next_field().await.map_err(broken)? {
         let Some(name) = part.name().map(str::to_owned) else { continue };
         if !trusted {
             // Our forms begin with it.
-            let given =
-                if name == proof.name { Some(part.text().await.map_err(broken)?) } else { None };
+            let given = if name == proof.name { Some(text(part, &mut room).await?) } else { None };
             posted.proof = proof.check(given)?;
             trusted = true;
         } else if part.file_name().is_none() {
-            posted.form.pairs.push((name, part.text().await.map_err(broken)?));
+            posted.form.pairs.push((name, text(part, &mut room).await?));
         } else if file_fields.contains(&name) {
-            take(&mut posted, name, part, upload_limit).await?;
+            take(&mut posted, name, part, &mut room).await?;
         }
     }
     if trusted { Ok(posted) } else { Err(Unread::Stale) }
+}
+
+/// What is left of what a form may hold.
+struct Room {
+    /// In bytes, for everything but files.
+    words: usize,
+    /// In bytes, for all files together.
+    files: usize,
+}
+
+/// The words of a field.
+async fn text(part: Field<'_>, room: &mut Room) -> Result<String, Unread> {
+    let content = content(part, room.words).await?;
+    let content = content.ok_or(Unread::Body(BodyError::TooLarge))?;
+    room.words -= content.len();
+    Ok(String::from_utf8_lossy(&content).into_owned())
+}
+
+/// The content of a field; `None` if it is larger than that. Then it is read over, and not kept.
+async fn content(mut part: Field<'_>, most: usize) -> Result<Option<Bytes>, Unread> {
+    let (mut kept, mut fits) = (BytesMut::new(), true);
+    while let Some(chunk) = part.chunk().await.map_err(broken)? {
+        fits = fits && kept.len() + chunk.len() <= most;
+        if fits {
+            kept.extend_from_slice(&chunk);
+        } else {
+            kept = BytesMut::new();
+        }
+    }
+    Ok(fits.then(|| kept.freeze()))
 }
 
 async fn take(
     posted: &mut Posted,
     name: String,
     part: Field<'_>,
-    upload_limit: usize,
+    room: &mut Room,
 ) -> Result<(), Unread> {
     let file: String = part.file_name().unwrap_or_default().chars().take(LONGEST_NAME).collect();
     let media = part.content_type().unwrap_or("application/octet-stream").to_owned();
-    let content = part.bytes().await.map_err(broken)?;
+    let content = content(part, room.files).await?;
     // An empty file input is posted as a file without a name.
     if file.is_empty() {
         return Ok(());
     }
-    if content.len() > upload_limit {
-        return Err(Unread::Body(BodyError::TooLarge));
-    }
+    let Some(content) = content else {
+        posted.too_large.push(name);
+        return Ok(());
+    };
+    room.files -= content.len();
     let digest = Digest::of(&content).to_string();
     let size = content.len() as u64;
     let named =

@@ -5,6 +5,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
+use gateway::receipts::Receipts;
 
 use crate::http::Shared;
 
@@ -14,6 +15,7 @@ pub fn routes() -> Router<Shared> {
 }
 
 /// Current and retired keys. A revoked one is gone, from caches too within five minutes.
-async fn jwks(State(app): State<Shared>) -> Response {
-    ([(header::CACHE_CONTROL, "public, max-age=300")], Json(app.signer.jwks())).into_response()
+async fn jwks(State(receipts): State<Receipts>) -> Response {
+    ([(header::CACHE_CONTROL, "public, max-age=300")], Json(receipts.signer().jwks()))
+        .into_response()
 }

@@ -1,7 +1,10 @@
-//! One notice on its way to one device.
+//! One notification on its way to one device.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use ::channels::push::{KEPT, PushMessage, PushSubscription, WebPush};
+use ::channels::{Channel, DeliveryError, OutboundMessage};
 use kernel::ask::Priority;
 use kernel::audit::Digest;
 use kernel::directory::{Holder, Means};
@@ -9,17 +12,15 @@ use kernel::effect::{Chain, Occasion};
 use kernel::question::{Answer, Reply};
 use kernel::quota::Exceeded;
 use kernel::reach::waits_for;
-use kernel::{Actor, Ask, AskId, Assurance, Command, Effect, HumanId, KeyId, Time, Via};
+use kernel::{Actor, Ask, AskCommand, AskId, Assurance, Effect, HumanId, KeyId, Time, Via};
 use serde::{Deserialize, Serialize};
 use store::{Device, Settlement, StoreError};
 
-use super::devices::Address;
-use super::notice::{Notice, takes_buttons};
-use super::{KEPT, Message, Push, Sent, seconds_until};
 use crate::channels::send::delayed;
 use crate::http::App;
 use crate::reach::step::{Came, Onward, Told};
 use crate::workers::outbox::count;
+use views::push_notification::{PushNotification, takes_buttons};
 
 /// What a button's answer is sealed for.
 pub(crate) const PURPOSE: &str = "answer from a notice";
@@ -45,7 +46,7 @@ pub(crate) struct Telling<'a> {
 
 /// What is left to do about it now.
 enum Now {
-    Send(Message),
+    Send(PushMessage),
     Wait(Time, &'static str),
     Nothing,
 }
@@ -64,8 +65,8 @@ impl App {
     }
 
     async fn try_to_tell(&self, telling: Telling<'_>) -> Result<Came, StoreError> {
-        let Some(push) = &self.push else { return Ok(Came::Gone) };
-        let Some((device, address)) = self.device(telling.device).await? else {
+        let Some(push) = &self.channels.push else { return Ok(Came::Gone) };
+        let Some((device, subscription)) = self.device(telling.device).await? else {
             return Ok(Came::Gone);
         };
         let message = match telling.why {
@@ -79,7 +80,7 @@ impl App {
         };
         let came = match self.push_quota(&device, telling).await? {
             Some(exceeded) => delayed(&exceeded),
-            None => self.pushed(push, &device, &address, &message).await?,
+            None => self.pushed(push, &device, &subscription, &message).await?,
         };
         if let Some(why) = telling.why {
             self.note_push(&device, telling, why, &came).await?;
@@ -98,7 +99,9 @@ impl App {
             return Ok(None);
         }
         match self.gateway.ask(telling.ask).await? {
-            Some(ask) => self.gateway.charge_notification(&ask, Some(&device.human)).await,
+            Some(ask) => {
+                self.gateway.quotas().charge_notification(&ask, Some(&device.human), 0).await
+            }
             None => Ok(None),
         }
     }
@@ -113,7 +116,9 @@ impl App {
     ) -> Result<(), StoreError> {
         let standing = match came {
             Came::Told => store::Sent::Sent,
-            Came::Later { error, .. } => store::Sent::Waiting { error: error.clone() },
+            Came::Later { error, .. } | Came::OverQuota { error, .. } => {
+                store::Sent::Waiting { error: error.clone() }
+            }
             Came::Never { error } => store::Sent::Failed { error: error.clone() },
             Came::Nothing | Came::Held { .. } | Came::Gone => return Ok(()),
         };
@@ -147,44 +152,59 @@ impl App {
         &self,
         device: Digest,
         human: &HumanId,
-        notice: &Notice,
+        notice: &PushNotification,
     ) -> Result<Came, StoreError> {
-        let Some(push) = &self.push else { return Ok(Came::Gone) };
+        let Some(push) = &self.channels.push else { return Ok(Came::Gone) };
         let found = self.device(device).await?.filter(|(device, _)| device.human == *human);
-        let Some((device, address)) = found else { return Ok(Came::Gone) };
-        let (words, priority) = (notice.words(), Priority::Low);
-        let message = Message { words, keep: KEPT, priority, topic: None };
-        self.pushed(push, &device, &address, &message).await
+        let Some((device, subscription)) = found else { return Ok(Came::Gone) };
+        let message = PushMessage::new(notice, KEPT, Priority::Low);
+        self.pushed(push, &device, &subscription, &message).await
     }
 
     async fn pushed(
         &self,
-        push: &Push,
+        push: &WebPush,
         device: &Device,
-        address: &Address,
-        message: &Message,
+        subscription: &PushSubscription,
+        message: &PushMessage,
     ) -> Result<Came, StoreError> {
-        let sent = push.send(address, message, self.gateway.now(), self.gateway.wall_time()).await;
-        count("countersign_pushes_total", sent == Sent::Taken);
+        let sent = self.push_to(push, subscription, message).await;
+        count("countersign_pushes_total", sent.is_ok());
         Ok(match sent {
-            Sent::Taken => Came::Told,
-            Sent::Gone => {
+            Ok(()) => Came::Told,
+            Err(DeliveryError::Gone { .. }) => {
                 self.gateway.store().forget_device(device.name).await?;
                 Came::Gone
             }
-            Sent::Refused { error } => Came::Never { error },
-            Sent::Later { at, error } => Came::Later { at, error },
+            Err(failed) => self.came(failed),
         })
     }
 
-    /// Sends a notice that only shows that notices arrive.
-    pub(crate) async fn try_device(&self, push: &Push, name: Digest) -> Result<Sent, StoreError> {
-        let Some((device, address)) = self.device(name).await? else { return Ok(Sent::Gone) };
-        let words = Notice::test().words();
-        let message = Message { words, keep: 60, priority: Priority::High, topic: None };
-        let sent =
-            push.send(&address, &message, self.gateway.now(), self.gateway.wall_time()).await;
-        if sent == Sent::Gone {
+    async fn push_to(
+        &self,
+        push: &WebPush,
+        subscription: &PushSubscription,
+        message: &PushMessage,
+    ) -> Result<(), DeliveryError> {
+        let (to, message) = (subscription.address(), message.message());
+        let key = subscription.name().to_string();
+        push.deliver(OutboundMessage::new(&to, &message, &key, self.gateway.now())).await?;
+        Ok(())
+    }
+
+    /// Sends a notification that only shows that notifications arrive.
+    pub(crate) async fn try_device(
+        &self,
+        push: &WebPush,
+        name: Digest,
+    ) -> Result<Result<(), DeliveryError>, StoreError> {
+        let Some((device, subscription)) = self.device(name).await? else {
+            let why = "there is no such device any more".to_owned();
+            return Ok(Err(DeliveryError::Gone { why }));
+        };
+        let message = PushMessage::new(&PushNotification::test(), 60, Priority::High);
+        let sent = self.push_to(push, &subscription, &message).await;
+        if let Err(DeliveryError::Gone { .. }) = sent {
             self.gateway.store().forget_device(device.name).await?;
         }
         Ok(sent)
@@ -214,7 +234,7 @@ impl App {
         };
         let now = self.gateway.now();
         let answer = self.offer(&ask, device).await?;
-        let notice = Notice { answer, ..Notice::asked(&ask, why) };
+        let notice = PushNotification { answer, ..PushNotification::asked(&ask, why) };
         let keep = ask.expires_at.map_or(KEPT, |at| seconds_until(at, now).clamp(1, KEPT));
         Ok(Now::Send(self.message(&notice, &ask, device, keep)))
     }
@@ -236,16 +256,22 @@ impl App {
         self.gateway.store().forget_told(ask, device.name).await?;
         let (directory, now) = (self.gateway.directory(), self.gateway.now());
         let found = self.gateway.ask(ask).await?;
-        let notice = found.as_ref().and_then(|ask| Notice::over(ask, &directory, now));
+        let notice = found.as_ref().and_then(|ask| PushNotification::over(ask, &directory, now));
         Ok(match (found, notice) {
             (Some(ask), Some(notice)) => Now::Send(self.message(&notice, &ask, device, KEPT)),
             _ => Now::Nothing,
         })
     }
 
-    fn message(&self, notice: &Notice, ask: &Ask, device: &Device, keep: u64) -> Message {
+    fn message(
+        &self,
+        notice: &PushNotification,
+        ask: &Ask,
+        device: &Device,
+        keep: u64,
+    ) -> PushMessage {
         let topic = Some(self.secrets.topic(ask.id, &device.name));
-        Message { words: notice.words(), keep, priority: ask.priority, topic }
+        PushMessage { topic, ..PushMessage::new(notice, keep, ask.priority) }
     }
 
     /// What the buttons of a notice answer with: for this request and the session of this device alone,
@@ -256,7 +282,7 @@ impl App {
         let considering = self.gateway.considering(ask).await?;
         let taken = |answer| {
             let reply = Box::new(Reply { answer, comment: None });
-            let command = Command::Answer(ask.id, reply);
+            let command = AskCommand::Answer(ask.id, reply);
             considering.takes(&from_notice(device.human.clone()), command).is_ok()
         };
         if !self.is_session(session) || !takes_buttons(ask) || !answers.into_iter().all(taken) {
@@ -279,4 +305,10 @@ impl App {
 /// Somebody who presses a button of a notice.
 pub(crate) fn from_notice(id: HumanId) -> Actor {
     Actor::Human { id, via: Via::Push, assurance: Assurance::Session }
+}
+
+/// The time from one moment to a later one, in whole seconds.
+fn seconds_until(at: Time, now: Time) -> u64 {
+    let millis = u64::try_from(at.millis().saturating_sub(now.millis())).unwrap_or(0);
+    Duration::from_millis(millis).as_secs()
 }

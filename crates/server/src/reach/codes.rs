@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::channels::{Card, Channel, Medium, Parcel};
+use ::channels::{Channel, OutboundMessage};
+use gateway::ids::random;
 use kernel::directory::{Human, Means};
-use kernel::{Actor, Command};
+use kernel::{Actor, DirectoryCommand};
 use store::{Code, CodeTried, StoreError};
 
 use super::step::Came;
-use crate::channels::wired::medium;
 use crate::http::App;
-use crate::ids::random;
-use crate::mail::code::CodeLetter;
+use views::email::verification_code::VerificationCodeEmail;
+use views::message_card::MessageCard;
 
 /// For how many minutes a code counts.
 pub const MINUTES: u64 = 10;
@@ -44,7 +44,7 @@ impl App {
         let Some(address) = address.filter(|_| self.carries(means)) else {
             return Ok(CodeSent::NoChannel);
         };
-        if let Err(wait) = self.door.knocks().person(&human.id) {
+        if let Err(wait) = self.authenticator.login_rate_limit().person(&human.id) {
             tracing::warn!(human.id = %human.id, "too many codes were asked for");
             return Ok(CodeSent::Wait(wait));
         }
@@ -57,7 +57,7 @@ impl App {
             expires_at: now.plus_seconds(MINUTES * 60),
         };
         self.gateway.store().put_code(kept).await?;
-        let letter = CodeLetter {
+        let email = VerificationCodeEmail {
             id: format!("code.{}", self.gateway.ids().ulid()),
             to: address,
             at: now,
@@ -65,14 +65,13 @@ impl App {
             host: self.config.public_url.host_str().unwrap_or_default(),
             minutes: MINUTES,
         };
-        let channel = medium(means).filter(|medium| *medium != Medium::Email);
-        let came = match channel.and_then(|medium| self.platforms.get(medium)) {
-            Some(channel) => self.post_code(channel, &letter).await,
-            None => self.post(&letter.letter()).await,
+        let came = match (means, self.channels.named(means.kind())) {
+            (Means::Email(_), _) | (_, None) => self.post(&email.email()).await,
+            (_, Some(channel)) => self.post_code(&channel, &email).await,
         };
         Ok(match came {
             Came::Told => CodeSent::Sent,
-            Came::Later { error, .. } | Came::Never { error } => {
+            Came::Later { error, .. } | Came::OverQuota { error, .. } | Came::Never { error } => {
                 tracing::warn!(human.id = %human.id, error, "a code was not sent");
                 CodeSent::Failed
             }
@@ -81,17 +80,22 @@ impl App {
     }
 
     /// Sends a code on a platform.
-    async fn post_code(&self, channel: &Arc<dyn Channel>, letter: &CodeLetter<'_>) -> Came {
-        let CodeLetter { id, to, code, host, minutes, at } = letter;
+    async fn post_code(
+        &self,
+        channel: &Arc<dyn Channel>,
+        email: &VerificationCodeEmail<'_>,
+    ) -> Came {
+        let VerificationCodeEmail { id, to, code, host, minutes, at } = email;
         // Not in the title, which locked screens show.
         let words = format!(
             "{code}. Enter it within {minutes} minutes where you were asked for it. If you did not ask \
              for a code, do nothing."
         );
-        let link = self.link(crate::web::paths::NOTICES);
-        let message = channel.render(&Card::plain(format!("A code for {host}"), words, link));
-        let parcel = Parcel { to, message: &message, key: id, thread: None, token: None, now: *at };
-        self.parcel(channel, parcel).await.map_or_else(|came| came, |_| Came::Told)
+        let link = self.link(views::site::paths::NOTICES);
+        let message =
+            channel.render(&MessageCard::plain(format!("A code for {host}"), words, link));
+        let outbound = OutboundMessage::new(to, &message, id, *at);
+        self.deliver(channel, outbound).await.map_or_else(|came| came, |_| Came::Told)
     }
 
     /// Takes a code somebody entered; if it is the one that was sent, the address is theirs.
@@ -108,7 +112,7 @@ impl App {
         let (store, now) = (self.gateway.store(), self.gateway.now());
         let tried = store.try_code(human.id.clone(), mark, hash, now).await?;
         if tried == CodeTried::Right {
-            let verify = Command::VerifyContact(human.id.clone(), means.clone());
+            let verify = DirectoryCommand::VerifyContact(human.id.clone(), means.clone());
             self.gateway.run(actor.clone(), verify).await?;
         }
         Ok(tried)

@@ -5,35 +5,36 @@
 //! what it tells of is looked up when it is sent. So nothing is told in vain or left out, and nobody is
 //! told twice in one period.
 
-use ::channels::{Card, Parcel};
+use std::collections::BTreeMap;
+
+use ::channels::OutboundMessage;
 use kernel::ask::Priority;
 use kernel::audit::Digest;
 use kernel::directory::{Human, Means};
+use kernel::quota::Exceeded;
 use kernel::reach;
-use kernel::{Ask, Effect, HumanId, Phase, Time};
+use kernel::{AgentId, Effect, HumanId, Phase, ProjectId, Time};
 use store::{Filter, List, Order, Scope, Settlement, StoreError};
 
 use super::addressee;
 use super::step::Came;
-use crate::channels::send::address;
-use crate::channels::wired::medium;
+use crate::channels::send::{address, delayed};
 use crate::http::App;
-use crate::mail::gathered::GatheredLetter;
-use crate::push::notice::Notice;
 use crate::workers::outbox::{ATTEMPTS, retry_at};
+use views::email::digest::DigestEmail;
+use views::message_card::{MessageCard, WaitingRequests};
+use views::push_notification::PushNotification;
 
 /// How many requests are listed; of more it says how many.
 pub const LISTED: usize = 20;
 /// Whoever fails so often in a row keeps failing.
 const KEEPS_FAILING: u32 = 3;
 
-/// What can wait and waits for somebody.
-#[derive(Debug)]
-pub(crate) struct Gathered {
-    /// The first of it, newest first.
-    pub(crate) asks: Vec<Ask>,
-    /// How much there is besides.
-    pub(crate) more: u64,
+/// What quotas allow to tell of it.
+struct Affordable {
+    gathered: WaitingRequests,
+    /// When to tell of what they do not allow now.
+    left_out: Option<Time>,
 }
 
 /// One telling of it.
@@ -102,26 +103,42 @@ impl App {
             return Ok(later);
         }
         let Some(gathered) = self.can_wait(human).await? else { return Ok(Settlement::Done) };
+        let Affordable { gathered, left_out } = match self.afford(human, gathered).await? {
+            Ok(affordable) => affordable,
+            Err(exceeded) => {
+                // It is told with the next that the quota allows.
+                delayed(&exceeded);
+                let next = exceeded.resets_at.unwrap_or_else(|| retry_at(now, attempt));
+                return Ok(anew(human.id.clone(), next, Vec::new(), next));
+            }
+        };
         let came = match address(human, &to) {
             None => Came::Gone,
             Some((Means::Email(_), address)) => {
-                let letter = GatheredLetter {
+                let email = DigestEmail {
                     to: &address,
                     human: &human.id,
                     at: it.at,
-                    gathered: &gathered,
-                    home: &self.link(crate::web::paths::INBOX),
-                    settings: &self.link(crate::web::paths::NOTICES),
+                    waiting: &gathered,
+                    home: &self.link(views::site::paths::INBOX),
+                    settings: &self.link(views::site::paths::NOTICES),
                 };
-                self.post(&letter.letter()).await
+                self.post(&email.email()).await
             }
             Some((means, address)) => self.post_gathered(&means, &address, &it, &gathered).await,
         };
         let failed = match came {
-            Came::Told | Came::Nothing | Came::Held { .. } => return Ok(Settlement::Done),
+            Came::Told => {
+                // What was left out is told when its quota starts again.
+                let again = |next| anew(human.id.clone(), next, Vec::new(), next);
+                return Ok(left_out.map_or(Settlement::Done, again));
+            }
+            Came::Nothing | Came::Held { .. } => return Ok(Settlement::Done),
             Came::Gone => None,
             Came::Never { error } => Some((error, true)),
-            Came::Later { error, .. } => Some((error, attempt >= KEEPS_FAILING)),
+            Came::Later { error, .. } | Came::OverQuota { error, .. } => {
+                Some((error, attempt >= KEEPS_FAILING))
+            }
         };
         let tried: Vec<Digest> = it.tried.iter().copied().chain([to]).collect();
         let more = self.means_of(human).await?.iter().any(|means| !tried.contains(&means.mark()));
@@ -152,22 +169,15 @@ impl App {
         means: &Means,
         address: &str,
         it: &Gathering<'_>,
-        gathered: &Gathered,
+        gathered: &WaitingRequests,
     ) -> Came {
-        let Some(channel) = medium(means).and_then(|medium| self.platforms.get(medium)) else {
-            return Came::Gone;
-        };
-        let Notice { title, body, .. } = Notice::gathered(gathered);
-        let card = Card::plain(title, body, self.link(crate::web::paths::INBOX));
-        let parcel = Parcel {
-            to: address,
-            message: &channel.render(&card),
-            key: &format!("gathered.{}.{}", means.mark(), it.at.millis()),
-            thread: None,
-            token: None,
-            now: self.gateway.now(),
-        };
-        self.parcel(channel, parcel).await.map_or_else(|came| came, |_| Came::Told)
+        let Some(channel) = self.channels.named(means.kind()) else { return Came::Gone };
+        let PushNotification { title, body, .. } = PushNotification::digest(gathered);
+        let card = MessageCard::plain(title, body, self.link(views::site::paths::INBOX));
+        let message = channel.render(&card);
+        let key = format!("gathered.{}.{}", means.mark(), it.at.millis());
+        let outbound = OutboundMessage::new(address, &message, &key, self.gateway.now());
+        self.deliver(&channel, outbound).await.map_or_else(|came| came, |_| Came::Told)
     }
 
     /// Tells one device of it.
@@ -185,12 +195,51 @@ impl App {
             return Ok(later);
         }
         let Some(gathered) = self.can_wait(human).await? else { return Ok(Settlement::Done) };
-        let came = self.push_words(device, &human.id, &Notice::gathered(&gathered)).await?;
+        // What is left out here is in the inbox that the notice opens: nothing is sent again for it.
+        let came = match self.afford(human, gathered).await? {
+            Ok(Affordable { gathered, .. }) => {
+                self.push_words(device, &human.id, &PushNotification::digest(&gathered)).await?
+            }
+            Err(exceeded) => delayed(&exceeded),
+        };
         self.settled(came, attempt, None).await
     }
 
+    /// Counts a digest as a notification: for its person, and for each agent of whose requests it tells.
+    /// The requests of an agent whose quota is used up are left out, so that it delays those of nobody
+    /// else. An error says which quota leaves nothing to tell.
+    async fn afford(
+        &self,
+        human: &Human,
+        mut gathered: WaitingRequests,
+    ) -> Result<Result<Affordable, Exceeded>, StoreError> {
+        if let Some(exceeded) = self.gateway.quotas().charge_digest(&human.id).await? {
+            return Ok(Err(exceeded));
+        }
+        let agents: BTreeMap<AgentId, ProjectId> =
+            gathered.asks.iter().map(|ask| (ask.agent.clone(), ask.project.clone())).collect();
+        let mut over: BTreeMap<AgentId, Exceeded> = BTreeMap::new();
+        for (agent, project) in agents {
+            let exceeded =
+                self.gateway.quotas().charge_digest_of((&agent, &project), &human.id).await?;
+            over.extend(exceeded.map(|exceeded| (agent, exceeded)));
+        }
+        gathered.asks.retain(|ask| !over.contains_key(&ask.agent));
+        let first = over.into_values().min_by_key(|exceeded| exceeded.resets_at);
+        Ok(match first {
+            Some(exceeded) if gathered.asks.is_empty() => Err(exceeded),
+            first => {
+                let left_out = first.and_then(|exceeded| exceeded.resets_at);
+                Ok(Affordable { gathered, left_out })
+            }
+        })
+    }
+
     /// What can wait and waits for somebody; none, if nothing does.
-    pub(crate) async fn can_wait(&self, human: &Human) -> Result<Option<Gathered>, StoreError> {
+    pub(crate) async fn can_wait(
+        &self,
+        human: &Human,
+    ) -> Result<Option<WaitingRequests>, StoreError> {
         let low = List {
             scopes: Scope::inbox(human),
             phases: Phase::OPEN.to_vec(),
@@ -206,7 +255,7 @@ impl App {
             Some(_) => self.gateway.count(low).await?.n.saturating_sub(listed),
             None => 0,
         };
-        Ok((!asks.is_empty()).then_some(Gathered { asks, more }))
+        Ok((!asks.is_empty()).then_some(WaitingRequests { asks, more }))
     }
 }
 

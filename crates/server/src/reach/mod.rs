@@ -14,14 +14,14 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`step`] | the next means, and what becomes of a notice when one was tried |
-//! | [`letters`] | notices by mail |
+//! | [`email`] | notifications by email |
 //! | [`gather`] | everything that can wait, told together |
 //! | [`codes`] | showing that an address is one's own |
 //! | [`security`] | notifying people of changes to what lets them in |
 
 pub mod codes;
+pub mod email;
 pub mod gather;
-pub mod letters;
 pub mod security;
 pub mod step;
 
@@ -32,7 +32,6 @@ use kernel::reach::Addressee;
 use kernel::{AskId, HumanId, Time};
 use store::StoreError;
 
-use crate::channels::wired::medium;
 use crate::http::App;
 
 impl App {
@@ -48,22 +47,20 @@ impl App {
 
     /// Whether this server can tell anybody anywhere but in the inbox.
     pub(crate) fn tells_anybody(&self) -> bool {
-        self.push.is_some() || self.mailer.is_some() || self.platforms.iter().next().is_some()
+        self.channels.push.is_some() || self.channels.addressable().next().is_some()
     }
 
     /// Whether this server can tell anybody by such a means.
     pub(crate) fn carries(&self, means: &Means) -> bool {
         match means {
-            Means::Devices => self.push.is_some(),
-            Means::Email(_) => self.mailer.is_some(),
-            Means::Slack(_)
+            Means::Devices => self.channels.push.is_some(),
+            Means::Email(_)
+            | Means::Slack(_)
             | Means::Sms(_)
             | Means::Whatsapp(_)
             | Means::Telegram(_)
             | Means::Ntfy(_)
-            | Means::Webhook(_) => {
-                medium(means).is_some_and(|medium| self.platforms.get(medium).is_some())
-            }
+            | Means::Webhook(_) => self.channels.named(means.kind()).is_some(),
         }
     }
 

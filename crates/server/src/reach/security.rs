@@ -1,7 +1,7 @@
 //! Notifying a person of a change to what lets them in, by every contact method they verified: whoever
 //! made the change must not be the only one to know.
 
-use ::channels::{Card, Medium, Parcel};
+use ::channels::OutboundMessage;
 use kernel::audit::Digest;
 use kernel::directory::{Human, Means};
 use kernel::effect::SecurityEvent;
@@ -9,10 +9,10 @@ use kernel::{HumanId, Time};
 use store::{Settlement, StoreError};
 
 use super::step::Came;
-use crate::channels::wired::medium;
 use crate::http::App;
-use crate::mail::security::SecurityEmail;
-use crate::web::paths;
+use views::email::security::SecurityEmail;
+use views::message_card::MessageCard;
+use views::site::paths;
 
 /// A notification on its way, by one contact method.
 pub(crate) struct SecurityNotice<'a> {
@@ -58,17 +58,18 @@ impl App {
         let id = format!("security.{}.{}", since.millis(), notice.to);
         let (title, words) = said(notice.event, host);
         let link = self.link(paths::PASSKEYS);
-        let channel = medium(&means).filter(|medium| *medium != Medium::Email);
-        if let Some(channel) = channel.and_then(|medium| self.platforms.get(medium)) {
-            let message = channel.render(&Card::plain(title, words.to_owned(), link));
-            let now = self.gateway.now();
-            let (to, key) = (address, id.as_str());
-            let parcel = Parcel { to, message: &message, key, thread: None, token: None, now };
-            self.parcel(channel, parcel).await.map_or_else(|came| came, |_| Came::Told)
-        } else {
-            let email =
-                SecurityEmail { id, to: address, at: since, title: &title, words, link: &link };
-            self.post(&email.letter()).await
+        match (&means, self.channels.named(means.kind())) {
+            (Means::Email(_), _) | (_, None) => {
+                let email =
+                    SecurityEmail { id, to: address, at: since, title: &title, words, link: &link };
+                self.post(&email.email()).await
+            }
+            (_, Some(channel)) => {
+                let card = MessageCard::plain(title, words.to_owned(), link);
+                let message = channel.render(&card);
+                let outbound = OutboundMessage::new(address, &message, &id, self.gateway.now());
+                self.deliver(&channel, outbound).await.map_or_else(|came| came, |_| Came::Told)
+            }
         }
     }
 }

@@ -33,6 +33,8 @@ pub(crate) enum Came {
     Held { until: Time, why: &'static str },
     /// It may work later, and not before this moment if one was said.
     Later { at: Option<Time>, error: String },
+    /// A quota is used up until then. Unlike a platform that takes no more, it holds up nobody else.
+    OverQuota { until: Option<Time>, error: String },
     /// It never will.
     Never { error: String },
     /// It is not there any more, and nobody need know.
@@ -111,7 +113,7 @@ impl App {
         if !before {
             return Ok(true);
         }
-        let lookers = self.gateway.store().lookers(vec![ask.id], self.gateway.now()).await?;
+        let lookers = self.gateway.store().viewers(vec![ask.id], self.gateway.now()).await?;
         let looks = lookers.iter().any(|(_, who)| *who == human.id);
         Ok(!looks && !reach::has_reacted(&ask, &human.id))
     }
@@ -155,7 +157,7 @@ impl App {
                 let gone_on = |next| Settlement::Split { into: vec![next] };
                 next(Some(now)).map_or(Settlement::Dead { error }, gone_on)
             }
-            Came::Later { at, error } => {
+            Came::Later { at, error } | Came::OverQuota { until: at, error } => {
                 let again = retry_at(now, attempt);
                 let again = at.map_or(again, |at| at.max(again));
                 match next(Some(now)).filter(|_| attempt >= KEEPS_FAILING).zip(onward) {

@@ -6,9 +6,10 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use gateway::Gateway;
 use kernel::ask::Seat;
 use kernel::question::Reply;
-use kernel::{Actor, Ask, AskId, Assurance, Command, HumanId, Subject, Time, Via};
+use kernel::{Actor, Ask, AskCommand, AskId, Assurance, HumanId, Subject, Time, Via};
 use serde::Serialize;
 use store::{News, StoreError};
 use tokio::sync::broadcast::Receiver;
@@ -17,7 +18,6 @@ use tokio_util::sync::CancellationToken;
 use utoipa::ToSchema;
 
 use super::{Rule, Script};
-use crate::gateway::Gateway;
 
 /// How long to wait for news before looking who is due.
 const NAP: Duration = Duration::from_millis(50);
@@ -194,9 +194,9 @@ async fn perform(gateway: &Gateway, rule: &Rule, ask: &Ask) -> Result<&'static s
             let Some(question) = ask.question.value() else { return Ok("ignored") };
             let (answer, words) = says.to(question).map_err(Failed::Refused)?;
             let comment = comment.clone().or_else(|| words.map(str::to_owned));
-            (Command::Answer(ask.id, Box::new(Reply { answer, comment })), "answered")
+            (AskCommand::Answer(ask.id, Box::new(Reply { answer, comment })), "answered")
         }
-        (None, Some(text)) => (Command::Comment(ask.id, text.clone()), "commented"),
+        (None, Some(text)) => (AskCommand::Comment(ask.id, text.clone()), "commented"),
         (None, None) => return Ok("ignored"),
     };
     match gateway.run(actor, command).await {

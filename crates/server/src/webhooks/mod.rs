@@ -15,9 +15,9 @@ use dialects::hacp::runtime::HarnessEvent;
 use dialects::native::Viewer;
 use dialects::webhooks::{News, format};
 use kernel::ask::AskState;
-use kernel::directory::{Disabled, Format, Webhook};
+use kernel::directory::{Format, Webhook};
 use kernel::effect::Told;
-use kernel::{Actor, Ask, KeyId, Time, Topic};
+use kernel::{Ask, KeyId, Time, Topic};
 
 use crate::callbacks::Call;
 use crate::http::App;
@@ -67,12 +67,17 @@ impl App {
 
     /// The call that tells an agent at the address its ask named that this is over; none, if there is
     /// nothing to tell.
-    pub(crate) fn calling_back<'a>(&self, ask: &'a Ask, now: Time) -> Option<Call<'a>> {
+    pub(crate) fn calling_back<'a>(
+        &self,
+        ask: &'a Ask,
+        receipt: Option<String>,
+        now: Time,
+    ) -> Option<Call<'a>> {
         let callback = ask.callback.as_ref()?;
         let url = callback.url.value()?;
         let AskState::Over { place, .. } = &ask.state else { return None };
         let told = Told::of(ask, Topic::ending(ask)?, place.seq, place.at);
-        let about = About { ask: Some(ask), ..About::default() };
+        let about = About { ask: Some(ask), receipt, ..About::default() };
         let body = format(Format::Standard, self.tidings(&told, about))?;
         let secrets = [self.callback_signer(callback.key)];
         let headers =
@@ -82,15 +87,15 @@ impl App {
 
     /// An endpoint looks as the agent does, and learns nothing that was given in confidence.
     fn tidings<'a>(&'a self, told: &'a Told, about: About<'a>) -> News<'a> {
-        let About { ask, duty, slack_message_ts } = about;
+        let About { ask, receipt, duty, slack_message_ts } = about;
         News {
             told,
             ask,
             duty,
             viewer: Viewer::Agent(self.secrets.evidence.reveal().as_bytes()),
             base: self.config.public_url.as_str(),
-            name: ask.and_then(|ask| self.respondent(ask)),
-            receipt: ask.and_then(|ask| self.receipt_for(ask, &Actor::System)),
+            name: ask.and_then(|ask| self.receipts.respondent(ask)),
+            receipt,
             slack_message_ts,
         }
     }
@@ -101,16 +106,10 @@ impl App {
 pub(crate) struct About<'a> {
     /// The ask as it is now.
     pub(crate) ask: Option<&'a Ask>,
+    /// The receipt of the ask as agents get it.
+    pub(crate) receipt: Option<String>,
     /// What the runtime of an agent has to do.
     pub(crate) duty: Option<HarnessEvent>,
     /// The message in Slack that asks it.
     pub(crate) slack_message_ts: Option<String>,
-}
-
-/// Why an endpoint is told nothing, in words.
-pub fn why_not(disabled: Disabled) -> &'static str {
-    match disabled {
-        Disabled::ByHand => "the endpoint is disabled",
-        Disabled::Gone => "the endpoint answered 410: it is gone, and disabled",
-    }
 }

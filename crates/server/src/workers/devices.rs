@@ -5,13 +5,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use gateway::REQUESTS;
 use kernel::directory::{Directory, Holder};
 use kernel::{HumanId, Subject};
 use store::News;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::gateway::REQUESTS;
 use crate::http::Shared;
 
 /// Runs until shutdown.

@@ -5,20 +5,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use gateway::auth::Authenticator;
+use gateway::blobs::Blobs;
+use gateway::{Gateway, REQUESTS};
 use metrics_exporter_prometheus::PrometheusHandle;
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
-
-use crate::auth::Door;
-use crate::blobs::Blobs;
-use crate::gateway::{Gateway, REQUESTS};
 
 const EVERY: Duration = Duration::from_mins(1);
 
 /// Runs until shutdown, and once more then.
 pub async fn run(
     gateway: Gateway,
-    door: Arc<Door>,
+    door: Arc<Authenticator>,
     blobs: Blobs,
     metrics: PrometheusHandle,
     stop: CancellationToken,
@@ -61,7 +60,7 @@ async fn look(blobs: &Blobs, stop: &CancellationToken) {
 }
 
 /// Does it now.
-pub async fn tidy(gateway: &Gateway, door: &Door) -> Result<(), StoreError> {
+pub async fn tidy(gateway: &Gateway, door: &Authenticator) -> Result<(), StoreError> {
     door.forget_quiet();
     let used = door.take_used();
     if !used.is_empty() {

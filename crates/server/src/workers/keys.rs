@@ -4,10 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use gateway::signing::Signer;
 use store::outage::Outage;
 use tokio_util::sync::CancellationToken;
-
-use crate::signing::Signer;
 
 const EVERY: Duration = Duration::from_secs(2);
 

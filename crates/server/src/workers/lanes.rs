@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
+use gateway::REQUESTS;
 use kernel::{Effect, Time, WebhookId};
 use store::outage::Outage;
 use store::outbox::Entry;
@@ -14,7 +15,6 @@ use tokio::sync::Semaphore;
 
 use super::outbox::{Desk, LEASE};
 use crate::channels::send::Sending;
-use crate::gateway::REQUESTS;
 use crate::push::deliver::Telling;
 use crate::reach::gather::Gathering;
 use crate::reach::security::SecurityNotice;

@@ -9,7 +9,6 @@ use store::{Delivery, News, Settlement, StoreError};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
-use crate::channels::Channels;
 use crate::channels::people::People;
 use crate::http::Shared;
 use crate::reach::gather::Gathering;
@@ -31,13 +30,12 @@ pub(crate) const ATTEMPTS: u32 = 12;
 #[derive(Clone)]
 pub struct Desk {
     pub(super) app: Shared,
-    channels: Arc<Channels>,
 }
 
 impl Desk {
-    /// A desk that tells people through these channels.
-    pub fn new(app: Shared, channels: Channels) -> Self {
-        Self { app, channels: Arc::new(channels) }
+    /// A desk that notifies people through the channels of the server.
+    pub fn new(app: Shared) -> Self {
+        Self { app }
     }
 
     /// Runs until shutdown.
@@ -107,10 +105,10 @@ impl Desk {
                 return self.app.gather(Gathering { human, at: *at, tried }).await;
             }
             Effect::EraseHuman { human, after } => {
-                return self.app.erase_words_of(human, *after).await;
+                return self.app.erasure.erase_words_of(human, *after).await;
             }
             Effect::DropFiles { ask } => files.take_away(&**gateway.store(), ask.ulid()).await,
-            Effect::DropArtifact { artifact } => self.app.drop_artifact(*artifact).await,
+            Effect::DropArtifact { artifact } => self.app.erasure.drop_artifact(*artifact).await,
             Effect::Notify { .. }
             | Effect::Settle { .. }
             | Effect::CallBack { .. }
@@ -122,7 +120,7 @@ impl Desk {
             | Effect::Tell { .. }
             | Effect::MailLink { .. }
             | Effect::NotifySecurity { .. }
-            | Effect::Contract(_) => self.channels.perform(gateway, &delivery.effect).await,
+            | Effect::Contract(_) => self.app.show_on_terminal(&delivery.effect).await,
         };
         count("countersign_deliveries_total", outcome.is_ok());
         Ok(match outcome {

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
+use gateway::{Gateway, REQUESTS};
 use kernel::insight::Day;
 use kernel::task::TaskCommand;
-use kernel::{Actor, Command, ProjectId, Time};
+use kernel::{Actor, AskCommand, Command, ProjectId, Time};
 use store::{Store, StoreError};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Keep, Retention};
-use crate::gateway::{Gateway, REQUESTS};
 
 /// How often the worker looks.
 const EVERY: Duration = Duration::from_mins(1);
@@ -109,7 +109,7 @@ async fn erase_asks(
         let over = store.claim_over(project.clone(), since, now, LEASE, BATCH).await?;
         let (all, began) = (over.len() < BATCH, Instant::now());
         let mut work = stream::iter(over)
-            .map(|id| erased(gateway, Command::Erase(id)))
+            .map(|id| erased(gateway, AskCommand::Erase(id)))
             .buffer_unordered(AT_ONCE);
         let mut failed = None;
         while let Some(erased) = work.next().await {
@@ -155,7 +155,7 @@ async fn erase_tasks(
     }
 }
 
-async fn erased(gateway: &Gateway, command: Command) -> Result<(), StoreError> {
+async fn erased(gateway: &Gateway, command: impl Into<Command>) -> Result<(), StoreError> {
     gateway.run(Actor::System, command).await?;
     metrics::counter!("countersign_retention_erased_total").increment(1);
     Ok(())

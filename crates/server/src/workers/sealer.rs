@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
+use gateway::sealed_head::{HeadFile, Sealed};
+use gateway::signing::Signer;
 use kernel::Time;
 use kernel::audit::Digest;
 use kernel::seal::{Block, LARGEST, Tree};
@@ -16,9 +18,6 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-
-use crate::mark::{Mark, Sealed};
-use crate::signing::Signer;
 
 /// How often the worker looks whether it is time, at most.
 const TICK: Duration = Duration::from_secs(1);
@@ -31,7 +30,7 @@ pub struct Sealer {
     clock: Arc<dyn Clock>,
     signer: Signer,
     issuer: String,
-    mark: Mark,
+    mark: HeadFile,
     /// The number of the newest block this process has seen.
     newest: watch::Sender<u64>,
     outage: Outage,
@@ -44,7 +43,7 @@ impl Sealer {
         clock: Arc<dyn Clock>,
         signer: Signer,
         issuer: String,
-        mark: Mark,
+        mark: HeadFile,
     ) -> Self {
         let (newest, outage) = (watch::Sender::new(0), Outage::new("sealing"));
         Self { store, clock, signer, issuer, mark, newest, outage }

@@ -1,20 +1,19 @@
 //! What goes out in a lane: calls to agents and endpoints, and letters.
 
-use anyhow::anyhow;
 use dialects::hacp::Version;
 use kernel::ask::{CallbackResult, Dialect};
 use kernel::audit::Digest;
 use kernel::directory::Webhook;
 use kernel::effect::Told;
-use kernel::{Actor, Ask, AskId, Command, KeyId, Time, WebhookId};
+use kernel::{Actor, Ask, AskCommand, AskId, DirectoryCommand, KeyId, Time, WebhookId};
 use store::outbox::{Attempt, Entry, Standing};
 use store::{Delivery, Settlement, StoreError};
 
 use super::lanes::Done;
 use super::outbox::{ATTEMPTS, Desk, count, retry_at};
 use crate::callbacks::{self, Answered, Call};
-use crate::mail::Unsent;
-use crate::webhooks::{About, schedule, why_not};
+use crate::webhooks::{About, schedule};
+use ::channels::DeliveryError;
 
 /// When a callback of HITL is tried again, in seconds after the attempt before (HITL-184). Then it is
 /// given up: polling is the truth, and whoever wants to can have it tried once more.
@@ -53,11 +52,15 @@ impl Desk {
             },
             None => None,
         };
+        let receipt = match &ask {
+            Some(ask) => self.app.receipts.receipt_for(ask, &Actor::System).await?,
+            None => None,
+        };
         let now = gateway.now();
-        let about = About { ask: ask.as_deref(), duty, slack_message_ts };
+        let about = About { ask: ask.as_deref(), receipt, duty, slack_message_ts };
         let call = self.app.telling(webhook, told, about, now);
         let answered = match (webhook.disabled, call) {
-            (Some(why), _) => Answered::unreached(why_not(why)),
+            (Some(why), _) => Answered::unreached(why.reason()),
             (None, Some(call)) => self.app.callbacks.call(call).await,
             // Its words were erased, and this format has nothing to say without them.
             (None, None) => return Ok(Done::plainly(Settlement::Done)),
@@ -70,7 +73,7 @@ impl Desk {
         }
         if gone {
             tracing::warn!(webhook.id = %id, "an endpoint is gone; it is disabled");
-            gateway.run(Actor::System, Command::WebhookGone(id)).await?;
+            gateway.run(Actor::System, DirectoryCommand::WebhookGone(id)).await?;
         }
         Ok(told_so(webhook, told, delivery, answered, gateway.now()))
     }
@@ -86,7 +89,13 @@ impl Desk {
         let Some(ask) = gateway.store().ask(ask).await? else { return nothing() };
         let now = gateway.now();
         let hitl = ask.dialect == Dialect::Hitl;
-        let call = if hitl { self.hitl_call(&ask, now) } else { self.app.calling_back(&ask, now) };
+        let call = if hitl {
+            let body = self.app.hitl_callback(&ask).await?;
+            body.and_then(|body| self.hitl_call(&ask, body, now))
+        } else {
+            let receipt = self.app.receipts.receipt_for(&ask, &Actor::System).await?;
+            self.app.calling_back(&ask, receipt, now)
+        };
         // The words were erased, or somebody opened it again: there is nothing to tell.
         let Some(call) = call else { return nothing() };
         let answered = self.app.callbacks.call(call).await;
@@ -94,7 +103,7 @@ impl Desk {
         count("countersign_callbacks_total", error.is_none());
         let reached = !matches!(answered.result, CallbackResult::Unreached { .. });
         let again = !hitl || callbacks::may_help(&answered.result);
-        match gateway.run(Actor::System, Command::NoteCallback(ask.id, answered.result)).await {
+        match gateway.run(Actor::System, AskCommand::NoteCallback(ask.id, answered.result)).await {
             // Its words were erased meanwhile, and the address with them.
             Ok(_) | Err(StoreError::Refused(_)) => {}
             Err(error) => return Err(error),
@@ -117,9 +126,9 @@ impl Desk {
     }
 
     /// The call as HITL has it.
-    fn hitl_call<'a>(&self, ask: &'a Ask, at: Time) -> Option<Call<'a>> {
+    fn hitl_call<'a>(&self, ask: &'a Ask, body: Vec<u8>, at: Time) -> Option<Call<'a>> {
         let callback = ask.callback.as_ref()?;
-        let (url, body) = (callback.url.value()?, self.app.hitl_callback(ask)?);
+        let url = callback.url.value()?;
         let secret = self.app.callback_secret(callback.key);
         let signed_at = self.app.gateway.wall_time();
         let case = dialects::hitl::case_id(ask.id);
@@ -129,20 +138,16 @@ impl Desk {
 
     /// Sends a sign-in link, as long as it works.
     pub(super) async fn mail_link(&self, delivery: &Delivery, key: KeyId, seed: &Digest) -> Done {
-        let sent = match self.app.sign_in_letter(key, seed) {
-            // It was used, has run out, or there is nobody to send it to any more.
-            None => return Done::plainly(Settlement::Done),
-            Some(letter) => match &self.app.mailer {
-                Some(mailer) => mailer.send(&letter, self.app.gateway.now()).await,
-                None => Err(Unsent::Refused(anyhow!("smtp_url is not set any more"))),
-            },
+        // It was used, has expired, or there is nobody to send it to any more.
+        let Some(email) = self.app.sign_in_email(key, seed) else {
+            return Done::plainly(Settlement::Done);
         };
-        count("countersign_letters_total", sent.is_ok());
-        Done::plainly(match sent {
+        Done::plainly(match self.app.send_email(&email).await {
             Ok(()) => Settlement::Done,
-            Err(unsent) => {
-                let refused = matches!(unsent, Unsent::Refused(_)) || delivery.attempt >= ATTEMPTS;
-                let error = format!("{:#}", anyhow::Error::from(unsent));
+            Err(failed) => {
+                let lasting = !matches!(failed, DeliveryError::Later { .. });
+                let refused = lasting || delivery.attempt >= ATTEMPTS;
+                let error = failed.to_string();
                 if refused {
                     tracing::warn!(delivery.id, key.id = %key, error, "giving up a sign-in link");
                 } else {

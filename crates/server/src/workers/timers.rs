@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
+use gateway::{Gateway, REQUESTS};
 use kernel::ask::Due;
-use kernel::{Actor, Ask, AskId, Command, Refusal};
+use kernel::{Actor, Ask, AskCommand, AskId, Refusal};
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
-
-use crate::gateway::{Gateway, REQUESTS};
 
 /// How long the worker sleeps at most: a deadline set meanwhile is noticed within this.
 const NAP: Duration = Duration::from_millis(250);
@@ -92,10 +91,10 @@ async fn fire(gateway: &Gateway, id: AskId, known: Option<Ask>) -> Result<(), St
 /// The ask afterwards; none if that was not due.
 async fn act(gateway: &Gateway, id: AskId, due: Due) -> Result<Option<Ask>, StoreError> {
     let (command, name) = match due {
-        Due::CommitHeld => (Command::CommitHeld(id), "commit_held"),
-        Due::Expire => (Command::Expire(id), "expire"),
-        Due::Remind => (Command::Remind(id), "remind"),
-        Due::Escalate => (Command::Escalate(id), "escalate"),
+        Due::CommitHeld => (AskCommand::CommitHeld(id), "commit_held"),
+        Due::Expire => (AskCommand::Expire(id), "expire"),
+        Due::Remind => (AskCommand::Remind(id), "remind"),
+        Due::Escalate => (AskCommand::Escalate(id), "escalate"),
     };
     match gateway.run(Actor::System, command).await {
         Ok(outcome) => {

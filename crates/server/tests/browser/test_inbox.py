@@ -61,6 +61,11 @@ def test_ten_are_triaged_with_the_keyboard_only(desk, visit):
     assert verdict(desk, final) is None, "the same key twice confirms nothing"
     # Only a step that could be read counts.
     page.wait_for_timeout(1200)
+    send = page.locator("form.sure .acts button").first
+    send.evaluate("button => { button.disabled = true; }")
+    key("y")
+    assert page.locator("#unsent").count() == 0, "a key that comes too soon is no lost connection"
+    send.evaluate("button => { button.disabled = false; }")
     key("y")
     told(page, "Sent to agent_dev")
     assert verdict(desk, final) == "approved"

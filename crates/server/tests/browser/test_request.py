@@ -5,6 +5,7 @@ import re
 
 import pytest
 from conftest import DESK, start
+from playwright.sync_api import expect
 
 REFUND = {
     "details": {"amount": 120, "to": "Ada", "body": "Hi Ada,\nsorry.\nBye"},
@@ -35,6 +36,19 @@ def at(desk, visit):
         return page
 
     return open_
+
+
+def test_the_second_step_of_a_long_request_is_in_sight(desk, at):
+    """On a phone it is below the request. A page that begins with the request again would look as if the
+    answer was sent."""
+    details = {f"step {n}": f"ALTER TABLE t{n} DROP COLUMN c" for n in range(40)}
+    ask = desk.ask("Run the migration?", question={"details": details}, irreversible=True)
+    for scripted in (True, False):
+        page = at(ask, java_script_enabled=scripted)
+        page.locator("button[value=approve]").click()
+        expect(page.get_by_text("Nothing was sent yet.")).to_be_in_viewport()
+        expect(page.locator("form.sure .acts")).to_be_in_viewport(ratio=1)
+        assert not desk.state(ask).get("result"), "nothing was sent yet"
 
 
 ITEMS = [{"id": str(n), "label": f"Delete snapshot {n}", "description": "12 GB"} for n in range(14)]
@@ -76,7 +90,7 @@ def test_a_printed_receipt_is_one_page(desk, at, scheme):
     assert len(re.findall(rb"/Type\s*/Page[^s]", printed)) == 1
     page.emulate_media(media="print")
     tops = [
-        page.get_by_text(words).first.bounding_box()["y"]
+        page.get_by_text(words).locator("visible=true").first.bounding_box()["y"]
         for words in ("Refund 120 to Ada?", "The parcel was lost.", "Approved", "Within the limit", "Verification code")
     ]
     assert tops == sorted(tops), tops
@@ -84,6 +98,45 @@ def test_a_printed_receipt_is_one_page(desk, at, scheme):
     assert page.locator("button:visible, form:visible, nav:visible, .act:visible").count() == 0
     # Ink on paper, whatever the screen's colours are.
     assert page.evaluate("() => getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+
+
+PAGE = 1016
+"""The height of an A4 page within its margins, in CSS pixels; its width is 688."""
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_the_first_page_of_a_long_receipt_says_what_was_decided(desk, at, script):
+    """A long question and a long comment follow; what is folded on the screen is on the paper."""
+    long = "\n".join(f"Line {n} of the reasons" for n in range(300))
+    details = {f"Item {n}": f"Value {n}" for n in range(60)}
+    more = {"kind": "approve", "context": long, "details": details}
+    body = {"question": {"prompt": "Refund 120 to Ada? " * 40, **more}, "metadata": {"ticket": "T-4711"}}
+    ask = desk.call("POST", "/api/v1/asks", body, key="dev-agent-key")
+    reply = {"answer": {"verdict": "approved"}, "comment": "Within the limit\n" + long}
+    desk.call("POST", f"/api/v1/asks/{ask['id']}/answer", reply)
+    page = at(ask, size={"width": 688, "height": PAGE}, java_script_enabled=script)
+    page.get_by_text("Verification code").wait_for()
+    assert not page.get_by_text("T-4711").is_visible(), "folded on the screen"
+    assert not page.locator(".on-paper").is_visible()
+    folder = os.environ.get("SHOTS")
+    printed = page.pdf(format="A4", path=folder and f"{folder}/receipt-long.pdf")
+    assert len(re.findall(rb"/Type\s*/Page[^s]", printed)) > 3
+    assert not page.get_by_text("T-4711").is_visible(), "folded again"
+    page.emulate_media(media="print")
+    assert page.get_by_text("T-4711").is_visible()
+    page.get_by_text("Line 299 of the reasons").last.wait_for()
+
+    def bottom(found):
+        box = found.bounding_box()
+        return box["y"] + box["height"]
+
+    for found in (
+        page.locator(".on-paper .asked-for"),
+        page.locator("#receipt .hash"),
+        page.locator(".outcome h2").first,
+        page.locator(".outcome").get_by_text("user_dev").first,
+    ):
+        assert bottom(found) < PAGE - 60, found
 
 
 def press(page, name):

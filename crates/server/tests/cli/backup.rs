@@ -169,9 +169,13 @@ async fn a_backup_beside_a_server_under_load_has_all_that_was_acknowledged() {
     server.stop();
 
     for (to, before) in &backups {
-        assert_eq!(names(to), ["countersign.db", "files", "sealed.json", "server-keys.json"]);
+        assert_eq!(
+            names(to),
+            ["countersign.db", "files", "master.key", "sealed.json", "server-keys.json"]
+        );
         assert_eq!((mode(to), mode(&to.join("countersign.db"))), (0o700, 0o600));
         assert_eq!(mode(&to.join("server-keys.json")), 0o600);
+        assert_eq!(mode(&to.join("master.key")), 0o600);
         let (code, said) = verify(to);
         assert_eq!(code, Some(0), "{said}");
         let proven = run(countersign().arg("verify").arg(&receipt).arg("--data").arg(to)).ok();

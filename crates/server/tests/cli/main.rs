@@ -22,6 +22,8 @@ mod insights;
 mod notices;
 mod receipts;
 mod start;
+#[path = "../support/stolen_key.rs"]
+mod stolen_key;
 #[expect(dead_code, reason = "other tests need more of it")]
 #[path = "../support/bucket.rs"]
 mod store_of_files;

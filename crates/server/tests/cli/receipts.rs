@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use dialects::proof::{BLOCK, SecretKey};
+use dialects::proof::BLOCK;
 use kernel::audit::Digest;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -301,9 +301,66 @@ fn keys_are_rotated_and_revoked_beside_a_running_server() {
     // No secret is shown anywhere.
     let file = std::fs::read_to_string(data.join("server-keys.json")).unwrap();
     let file: Value = serde_json::from_str(&file).unwrap();
-    let secret = file["signing"][2]["secret"].as_str().unwrap();
-    assert!(!signing(&data, &["list", "--json"]).out.contains(secret) && !log.contains(secret));
-    assert_eq!(file["signing"][0]["secret"], Value::Null, "wiped");
+    let secret = crate::stolen_key::secret(&data, 2);
+    assert!(!signing(&data, &["list", "--json"]).out.contains(&secret) && !log.contains(&secret));
+    assert_eq!(file["signing"][0]["sealed"], Value::Null, "wiped");
+    server.stop();
+}
+
+/// Moves the clock of a server in development an hour on.
+fn an_hour_later(server: &Server) {
+    let host = server.url.strip_prefix("http://").unwrap();
+    let body = r#"{"advance":"1h"}"#;
+    let mut stream = std::net::TcpStream::connect(host).unwrap();
+    let request = format!(
+        "POST /api/v1/dev/clock HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\
+         Authorization: Bearer dev-human-token\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+    let answer = std::io::read_to_string(stream).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
+
+/// The private half of a retired key goes, its receipts stay.
+#[test]
+fn a_retired_key_is_destroyed_and_its_receipts_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = Server::dev(&data);
+    let id = asked(&server, &["Refund order 7?"]);
+    cli(&server, &["answer", &id, "approve"]).ok();
+    let receipt = || cli(&server, &["receipt", &id]).ok();
+    let before = receipt();
+    std::fs::write(folder.path().join("receipt.jws"), &before).unwrap();
+    let list = || signing(&data, &["list", "--json"]).json().as_array().unwrap().clone();
+    let first = list()[0]["kid"].as_str().unwrap().to_owned();
+    let destroy = |kid: &str| cli(&server, &["signing", "destroy", kid, "--yes"]);
+    let current = destroy(&first).failed(4);
+    assert!(current.contains("is the current key"), "{current}");
+    signing(&data, &["rotate"]).ok();
+    an_hour_later(&server);
+    let unsure = cli(&server, &["signing", "destroy", &first]).failed(4);
+    assert!(unsure.contains("repeat the command with --yes"), "{unsure}");
+    let unknown = destroy("nobody").failed(4);
+    assert!(unknown.contains(&first), "{unknown}");
+    let said = destroy(&first).ok();
+    assert!(said.contains("is destroyed; 1 signatures were stored."), "{said}");
+    let again = destroy(&first).ok();
+    assert!(again.contains("is gone already"), "{again}");
+    assert_eq!(receipt(), before);
+    let shown = signing(&data, &["list"]).ok();
+    assert!(
+        shown.contains("private half destroyed at") && shown.contains("by user_dev"),
+        "{shown}"
+    );
+    let file = std::fs::read_to_string(data.join("server-keys.json")).unwrap();
+    let file: Value = serde_json::from_str(&file).unwrap();
+    assert_eq!(file["signing"][0]["sealed"], Value::Null);
+    run(verify(folder.path()).args(["receipt.jws", "--data=data"])).ok();
+    let log = server.stderr();
+    assert!(log.contains("destroyed the private half of a signing key"), "{log}");
     server.stop();
 }
 
@@ -316,11 +373,8 @@ fn a_proof_of_inclusion_is_checked_offline() {
     let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
     let (prev, hash, body): ([u8; 32], [u8; 32], String) =
         conn.query_row(select, [&kept.id], row).unwrap();
-    let file = std::fs::read_to_string(kept.data().join("server-keys.json")).unwrap();
-    let file: Value = serde_json::from_str(&file).unwrap();
-    let seed = hex::decode(file["signing"][0]["secret"].as_str().unwrap()).unwrap();
     let root = Digest::of(&[&[0], hash.as_slice()].concat());
-    let block = SecretKey::new(&seed.try_into().unwrap()).sign(
+    let block = crate::stolen_key::stolen(&kept.data(), 0).sign(
         BLOCK,
         &json!({
             "v": 1, "iss": "https://countersign.example", "n": 7, "first": 1, "count": 1,

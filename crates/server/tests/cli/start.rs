@@ -79,7 +79,7 @@ fn nothing_is_needed_to_start() {
     let data = folder.path().join("countersign-data");
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&data), 0o700);
-    for name in ["countersign.db", "countersign.db-wal", "server-keys.json"] {
+    for name in ["countersign.db", "countersign.db-wal", "server-keys.json", "master.key"] {
         assert_eq!(mode(&data.join(name)), 0o600, "{name}");
     }
 }

@@ -4,11 +4,11 @@ use std::process::Command;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use gateway::files::Files;
 use kernel::audit::Digest;
 use reqwest::Method;
 use server::config::{Config, Secret, Settings};
-use server::files::Files;
-use store::Store;
+use store::FileHolders;
 use store::postgres::{Options, Postgres};
 use tokio::task::JoinSet;
 use ulid::Ulid;
@@ -102,7 +102,7 @@ async fn what_one_node_is_given_no_other_takes_away() {
     let mut nodes = Vec::new();
     for _ in 0..2 {
         let store = Arc::new(Postgres::open(place.url(), Options::default()).await.unwrap());
-        let there = config.bucket.as_deref().unwrap();
+        let there = config.location.bucket.as_deref().unwrap();
         nodes.push((Files::bucket(there, Some(Arc::clone(&store))).unwrap(), store));
     }
     let mut busy = JoinSet::new();

@@ -2,8 +2,8 @@
 //! here it is hours away from that of the machine they run on. The record never runs backwards, and
 //! deadlines hold.
 
+use gateway::clock::SystemClock;
 use serde_json::{Value, json};
-use server::clock::SystemClock;
 use store::Clock;
 
 use super::agent::{Caller, endings, until};

@@ -13,6 +13,7 @@ mod cluster;
 mod database_killed;
 mod delivered_later;
 mod disk_full;
+mod erased_person;
 mod first_start;
 mod held_answers;
 mod hostile_input;

@@ -1,6 +1,6 @@
 //! A node that does not have the nodes' master key does not start, and leaves no trace.
 
-use super::place::{Place, query};
+use super::place::{MASTER_KEY, Place, query};
 use super::support::{Server, countersign};
 
 fn refused(place: &Place, key: Option<&str>) -> String {
@@ -25,5 +25,18 @@ async fn a_node_needs_the_master_key_of_the_others() {
     place.nodes().into_iter().for_each(Server::stop);
     let said = refused(&place, Some(&"ab".repeat(32)));
     assert!(said.contains("cannot be opened with this master_key"), "{said}");
+    place.sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn commands_read_the_master_key_from_its_file() {
+    let Some(place) = Place::postgres().await else { return };
+    place.nodes().into_iter().for_each(Server::stop);
+    let file = place.data().join("master-key");
+    std::fs::write(&file, MASTER_KEY).unwrap();
+    let mut list = countersign();
+    list.args(["keys", "list", "--database", place.url()]);
+    let out = list.env("COUNTERSIGN_MASTER_KEY_FILE", &file).output().unwrap();
+    assert_eq!(out.status.code(), Some(0), "{out:?}");
     place.sound().await;
 }

@@ -14,7 +14,8 @@ use tokio_postgres::{NoTls, Row};
 use super::support::{Server, countersign, serve};
 
 /// Every node of every test has the same one.
-const MASTER_KEY: &str = "0f0e0d0c0b0a09080706050403020100f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
+pub(crate) const MASTER_KEY: &str =
+    "0f0e0d0c0b0a09080706050403020100f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
 
 pub(crate) struct Place {
     data: TempDir,

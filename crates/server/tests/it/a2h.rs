@@ -451,3 +451,27 @@ async fn a_token_made_from_a_key_opens_nothing() {
     embedded.get("/api/v1/me").await.problem(401, "unauthorized");
     world.end().await;
 }
+
+/// A choice with an option that cannot be undone is confirmed in a second step, as everywhere.
+#[tokio::test]
+async fn an_option_that_cannot_be_undone_needs_a_second_step() {
+    let world = World::dev().await;
+    let mut body = contact("c1");
+    body["spec"]["response_options"] =
+        json!([{ "name": "keep" }, { "name": "drop", "irreversible": true }]);
+    let made = make(&world.agent(), "human_contacts", body).await;
+    let ask = world.human().get(&native(&made)).await.is(200);
+    assert_eq!((&ask["irreversible"], &ask["needs_confirmation"]), (&json!(true), &json!(true)));
+    let browser = crate::pages::signed_in(&world).await;
+    let page = format!("/asks/{}", ask["id"].as_str().unwrap());
+    let shown = browser.client.get(&page).await.is(200);
+    assert!(
+        shown.text.contains("This can't be undone") || shown.text.contains("can&#39;t be undone")
+    );
+    let form = [("csrf", &*crate::pages::csrf(&shown)), ("choose", "drop")];
+    let step = browser.client.post_form(&format!("{page}/answer"), &form).await.is(200);
+    assert!(step.text.contains("name=\"sure\""), "{}", step.text);
+    let state = world.human().get(&native(&made)).await.is(200)["state"].clone();
+    assert_ne!(state, "completed");
+    world.end().await;
+}

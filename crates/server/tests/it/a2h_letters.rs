@@ -1,8 +1,15 @@
 //! What a call of A2H wants of the letter that asks it.
 
+use kernel::AskId;
+use kernel::directory::Means;
 use serde_json::{Value, json};
 
-use crate::post::Post;
+use crate::a2h::{call, make, native};
+use crate::channels_mail::{ADA, brings, letter, open, result};
+use crate::client::with;
+use crate::phone::waits;
+use crate::post::{Letter, Post};
+use crate::reach::verified;
 use crate::world::World;
 
 async fn called(world: &World, email: &Value) -> String {
@@ -73,5 +80,86 @@ async fn a_broken_template_is_the_usual_letter() {
     let letter = post.letter(1).await;
     let html = letter.source();
     assert!(html.contains("refund") && html.contains("Read and answer"), "{html}");
+    world.end().await;
+}
+
+/// Of this call an email goes to an address, with a copy to the agent or without: the request, and the
+/// email.
+async fn mailed(
+    world: &World,
+    post: &Post,
+    name: &str,
+    (to, copied): (&str, bool),
+) -> (String, Letter) {
+    let had = post.letters().len();
+    let mut email = json!({ "address": to });
+    if copied {
+        let copy = json!({ "address": "agent@evil.example", "field": "bcc" });
+        email["additional_recipients"] = json!([copy]);
+    }
+    let new = with(call(name), json!({ "spec": { "channel": { "email": email } } }));
+    let ask = native(&make(&world.agent(), "function_calls", new).await);
+    let sent = post.letter(had + 1).await;
+    waits(world, 0).await;
+    (ask, sent)
+}
+
+/// An agent that has a copy of the email to a person sent to itself cannot answer as that person: the copy
+/// has no address for answers, and one that was sent earlier is not taken.
+#[tokio::test]
+async fn a_copy_lets_nobody_answer_as_the_person_it_was_for() {
+    let (post, world) = open().await;
+    let person = json!({ "projects": ["dev"], "email": ADA });
+    world.human().put("/api/v1/people/user_dev_2", person).await.saved();
+    verified(&world.member(), &post, ADA).await;
+    let (plain, sent) = mailed(&world, &post, "plain", (ADA, false)).await;
+    let to = sent.header("Reply-To");
+    brings(&world, &letter("r1", ADA, &to, "yes")).await.is(200);
+    assert_eq!(result(&world, &plain).await["by"]["id"], "user_dev_2");
+    waits(&world, 0).await;
+
+    let (copied, sent) = mailed(&world, &post, "copied", (ADA, true)).await;
+    let source = sent.source();
+    let replies = source.lines().any(|line| line.starts_with("Reply-To:"));
+    assert!(!replies && !source.contains("reply to this letter"), "{source}");
+    assert!(source.contains("/asks/"), "it is answered on its page: {source}");
+    let id: AskId = copied.rsplit('/').next().unwrap().parse().unwrap();
+    let mail = world.app().channels.email.clone().unwrap();
+    let to = mail.reply_to(id, &Means::email(ADA)).unwrap();
+    let had = post.letters().len();
+    brings(&world, &letter("r2", "agent@evil.example", &to, "yes")).await.is(200);
+    assert_eq!(world.agent().get(&copied).await.is(200)["state"], "pending");
+    let told = post.letter(had + 1).await.source();
+    assert!(told.contains("went to other people too"), "{told}");
+    world.end().await;
+}
+
+/// The same where the agent chose the address of a person it does not ask: what is in the copy proves no
+/// more than the agent's word.
+#[tokio::test]
+async fn a_link_or_a_reply_address_in_a_copy_is_the_agents_word() {
+    let (post, world) = open().await;
+    world.human().put("/api/v1/people/zoe", json!({ "name": "Zoe" })).await.saved();
+    let key = world.human().post("/api/v1/keys", json!({ "human": "zoe" })).await.is(201);
+    let zoe = world.bearer(key["secret"].as_str().unwrap());
+    verified(&zoe, &post, "zoe@example.org").await;
+    for (copied, assurance) in [(false, "link"), (true, "agent-attested")] {
+        let to = ("zoe@example.org", copied);
+        let (ask, sent) = mailed(&world, &post, &format!("link-{copied}"), to).await;
+        let source = sent.source();
+        let path = source.split_once("/review/").unwrap().1;
+        let end = path.find(|c: char| !(c.is_ascii_alphanumeric() || "_-?=.".contains(c)));
+        let (case, token) = path[..end.unwrap()].split_once("?token=").unwrap();
+        let form = [("token", token), ("action", "approve")];
+        world.anonymous().post_form(&format!("/review/{case}"), &form).await.is(200);
+        assert_eq!(result(&world, &ask).await["assurance"], assurance, "a link, {copied}");
+
+        let (ask, sent) = mailed(&world, &post, &format!("reply-{copied}"), to).await;
+        let id = format!("g{copied}");
+        let answer = letter(&id, "zoe@example.org", &sent.header("Reply-To"), "yes");
+        brings(&world, &answer).await.is(200);
+        assert_eq!(result(&world, &ask).await["assurance"], assurance, "a reply, {copied}");
+        waits(&world, 0).await;
+    }
     world.end().await;
 }

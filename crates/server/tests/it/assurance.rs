@@ -3,7 +3,7 @@
 
 use kernel::ask::Shown;
 use kernel::directory::{IrreversibleSetting, NewProject};
-use kernel::{Actor, Assurance, Command};
+use kernel::{Actor, Assurance, DirectoryCommand};
 use serde_json::{Value, json};
 use server::config::{Secret, Settings};
 
@@ -16,7 +16,7 @@ use crate::pages::{csrf, signed_in};
 use crate::phone::waits;
 use crate::post::Post;
 use crate::reach::verified;
-use crate::review_page::{Page, main_text};
+use crate::review_page::{Page, find, main_text};
 use crate::world::World;
 
 /// Gives the project `dev` these minimum assurances.
@@ -24,7 +24,7 @@ async fn demand(world: &World, floor: Assurance, irreversible: Option<Assurance>
     let plain = NewProject::plain("dev".parse().unwrap());
     let irreversible_assurance = IrreversibleSetting::Set(irreversible);
     let project = NewProject { floor, irreversible_assurance, ..plain };
-    world.gateway().run(Actor::System, Command::SaveProject(project)).await.unwrap();
+    world.gateway().run(Actor::System, DirectoryCommand::SaveProject(project)).await.unwrap();
 }
 
 async fn result(world: &World, ask: &str) -> Value {
@@ -147,7 +147,6 @@ async fn approving_what_is_irreversible_needs_a_sign_in() {
     relay.post(&case.at("submit"), inline("approve")).await.is(403);
     let (page, shown) = Page::open(&world, &case).await;
     let text = main_text(&shown);
-    assert!(text.contains("Approving needs somebody who is signed in"), "{text}");
     assert!(text.contains("Sign in to approve"), "{text}");
     let refusal = page.post(&[("action", "approve")]).await.is(403);
     assert!(main_text(&refusal).contains("Sign in to approve it"), "{}", refusal.text);
@@ -166,6 +165,49 @@ async fn approving_what_is_irreversible_needs_a_sign_in() {
     case.respond(json!({ "action": "approve" })).await.is(200);
     let case = Case::make(&world, hitl::approval()).await;
     assert!(case.hitl["inline_actions"].as_array().unwrap().contains(&json!("approve")));
+    world.end().await;
+}
+
+/// Nothing is offered that would be refused: what lets the agent go ahead is replaced by the way to sign in,
+/// for every kind of question. What stops the agent stays.
+#[tokio::test]
+async fn a_link_that_may_not_approve_is_offered_to_sign_in_instead() {
+    let world = World::dev().await;
+    demand(&world, Assurance::AgentAttested, Some(Assurance::Session)).await;
+    for (kind, offer, stays) in [
+        ("approval", "Sign in to approve", &["reject", "changes"][..]),
+        ("selection", "Sign in to answer", &[]),
+        ("input", "Sign in to answer", &[]),
+        ("confirmation", "Sign in to confirm", &["decline"]),
+        ("escalation", "Sign in to answer", &["abort"][..]),
+    ] {
+        let mut body = hitl::of(kind);
+        body["context"]["irreversible"] = json!(true);
+        let case = Case::make(&world, body).await;
+        let (page, shown) = Page::open(&world, &case).await;
+        let here = format!("/asks/{}", case.ask());
+        let link = format!("#answer a.act[href='{here}']");
+        assert_eq!(find(&shown, &link), 1, "{kind}: {}", shown.text);
+        assert_eq!(find(&shown, &format!("a.act[href='{here}']")), 1, "{kind}: {}", shown.text);
+        let text = main_text(&shown);
+        assert!(text.contains(offer), "{kind}: {text}");
+        assert_eq!(text.matches("be undone, so").count(), 1, "one sentence says why: {text}");
+        let buttons = texts(&shown, "#answer button[name]").len();
+        let values: Vec<String> =
+            crate::task_pages::values(&shown, "#answer button[name]", "value");
+        assert_eq!(values, stays, "{kind}");
+        assert_eq!(buttons, stays.len());
+        // It is only not offered; who sends it anyway is refused as before.
+        if kind == "approval" {
+            page.post(&[("action", "approve")]).await.is(403);
+        }
+    }
+    // What is critical says so.
+    let case =
+        Case::make(&world, hitl::with(hitl::approval(), json!({ "priority": "critical" }))).await;
+    let (_, shown) = Page::open(&world, &case).await;
+    let text = main_text(&shown);
+    assert!(text.contains("is critical, so"), "{text}");
     world.end().await;
 }
 
@@ -279,8 +321,7 @@ async fn the_rule_is_set_on_the_settings_page() {
         let page = browser.client.get(at).await.is(200);
         let chosen = format!("[name=irreversible_assurance][value={sent}][checked]");
         let option = format!("[name=irreversible_assurance] option[value={sent}][selected]");
-        let found =
-            crate::review_page::find(&page, &chosen) + crate::review_page::find(&page, &option);
+        let found = find(&page, &chosen) + find(&page, &option);
         assert_eq!(found, 1, "{sent}");
     }
     world.end().await;

@@ -58,7 +58,7 @@ async fn a_letter_to_an_agent_begins_a_conversation() {
     let said = &conversation["result"];
     assert_eq!(said["answer"]["text"], "Order 7\n\nPlease refund it.");
     assert_eq!(said["by"], json!({ "kind": "human", "id": "user_dev_2" }));
-    assert_eq!((&said["via"], &said["assurance"]), (&json!("email"), &json!("channel")));
+    assert_eq!((&said["via"], &said["assurance"]), (&json!("email"), &json!("link")));
     // Told that it was sent, below what they sent.
     let told = post.letter(had + 1).await;
     assert!(told.source().contains("agent_dev has your message"), "{}", told.source());

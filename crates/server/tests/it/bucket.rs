@@ -1,14 +1,12 @@
 //! Files in a bucket: what people upload and what agents deliver, against a real S3 server that checks
 //! every signature.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use gateway::blobs::PIECE;
 use kernel::audit::Digest;
 use reqwest::Method;
 use serde_json::{Value, json};
-use server::blobs::PIECE;
-use server::channels::Channels;
 use server::config::{Secret, Settings};
 use server::workers::outbox::Desk;
 use server::workers::retention;
@@ -196,7 +194,7 @@ async fn a_bucket_that_is_not_there_is_no_loss() {
     std::fs::rename(bucket.folder(), &aside).unwrap();
     everything_else_works(&world, Some(&file)).await;
     world.human().post(&format!("{path}/erase"), json!({})).await.is(200);
-    let desk = Desk::new(Arc::clone(world.app()), Channels::default());
+    let desk = Desk::new(world.app().clone());
     desk.drain().await.unwrap();
     assert_eq!(world.gateway().store().backlog().await.unwrap().waiting, 1, "still to be erased");
     std::fs::rename(&aside, bucket.folder()).unwrap();
@@ -223,7 +221,7 @@ async fn a_bucket_that_was_away_is_used_when_it_is_back() {
     assert_eq!(world.agent().get(&path).await.is(200)["offset"], 4, "no more has arrived");
 
     bucket.come_back().await;
-    world.app().blobs().look().await;
+    world.app().blobs.look().await;
     assert_eq!(world.anonymous().get("/readyz").await.json, json!({ "status": "ready" }));
     assert_eq!(world.agent().get(&file).await.is(200).text, "kept");
     let whole = append(&world.agent(), &path, 4, "half").await.is(200);
@@ -256,7 +254,7 @@ async fn what_is_erased_leaves_the_bucket() {
     let settings =
         Settings { retention: Some("30d".parse().unwrap()), ..at(&bucket.url(), SECRET) };
     let world = World::with(settings).await;
-    let desk = Desk::new(Arc::clone(world.app()), Channels::default());
+    let desk = Desk::new(world.app().clone());
     let (by_hand, _) = filed(&world, "the same").await;
     let (_, stays) = filed(&world, "the same").await;
     filed(&world, "alone").await;
@@ -273,7 +271,7 @@ async fn what_is_erased_leaves_the_bucket() {
 
     world.advance(31 * 24 * 3600);
     bucket.go_away().await;
-    assert!(world.app().blobs().sweep().await.is_err(), "not now");
+    assert!(world.app().blobs.sweep().await.is_err(), "not now");
     retention::erase(world.gateway(), world.app().config.retention).await.unwrap();
     // Far more often than anything else is tried.
     for _ in 0..14 {
@@ -284,7 +282,7 @@ async fn what_is_erased_leaves_the_bucket() {
     bucket.come_back().await;
     eventually("all of it to be erased", async || {
         desk.drain().await.unwrap();
-        world.app().blobs().sweep().await.unwrap();
+        world.app().blobs.sweep().await.unwrap();
         bucket.objects().is_empty()
     })
     .await;

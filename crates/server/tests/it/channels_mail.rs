@@ -1,6 +1,6 @@
 //! Requests answered by writing back: what counts is the address a letter was sent to.
 
-use channels::testing::mail;
+use channels::testing::email;
 use channels::testing::webhook::SECRET;
 use serde_json::{Value, json};
 use server::config::{Secret, Settings};
@@ -14,12 +14,19 @@ use crate::post::{Letter, Post};
 use crate::reach::verified;
 use crate::world::{World, dev, eventually};
 
-const ADA: &str = "ada@example.com";
+pub(crate) const ADA: &str = "ada@example.com";
 
 /// A server whose letters can be answered.
 pub(crate) async fn open() -> (Post, World) {
+    open_with("off", "").await
+}
+
+/// The same, with this `mail_dns` and these trusted forwarders.
+pub(crate) async fn open_with(dns: &str, sealers: &str) -> (Post, World) {
     let post = Post::open(&[]).await;
     let settings = Settings {
+        mail_dns: Some(dns.to_owned()),
+        mail_arc_sealers: Some(sealers.to_owned()),
         mail_replies: Some("ask@example.com".to_owned()),
         mail_inbound: Some(Secret::new(format!("signed:{SECRET}"))),
         ..post.carrying(dev())
@@ -38,12 +45,12 @@ pub(crate) fn letter(id: &str, from: &str, to: &str, words: &str) -> String {
 
 /// A provider brings a letter.
 pub(crate) async fn brings(world: &World, letter: &str) -> Reply {
-    let call = mail::webhook(SECRET, "msg_1", letter, world.now());
+    let call = email::webhook(SECRET, "msg_1", letter, world.now());
     send(&world.anonymous(), "/channels/email/inbound", &call.headers, &call.body).await
 }
 
 /// Somebody is asked this and written to: where the ask is, the letter, and where answers go.
-async fn told(world: &World, post: &Post, question: Value) -> (String, Letter, String) {
+pub(crate) async fn told(world: &World, post: &Post, question: Value) -> (String, Letter, String) {
     let had = post.letters().len();
     let ask = asked(&world.agent(), question).await;
     let letter = post.letter(had + 1).await;
@@ -52,7 +59,7 @@ async fn told(world: &World, post: &Post, question: Value) -> (String, Letter, S
     (ask, letter, to)
 }
 
-async fn result(world: &World, ask: &str) -> Value {
+pub(crate) async fn result(world: &World, ask: &str) -> Value {
     world.agent().get(ask).await.is(200)["result"].clone()
 }
 
@@ -75,7 +82,7 @@ async fn a_letter_is_answered_by_writing_back() {
         let done = result(&world, &ask).await;
         assert_eq!((&done["answer"], &done["comment"]), (&answer, &comment), "{words}");
         assert_eq!(done["by"], json!({ "kind": "human", "id": "user_dev" }));
-        assert_eq!((&done["via"], &done["assurance"]), (&json!("email"), &json!("channel")));
+        assert_eq!((&done["via"], &done["assurance"]), (&json!("email"), &json!("link")));
         let had = post.letters().len();
         // Told so, once however often the letter is brought.
         let told = post.letters().pop().unwrap();
@@ -109,7 +116,7 @@ async fn the_address_is_what_counts() {
     assert_eq!(world.agent().get(&ask).await["state"], "pending");
     assert_eq!(post.letters().len(), had, "and nobody learns that we are here");
     // Not signed by the provider, nothing is looked at.
-    let mut call = mail::webhook(SECRET, "msg_1", &letter("w2", ADA, &to, "yes"), world.now());
+    let mut call = email::webhook(SECRET, "msg_1", &letter("w2", ADA, &to, "yes"), world.now());
     call.body.push(b' ');
     let path = "/channels/email/inbound";
     send(&world.anonymous(), path, &call.headers, &call.body).await.is(401);

@@ -28,7 +28,7 @@ async fn key(world: &World, more: Value) -> Client {
 /// What is kept of a token, as it lies there.
 async fn kept(world: &World, made: &Reply) -> Option<Vec<u8>> {
     let ask: AskId = native(made).rsplit('/').next().unwrap().parse().unwrap();
-    world.gateway().store().lent(ask, Digest::of(b"bot token")).await.unwrap()
+    world.gateway().store().peek_secret(ask, Digest::of(b"bot token")).await.unwrap()
 }
 
 fn contains(bytes: &[u8], text: &str) -> bool {
@@ -80,6 +80,38 @@ async fn an_agents_own_app_says_it_and_says_that_it_is_over() {
     make(&agent, "function_calls", in_ops("c2", json!({}))).await;
     assert_eq!(posted(&slack, 2).await.token, BOT_TOKEN);
     waits(&world, 0).await;
+    world.end().await;
+}
+
+/// An app of the agent's own reads what it says: a link in such a message proves no more than the agent's
+/// word, although it went to somebody who verified the address.
+#[tokio::test]
+async fn a_link_said_by_an_agents_own_app_is_the_agents_word() {
+    let (slack, world) = office().await;
+    world.human().put("/api/v1/people/zoe", json!({ "name": "Zoe" })).await.saved();
+    let issued = world.human().post("/api/v1/keys", json!({ "human": "zoe" })).await.is(201);
+    let zoe = world.bearer(issued["secret"].as_str().unwrap());
+    in_slack_as(&zoe, &slack, ADA).await;
+    let agent = key(&world, json!({ "own_app": true })).await;
+    for (name, more, assurance) in [
+        ("ours", json!({}), "link"),
+        ("own", json!({ "bot_token": OTHER_TOKEN }), "agent-attested"),
+    ] {
+        let had = slack.messages().len();
+        let to = with(json!({ "channel_or_user_id": ADA }), more);
+        let new = with(call(name), json!({ "spec": { "channel": { "slack": to } } }));
+        let made = make(&agent, "function_calls", new).await;
+        let said = posted(&slack, had + 1).await.body.to_string();
+        waits(&world, 0).await;
+        let path = said.split_once("/review/").unwrap().1;
+        let end = path.find(|c: char| !(c.is_ascii_alphanumeric() || "_-?=.".contains(c)));
+        let (case, token) = path[..end.unwrap()].split_once("?token=").unwrap();
+        let form = [("token", token), ("action", "approve")];
+        world.anonymous().post_form(&format!("/review/{case}"), &form).await.is(200);
+        let seen = agent.get(&native(&made)).await.is(200);
+        assert_eq!(seen["result"]["assurance"], assurance, "{name}");
+        waits(&world, 0).await;
+    }
     world.end().await;
 }
 

@@ -1,6 +1,6 @@
 //! Messages that a platform took and that did not arrive: nobody waits for their readers to stay silent.
 
-use channels::testing::mail;
+use channels::testing::email;
 use channels::testing::twilio::{AUTH_TOKEN, NUMBER, SID, Twilio};
 use serde_json::json;
 use server::config::{Secret, Settings};
@@ -114,7 +114,7 @@ async fn a_letter_that_came_back_is_followed_by_the_next_means_at_once() {
          Content-Type: message/delivery-status\r\n\r\nReporting-MTA: dns; mx.example.com\r\n\r\n\
          Final-Recipient: rfc822; {ADDRESS_OF_ADA}\r\nAction: failed\r\nStatus: 5.1.1\r\n\r\n--b--\r\n"
     );
-    let call = mail::webhook(SECRET, "msg_1", &bounce, world.now());
+    let call = email::webhook(SECRET, "msg_1", &bounce, world.now());
     let inbound = "/channels/email/inbound";
     send(&world.anonymous(), inbound, &call.headers, &call.body).await.is(200);
     waits(&world, 0).await;

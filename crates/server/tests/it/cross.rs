@@ -2,7 +2,7 @@
 //! in one dialect, answered through each door, watched in the others.
 
 use kernel::form::Progress;
-use kernel::{Actor, Command};
+use kernel::{Actor, AskCommand, Command};
 use serde_json::{Value, json};
 
 use crate::client::{approve, decide, provide};
@@ -361,16 +361,16 @@ async fn every_state_in_every_dialect() {
         let holder = || Actor::link_holder(ask);
         let run = async |command| world.gateway().run(holder(), command).await.unwrap();
         match state {
-            "opened" => drop(run(Command::Open(ask)).await),
+            "opened" => drop(run(Command::Ask(AskCommand::Open(ask))).await),
             "in progress" => {
-                run(Command::Open(ask)).await;
+                run(Command::Ask(AskCommand::Open(ask))).await;
                 let far = Progress {
                     current_step: 1,
                     total_steps: 1,
                     completed_fields: 0,
                     total_fields: 1,
                 };
-                run(Command::Progress(ask, Some(far))).await;
+                run(Command::Ask(AskCommand::Progress(ask, Some(far)))).await;
             }
             "completed" => drop(
                 world.human().resolve(&names.hxp, json!({ "result": "approved" })).await.is(200),

@@ -9,11 +9,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dialects::proof::Jwks;
+use gateway::audit::{Against, check};
 use kernel::ask::Phase;
 use kernel::{AgentId, Time};
 use rusqlite::Connection;
 use serde_json::json;
-use server::audit::{Against, check};
 use store::sqlite::Sqlite;
 use store::{Chains, Expiring, Filter, List, Order, Scope, Store, StoreError, TaskList};
 

@@ -1,11 +1,8 @@
 //! Erasing personal data (GDPR): requests with the copies their tasks hold, tasks, artifacts, people.
 
-use std::sync::Arc;
-
+use gateway::audit::check_export;
 use reqwest::Method;
 use serde_json::{Value, json};
-use server::audit::check_export;
-use server::channels::Channels;
 use server::workers::outbox::Desk;
 
 use crate::client::{Client, Reply};
@@ -62,7 +59,7 @@ async fn assert_export_holds(world: &World) {
 
 /// Works off the outbox until the record has no more of these words.
 async fn gone(world: &World, words: &str) {
-    let desk = Desk::new(Arc::clone(world.app()), Channels::default());
+    let desk = Desk::new(world.app().clone());
     eventually(&format!("{words} to be gone"), async || {
         desk.drain().await.unwrap();
         !export(world).await.contains(words)
@@ -165,7 +162,7 @@ async fn an_artifact_loses_its_bytes() {
         let entries = walk(&uploads);
         entries.iter().any(|path| std::fs::read(path).unwrap().ends_with(words.as_bytes()))
     };
-    let desk = Desk::new(Arc::clone(world.app()), Channels::default());
+    let desk = Desk::new(world.app().clone());
     eventually("the bytes to be gone", async || {
         desk.drain().await.unwrap();
         !holds("hush one")

@@ -1,7 +1,7 @@
 //! A checkpoint is an ask: raised over HACP, shown and answered everywhere, and the task goes on
 //! (DESIGN §11).
 
-use kernel::{Actor, AskId, Assurance, Command, Via};
+use kernel::{Actor, AskCommand, AskId, Assurance, Via};
 use serde_json::{Value, json};
 
 use crate::cross::Names;
@@ -260,7 +260,7 @@ async fn every_state_of_a_checkpoint_in_every_dialect() {
                     via: Via::Web,
                     assurance: Assurance::Session,
                 };
-                world.gateway().run(actor, Command::Open(ask)).await.unwrap();
+                world.gateway().run(actor, AskCommand::Open(ask)).await.unwrap();
             }
             "completed" => answer(json!({ "verdict": "approved" })).await,
             "changes requested" => answer(json!({ "verdict": "changes_requested" })).await,

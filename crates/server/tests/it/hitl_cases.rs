@@ -3,7 +3,7 @@
 use kernel::ask::Purpose;
 use kernel::audit::Digest;
 use kernel::directory::NewProject;
-use kernel::{Actor, Assurance, Command};
+use kernel::{Actor, Assurance, DirectoryCommand};
 use serde_json::{Value, json};
 
 use crate::hitl::schemas::holds;
@@ -168,7 +168,7 @@ async fn a_strict_project_offers_no_inline_answers() {
     let world = World::dev().await;
     let plain = NewProject::plain("dev".parse().unwrap());
     let strict = NewProject { floor: Assurance::Session, ..plain };
-    world.gateway().run(Actor::System, Command::SaveProject(strict)).await.unwrap();
+    world.gateway().run(Actor::System, DirectoryCommand::SaveProject(strict)).await.unwrap();
     let case = Case::make(&world, approval()).await;
     assert_eq!(case.hitl["submit_url"], Value::Null);
     assert_eq!(case.hitl["inline_actions"], Value::Null);
@@ -177,7 +177,7 @@ async fn a_strict_project_offers_no_inline_answers() {
     assert_eq!(case.status().await["status"], "pending");
     let relaxed =
         NewProject { default_on_silence: false, ..NewProject::plain("dev".parse().unwrap()) };
-    world.gateway().run(Actor::System, Command::SaveProject(relaxed)).await.unwrap();
+    world.gateway().run(Actor::System, DirectoryCommand::SaveProject(relaxed)).await.unwrap();
     let silent = with(approval(), json!({ "default_action": "approve" }));
     let reply = world.agent().post(CASES, silent).await;
     assert_eq!((reply.status, &reply["field"]), (400, &json!("default_action")));

@@ -1,7 +1,7 @@
 //! Server-sent events of a case: each once, in order, over reconnections, until it is over.
 
 use kernel::form::Progress;
-use kernel::{Actor, Command};
+use kernel::{Actor, AskCommand};
 use serde_json::json;
 use server::config::Settings;
 
@@ -33,10 +33,10 @@ async fn a_stream_ends_with_its_case() {
         ("review.reminder", &json!(case.id))
     );
     assert!(!reminder.data.to_string().contains("token"), "no link is told");
-    world.gateway().run(holder(), Command::Open(case.ask_id())).await.unwrap();
+    world.gateway().run(holder(), AskCommand::Open(case.ask_id())).await.unwrap();
     assert_eq!(live.next().await.unwrap().event, "review.opened");
     let far = Progress { current_step: 1, total_steps: 2, completed_fields: 0, total_fields: 3 };
-    world.gateway().run(holder(), Command::Progress(case.ask_id(), Some(far))).await.unwrap();
+    world.gateway().run(holder(), AskCommand::Progress(case.ask_id(), Some(far))).await.unwrap();
     let progress = live.next().await.unwrap();
     assert_eq!(
         (progress.event.as_str(), &progress.data["progress"]["total_steps"]),
@@ -71,11 +71,11 @@ async fn a_stream_goes_on_where_it_broke_off() {
     let mut world = World::dev().await;
     let case = Case::make(&world, approval()).await;
     let holder = || Actor::link_holder(case.ask_id());
-    world.gateway().run(holder(), Command::Open(case.ask_id())).await.unwrap();
+    world.gateway().run(holder(), AskCommand::Open(case.ask_id())).await.unwrap();
     let mut first = Events::open(&world.anonymous(), &case.path("events_url")).await;
     let opened = first.next().await.unwrap();
     drop(first);
-    world.gateway().run(holder(), Command::Progress(case.ask_id(), None)).await.unwrap();
+    world.gateway().run(holder(), AskCommand::Progress(case.ask_id(), None)).await.unwrap();
     world.restart().await;
     let from = |id: u64| world.anonymous().header("last-event-id", &id.to_string());
     let mut second = Events::open(&from(opened.id), &case.path("events_url")).await;

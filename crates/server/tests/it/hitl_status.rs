@@ -1,7 +1,7 @@
 //! Polling: states, tags, limits, and expiry that nobody has to wait for.
 
 use kernel::form::Progress;
-use kernel::{Actor, Command};
+use kernel::{Actor, AskCommand};
 use serde_json::{Value, json};
 
 use crate::hitl::{Case, approval, of, refused, with};
@@ -17,17 +17,17 @@ async fn a_case_from_pending_to_completed() {
     assert_eq!((&pending["status"], &pending["opened_at"]), (&json!("pending"), &Value::Null));
     assert!(pending.header("retry-after").parse::<u64>().unwrap() >= 1);
     world.advance(5);
-    world.gateway().run(holder(), Command::Open(case.ask_id())).await.unwrap();
+    world.gateway().run(holder(), AskCommand::Open(case.ask_id())).await.unwrap();
     let opened = case.status().await;
     assert_eq!(
         (&opened["status"], &opened["opened_at"]),
         (&json!("opened"), &json!("2026-03-01T09:00:05.000Z"))
     );
     world.advance(5);
-    world.gateway().run(holder(), Command::Open(case.ask_id())).await.unwrap();
+    world.gateway().run(holder(), AskCommand::Open(case.ask_id())).await.unwrap();
     assert_eq!(case.status().await["opened_at"], opened["opened_at"], "the first look counts");
     let far = Progress { current_step: 1, total_steps: 1, completed_fields: 1, total_fields: 2 };
-    world.gateway().run(holder(), Command::Progress(case.ask_id(), Some(far))).await.unwrap();
+    world.gateway().run(holder(), AskCommand::Progress(case.ask_id(), Some(far))).await.unwrap();
     let working = case.status().await;
     assert_eq!(working["status"], "in_progress");
     assert_eq!(working["progress"]["completed_fields"], 1);
@@ -70,9 +70,9 @@ async fn what_was_seen_is_not_sent_again() {
         poll(unseen).await.is(200);
     }
     for (command, by) in [
-        (Command::Open(case.ask_id()), Actor::link_holder(case.ask_id())),
-        (Command::Progress(case.ask_id(), None), Actor::link_holder(case.ask_id())),
-        (Command::Cancel(case.ask_id(), None), Actor::link_holder(case.ask_id())),
+        (AskCommand::Open(case.ask_id()), Actor::link_holder(case.ask_id())),
+        (AskCommand::Progress(case.ask_id(), None), Actor::link_holder(case.ask_id())),
+        (AskCommand::Cancel(case.ask_id(), None), Actor::link_holder(case.ask_id())),
     ] {
         let tag = case.status().await.header("etag").to_owned();
         world.gateway().run(by, command).await.unwrap();
@@ -127,7 +127,7 @@ async fn expiry_needs_no_timer() {
         let case = Case::make(&world, body).await;
         if state == "in_progress" {
             let holder = Actor::link_holder(case.ask_id());
-            world.gateway().run(holder, Command::Progress(case.ask_id(), None)).await.unwrap();
+            world.gateway().run(holder, AskCommand::Progress(case.ask_id(), None)).await.unwrap();
         }
         let deadline = case.hitl["expires_at"].clone();
         world.advance(601);

@@ -1,14 +1,11 @@
 //! Passkeys, with an authenticator in software and without one. In a real browser they are tried in the
 //! browser journeys.
 
-use std::sync::Arc;
-
 use dialects::proof::inclusion::Inclusion;
 use dialects::proof::{EvidenceError, Jwks, verify, verify_enrolment, verify_evidence};
 use kernel::passkey_evidence::PasskeyEvidence;
 use scraper::{Html, Selector};
 use serde_json::{Value, json};
-use server::channels::Channels;
 use server::config::Settings;
 use server::workers::outbox::Desk;
 
@@ -247,9 +244,18 @@ async fn a_first_passkey_waits_unless_an_administrator_confirms_it() {
     assert!(page.text.contains("Your passkey does not count yet"), "{}", page.text);
     // A person cannot confirm their own; an administrator does it over the API or in the settings.
     let keys = world.human().get("/api/v1/keys?limit=100").await.is(200);
-    let key = keys["keys"].as_array().unwrap().iter().find(|key| key["kind"] == "passkey").unwrap();
-    let path = format!("/api/v1/keys/{}/confirm", key["id"].as_str().unwrap());
+    let keys = keys["keys"].as_array().unwrap().clone();
+    let key = keys.iter().find(|key| key["kind"] == "passkey").unwrap();
+    let after_a_day = world.now().plus_seconds(24 * 60 * 60);
+    assert_eq!(key["passkey"], json!({ "counts_from": after_a_day, "confirmable": true }));
+    assert!(keys.iter().filter(|key| key["kind"] != "passkey").all(|key| key["passkey"].is_null()));
+    let own = format!("/api/v1/keys/{}", key["id"].as_str().unwrap());
+    let path = format!("{own}/confirm");
     world.human().post(&path, json!({})).await.is(204);
+    // From then on it counts, and there is nothing left to confirm.
+    let confirmed = world.human().get(&own).await.is(200);
+    let expected = json!({ "counts_from": world.now(), "confirmable": false });
+    assert_eq!(confirmed["passkey"], expected);
     let page = step_up(&browser, &id).await.is(200);
     let fields = device.fill(&PasskeyForm::of(&page).unwrap(), &here);
     post(&browser, &format!("/asks/{id}/confirm"), &fields).await.is(303);
@@ -275,7 +281,7 @@ async fn a_first_passkey_counts_after_a_day() {
     assert_eq!(receipt["evidence_status"], "kept");
     // Erased with the person, and the receipt says so.
     world.human().post("/api/v1/people/ada/erase", json!({})).await.is(200);
-    Desk::new(Arc::clone(world.app()), Channels::default()).drain().await.unwrap();
+    Desk::new(world.app().clone()).drain().await.unwrap();
     let receipt = signed_receipt(&world, &id).await;
     assert_eq!(receipt["evidence_status"], "erased");
     assert_eq!(receipt["evidence"], Value::Null);

@@ -12,6 +12,8 @@ use crate::hitl;
 use crate::native::{ASKS, approval, asked, yes};
 use crate::office::{in_slack, posted};
 use crate::phone::waits;
+use crate::post::Post;
+use crate::reach::verified;
 use crate::world::{World, dev};
 
 const HXP: &str = "/hxp/v1/requests";
@@ -189,6 +191,26 @@ async fn notifications_beyond_a_quota_wait() {
     world.end().await;
 }
 
+/// One agent that used up its quota holds up nobody else by the same channel.
+#[tokio::test]
+async fn a_quota_that_is_used_up_holds_up_nobody_else() {
+    let slack = channels::testing::slack::Workspace::begin().await.unwrap();
+    let settings = Settings { quotas: Some("agent.notifications=1".to_owned()), ..dev() };
+    let world = World::with(in_slack(&slack, settings)).await;
+    let placed = json!({ "question": approval()["question"], "place": { "to": "slack:C0OPS" } });
+    asked(&world.agent(), placed.clone()).await;
+    posted(&slack, 1).await;
+    asked(&world.agent(), placed.clone()).await;
+    waits(&world, 1).await;
+    asked(&world.agent_2(), placed).await;
+    posted(&slack, 2).await;
+    waits(&world, 1).await;
+    world.advance(3600);
+    waits(&world, 0).await;
+    posted(&slack, 3).await;
+    world.end().await;
+}
+
 /// Different recipients of a day count once each.
 #[tokio::test]
 async fn recipients_have_a_quota() {
@@ -201,6 +223,11 @@ async fn recipients_have_a_quota() {
     let refused = refused.problem(429, "quota-exceeded");
     assert!(refused.text.contains("2 different recipients a day"), "{}", refused.text);
     assert!(refused.header("retry-after").parse::<u64>().unwrap() <= 86_400);
+    let email = json!({
+        "address": "a@example.com", "additional_recipients": [{ "address": "c@example.com" }],
+    });
+    let copied = with(call("copied"), json!({ "spec": { "channel": { "email": email } } }));
+    world.agent().post(&format!("{A2H}/function_calls"), copied).await.is(429);
     asked(&world.agent(), approval()).await;
     world.advance(86_400);
     asked(&world.agent(), to("email:c@example.com")).await;
@@ -229,6 +256,18 @@ async fn a_project_says_whom_agents_may_reach() {
     let refused = world.agent().post(&format!("{A2H}/function_calls"), spec).await;
     assert!(refused.text.contains("spec.channel"), "{}", refused.text);
     a2h::refused(refused, 422, "invalid_field");
+    // Nor does it have its emails copied to anybody else.
+    let email = |other: &str| {
+        let others = json!([{ "address": other, "field": "bcc" }]);
+        json!({ "address": "bob@example.com", "additional_recipients": others })
+    };
+    let to = |name: &str, other: &str| {
+        with(call(name), json!({ "spec": { "channel": { "email": email(other) } } }))
+    };
+    make(&world.agent(), "function_calls", to("c10", "ada@example.com")).await;
+    let copied = to("c11", "eve@else.example");
+    let refused = world.agent().post(&format!("{A2H}/function_calls"), copied).await;
+    a2h::refused(refused, 422, "invalid_field");
     let bad = json!({ "allowed_recipients": ["nowhere"] });
     let refused = admin.put("/api/v1/projects/dev", bad).await;
     assert!(refused.text.contains("@example.com"), "{}", refused.text);
@@ -236,5 +275,145 @@ async fn a_project_says_whom_agents_may_reach() {
     admin.post("/api/v1/projects", json!({ "id": "fresh" })).await.is(201);
     let fresh = admin.get("/api/v1/projects/fresh").await.is(200);
     assert_eq!((&fresh["recipients"], &fresh["allowed_recipients"]), (&json!("any"), &json!([])));
+    world.end().await;
+}
+
+/// A digest is a notification to its person: it counts towards the quota, and waits where that is used up.
+#[tokio::test]
+async fn digests_count_as_notifications() {
+    let post = Post::open(&[]).await;
+    let quotas = Some("person.notifications=1".to_owned());
+    let world = World::with(Settings { quotas, ..post.carrying(dev()) }).await;
+    verified(&world.human(), &post, "ada@example.com").await;
+    let low = json!({ "question": approval()["question"], "priority": "low" });
+    asked(&world.agent(), low.clone()).await;
+    waits(&world, 1).await;
+    // The digest is for the full hour, and an ordinary notification of that hour is the only one.
+    world.advance(3600);
+    asked(&world.agent(), approval()).await;
+    waits(&world, 1).await;
+    assert_eq!(post.letters().len(), 2, "one notification in this hour: {:#?}", post.letters());
+    world.advance(3600);
+    waits(&world, 0).await;
+    assert_eq!(post.letters().len(), 3);
+    let subjects: Vec<String> =
+        post.letters()[1..].iter().map(|letter| letter.header("Subject")).collect();
+    let digest = |subject: &&String| subject.contains("wait") && subject.contains("for you");
+    assert_eq!(subjects.iter().filter(digest).count(), 1, "{subjects:?}");
+    // The next ordinary one of that hour waits for the digest.
+    asked(&world.agent(), approval()).await;
+    waits(&world, 1).await;
+    assert_eq!(post.letters().len(), 3);
+    world.advance(3600);
+    waits(&world, 0).await;
+    assert_eq!(post.letters().len(), 4);
+    world.end().await;
+}
+
+/// The agents whose requests are in a digest reach a recipient with it: it counts once a day for each.
+#[tokio::test]
+async fn digests_count_for_the_agents_and_their_recipients() {
+    let post = Post::open(&[]).await;
+    let quotas = Some("agent.notifications=1,agent.recipients=1".to_owned());
+    let world = World::with(Settings { quotas, ..post.carrying(dev()) }).await;
+    verified(&world.human(), &post, "ada@example.com").await;
+    let low = json!({ "question": approval()["question"], "priority": "low" });
+    asked(&world.agent(), low).await;
+    waits(&world, 1).await;
+    world.advance(3600);
+    waits(&world, 0).await;
+    assert_eq!(post.letters().len(), 2);
+    // The digest used up the notification of this hour, and the recipient of this day.
+    asked(&world.agent(), approval()).await;
+    waits(&world, 1).await;
+    assert_eq!(post.letters().len(), 2);
+    let other =
+        json!({ "question": approval()["question"], "place": { "to": "email:b@example.com" } });
+    world.agent().post(ASKS, other).await.problem(429, "quota-exceeded");
+    // Another agent of another project is not held up.
+    asked(&world.agent_2(), approval()).await;
+    post.letter(3).await;
+    world.advance(3600);
+    waits(&world, 0).await;
+    assert_eq!(post.letters().len(), 4);
+    world.end().await;
+}
+
+/// A file beyond a limit or a quota is named on the page, with what is allowed and everything else that was
+/// entered.
+#[tokio::test]
+async fn a_file_that_is_not_taken_is_said_beside_its_field() {
+    let quotas = Some("project.uploads=1".to_owned());
+    let world = World::with(Settings { quotas, upload_limit: Some(100_000), ..dev() }).await;
+    let form = json!({ "fields": [
+        { "key": "before", "label": "Before", "type": "text" },
+        { "key": "scan", "label": "Scan", "type": "file" },
+        { "key": "after", "label": "After", "type": "textarea" },
+    ] });
+    let browser = crate::pages::signed_in(&world).await;
+    let question = json!({ "kind": "provide", "prompt": "File?", "form": form });
+    let ask = asked(&world.agent(), json!({ "question": question })).await;
+    let id = ask.rsplit('/').next().unwrap();
+    let csrf = crate::pages::csrf(&browser.client.get(&format!("/asks/{id}")).await.is(200));
+    let case = json!({ "type": "input", "prompt": "File?", "context": { "form": form } });
+    let case = hitl::Case::make(&world, case).await;
+    let (page, _) = crate::review_page::Page::open(&world, &case).await;
+    let pages = [
+        (browser.client, format!("/asks/{id}/answer"), "csrf", csrf),
+        (page.client, page.path, "token", page.token),
+    ];
+    let send = async |n: usize, bytes: usize| {
+        let (client, path, proof, value) = &pages[n];
+        let part = |name: &str, value: &str| {
+            format!("--b\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
+        };
+        let file = format!(
+            "--b\r\nContent-Disposition: form-data; name=\"field.scan\"; filename=\"a.txt\"\r\n\
+             Content-Type: text/plain\r\n\r\n{}\r\n",
+            "x".repeat(bytes)
+        );
+        let body = [
+            part(proof, value),
+            part("step", "0"),
+            part("field.before", "typed above"),
+            file,
+            part("field.after", "typed below"),
+            part("action", "provide"),
+            "--b--\r\n".to_owned(),
+        ];
+        let kind = "multipart/form-data; boundary=b";
+        let request = client.request(reqwest::Method::POST, path).header("content-type", kind);
+        crate::client::Reply::of(request.body(body.concat())).await
+    };
+    let kept = |page: &crate::client::Reply| {
+        assert!(page.text.contains("typed above") && page.text.contains("typed below"));
+        assert_eq!(
+            crate::review_page::find(page, "#field-scan[aria-invalid=true]"),
+            1,
+            "{}",
+            page.text
+        );
+        assert_eq!(crate::review_page::find(page, "#problems a[href='#field-scan']"), 1);
+        crate::review_page::main_text(page)
+    };
+    for n in [0, 1] {
+        // A little, and far, beyond the limit.
+        for bytes in [100_001, 500_000] {
+            let text = kept(&send(n, bytes).await.is(413));
+            assert!(text.contains("97.6 KiB") && text.contains("Choose a smaller file"), "{text}");
+        }
+    }
+    send(0, 10).await.is(303);
+    let full = send(1, 10).await.is(429);
+    let wait: u64 = full.header("retry-after").parse().unwrap();
+    assert!((1..=3600).contains(&wait));
+    let text = kept(&full);
+    assert!(text.contains("1 uploads an hour for one project"), "{text}");
+    assert!(text.contains("Try again"), "{text}");
+    world.advance(3600);
+    let sent = send(1, 10).await;
+    assert!(matches!(sent.status, 200 | 303), "{}", sent.text);
+    assert_eq!(case.status().await["status"], "completed");
+    world.let_answers_stand();
     world.end().await;
 }

@@ -4,12 +4,12 @@
 use dialects::hxp_execution::pseudonym;
 use dialects::proof::inclusion::Inclusion;
 use dialects::proof::{Jwks, RECEIPT, ReceiptClaims, RevocationClaims, SecretKey, verify};
+use gateway::signing;
+use gateway::vault::Vault;
 use kernel::AskId;
 use kernel::question::Answer;
 use serde_json::{Value, json};
 use server::config::Settings;
-use server::signing;
-use server::vault::Vault;
 
 use crate::client::{Client, Reply};
 use crate::world::{World, dev, logged};
@@ -282,12 +282,8 @@ async fn rotation_changes_no_receipt() {
     world.end().await;
 }
 
-/// The keys of a data folder, as whoever steals the file has them.
 fn stolen(world: &World, nth: usize) -> SecretKey {
-    let text = std::fs::read_to_string(world.folder().join("data/server-keys.json")).unwrap();
-    let stored: Value = serde_json::from_str(&text).unwrap();
-    let secret = stored["signing"][nth]["secret"].as_str().unwrap();
-    SecretKey::new(&hex::decode(secret).unwrap().try_into().unwrap())
+    crate::stolen_key::stolen(&world.folder().join("data"), nth)
 }
 
 /// A key that was retired signs nothing new, whoever has it.

@@ -1,11 +1,9 @@
 //! What is over for long enough loses its words and its files, and the record holds all the same.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use server::channels::Channels;
 use server::config::Settings;
 use server::workers::outbox::Desk;
 use server::workers::retention;
@@ -30,7 +28,7 @@ impl World {
 
     /// So many uploads are left, once the outbox is worked off: the server does that too.
     async fn keeps(&self, n: usize) {
-        let desk = Desk::new(Arc::clone(self.app()), Channels::default());
+        let desk = Desk::new(self.app().clone());
         eventually(&format!("{n} uploads to be left"), async || {
             desk.drain().await.unwrap();
             self.uploads().len() == n

@@ -2,7 +2,7 @@
 //! were erased.
 
 use dialects::proof::RevocationClaims;
-use kernel::{Actor, AskId, Command};
+use kernel::{Actor, AskCommand, AskId};
 use serde_json::{Value, json};
 
 use crate::receipts::{
@@ -106,7 +106,7 @@ async fn many_revocations_come_in_pages() {
     let mut ids = Vec::new();
     for _ in 0..103 {
         let id: AskId = approved(&world).await.parse().unwrap();
-        let revoke = Command::Revoke(id, "a mistake".to_owned());
+        let revoke = AskCommand::Revoke(id, "a mistake".to_owned());
         world.gateway().run(Actor::System, revoke).await.unwrap();
         ids.insert(0, id.shown_as("rcpt_"));
     }
@@ -133,10 +133,10 @@ async fn erased_words_leave_the_receipt_that_was_kept() {
     let id = approved(&world).await;
     let kept = receipt(&world.agent(), &id).await;
     let revoked = approved(&world).await;
-    let revoke = Command::Revoke(revoked.parse().unwrap(), "s3cret reason".to_owned());
+    let revoke = AskCommand::Revoke(revoked.parse().unwrap(), "s3cret reason".to_owned());
     world.gateway().run(Actor::System, revoke).await.unwrap();
     for id in [&id, &revoked] {
-        let erase = Command::Erase(id.parse().unwrap());
+        let erase = AskCommand::Erase(id.parse().unwrap());
         world.gateway().run(Actor::System, erase).await.unwrap();
         fetched(&world.agent(), id).await.problem(410, "erased");
         fetched(&world.human(), id).await.problem(410, "erased");

@@ -177,6 +177,8 @@ pub(crate) const ROUTES: &[(&str, &str, Door)] = &[
     // A receipt is its own credential, and anybody may learn which no longer count.
     ("post", "/api/v1/receipts/verify", Public),
     ("get", "/api/v1/receipts/revocations", Public),
+    ("get", "/api/v1/signing-keys", Closed),
+    ("post", "/api/v1/signing-keys/{kid}/destroy", Closed),
     ("get", "/api/v1/asks/{id}/events", Closed),
     ("get", "/api/v1/events", Closed),
     ("get", "/api/v1/me", Closed),

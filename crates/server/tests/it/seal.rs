@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dialects::proof::jws;
+use gateway::audit::{Finding, Report, check_export};
 use kernel::audit::Digest;
 use kernel::seal::{Block, proves};
 use serde_json::{Value, json};
-use server::audit::{Finding, Report, check_export};
 use server::config::Settings;
 use server::workers::sealer::Sealer;
 
@@ -203,13 +203,13 @@ async fn two_sealers_make_one_chain() {
     let world = World::with(Settings { seal_seconds: Some(0), ..dev() }).await;
     let app = world.app();
     let store = app.gateway.store();
-    let clock: Arc<dyn store::Clock> = Arc::new(server::clock::SystemClock);
+    let clock: Arc<dyn store::Clock> = Arc::new(gateway::clock::SystemClock);
     let rival = Sealer::new(
         Arc::clone(store),
         clock,
         app.sealer.signer().clone(),
         "https://rival.example.com".to_owned(),
-        server::mark::Mark::none(),
+        gateway::sealed_head::HeadFile::none(),
     );
     let mut closed = 0;
     for _ in 0..25 {

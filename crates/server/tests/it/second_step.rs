@@ -82,6 +82,7 @@ async fn the_request_page_asks_twice() {
         let shown = press(&browser, &path, "answer", &go).await.is(200);
         assert_eq!(texts(&shown, "form.sure h2"), [BAND], "{}", shown.text);
         assert_eq!(texts(&shown, ".paper .band"), [BAND]);
+        assert_eq!(find(&shown, "form.sure h2[autofocus]"), 1, "it is below a long request");
         assert!(!shown.text.contains("hunter2"), "a secret stands in no page");
         assert_eq!(verdict(&world, &api).await, Value::Null, "nothing was sent yet");
         let button = go[0];
@@ -218,7 +219,8 @@ async fn the_step_of_a_confirmation_says_what_happens() {
     world.end().await;
 }
 
-/// Where silence lets the agent go ahead with what cannot be undone, the page says so at once.
+/// Where silence lets the agent go ahead, the page and the list say so: "expires" would promise that
+/// nothing happens.
 #[tokio::test]
 async fn silence_that_means_yes_is_said_above_the_question() {
     let world = World::dev().await;
@@ -233,6 +235,17 @@ async fn silence_that_means_yes_is_said_above_the_question() {
     let path = asked(&world.agent(), body).await.replace("/api/v1", "");
     let page = browser.client.get(&path).await.is(200);
     assert!(!page.text.contains("Silence means yes."));
+    let newsletter = json!({
+        "question": { "prompt": "Send the newsletter?", "kind": "approve" },
+        "timeout_seconds": 1800,
+        "on_expiry": { "answer": { "answer": { "verdict": "approved" } } },
+    });
+    let path = asked(&world.agent(), newsletter).await.replace("/api/v1", "");
+    let page = browser.client.get(&path).await.is(200);
+    assert!(texts(&page, ".paper > .verify").join(" ").contains("Silence means yes."));
+    assert!(texts(&page, ".paper").join(" ").contains("goes ahead in 30 min"));
+    let inbox = browser.client.get("/").await.is(200);
+    assert!(inbox.text.contains("goes ahead"));
     world.end().await;
 }
 

@@ -1,6 +1,6 @@
 //! Whoever reads slowly costs no memory: an agent is read to from the store, a person is told to look.
 
-use kernel::{Actor, Command};
+use kernel::{Actor, AskCommand};
 use serde_json::json;
 
 use crate::native::asked;
@@ -21,7 +21,7 @@ async fn who_reads_slowly_misses_nothing_or_is_told() {
     let id = path.rsplit_once('/').unwrap().1.parse().unwrap();
     let hand_on = async |n: usize| {
         let to = ["user_dev", "user_dev_2"][n % 2].parse().unwrap();
-        world.gateway().run(Actor::System, Command::Assign(id, to, None)).await.unwrap();
+        world.gateway().run(Actor::System, AskCommand::Assign(id, to, None)).await.unwrap();
     };
     for n in 0..CHANGES {
         hand_on(n).await;

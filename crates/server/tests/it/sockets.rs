@@ -126,6 +126,21 @@ async fn a_revoked_key_hears_nothing_more() {
     world.end().await;
 }
 
+/// The socket closes as soon as the key is revoked, although nothing happens to the request.
+#[tokio::test]
+async fn a_socket_closes_with_its_key() {
+    let world = World::dev().await;
+    let body = json!({ "agent": "agent_dev" });
+    let issued = world.human().post("/api/v1/keys", body).await.is(201);
+    let id = world.agent().ask(provide("text")).await;
+    let url = format!("ws://{}/hxp/ws/{id}", world.address());
+    let mut socket = Socket::connect(&url, issued["secret"].as_str()).await.unwrap();
+    let path = format!("/api/v1/keys/{}", issued["id"].as_str().unwrap());
+    world.human().delete(&path).await.is(204);
+    assert_eq!(socket.next().await, Heard::Closed(1008));
+    world.end().await;
+}
+
 /// HXPX-070: refused with an HTTP status, before any upgrade.
 #[tokio::test]
 async fn strangers_are_refused_before_the_upgrade() {

@@ -7,13 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dialects::proof::Jwks;
+use gateway::audit::{Against, Finding, Report, check, check_export};
+use gateway::signing::Signer;
+use gateway::vault::Vault;
 use kernel::audit::{Digest, Row, canonical};
-use kernel::{Actor, Command};
+use kernel::{Actor, AskCommand};
 use rusqlite::{Connection, params};
 use serde_json::Value;
-use server::audit::{Against, Finding, Report, check, check_export};
-use server::signing::Signer;
-use server::vault::Vault;
 use store::sqlite::Sqlite;
 use store::{SealedBlock, Store};
 
@@ -58,7 +58,7 @@ impl Played {
             }
             if n % 8 == 0 {
                 let ask = crate::routing::ask_id(&id).parse().unwrap();
-                world.gateway().run(Actor::System, Command::Erase(ask)).await.unwrap();
+                world.gateway().run(Actor::System, AskCommand::Erase(ask)).await.unwrap();
             }
             if n % 5 == 4 {
                 world.app().sealer.seal().await.unwrap();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use kernel::directory::{Format, Hears, NewWebhook};
-use kernel::{Actor, Command, Effect, Time, Topic, WebhookId};
+use kernel::{Actor, DirectoryCommand, Effect, Time, Topic, WebhookId};
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;
 
@@ -358,7 +358,7 @@ async fn calls_go_nowhere_inside() {
         description: String::new(),
         enabled: true,
     };
-    world.gateway().run(Actor::System, Command::SaveWebhook(new)).await.unwrap();
+    world.gateway().run(Actor::System, DirectoryCommand::SaveWebhook(new)).await.unwrap();
     let made = world.human().get(HOOKS).await.is(200);
     let made = world
         .human()

@@ -1,17 +1,17 @@
 //! A server with its people and agents, and the time it believes in.
 
 use std::io::Write;
+use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, Once};
 use std::time::{Duration, Instant};
 
 use dialects::proof::Jwks;
+use gateway::Gateway;
+use gateway::audit::{self, Against, Report};
 use kernel::directory::{Human, NewAgent, NewHuman};
-use kernel::{Actor, Command, Time};
-use server::audit::{self, Against, Report};
-use server::channels::Channels;
+use kernel::{Actor, Command, DirectoryCommand, Time};
 use server::config::Settings;
-use server::gateway::Gateway;
 use server::http::Shared;
 use server::serve::Server;
 use server::workers::outbox::Desk;
@@ -46,12 +46,28 @@ impl World {
     }
 
     /// The same, where the port may be taken.
-    pub(crate) async fn try_with(mut settings: Settings) -> anyhow::Result<Self> {
+    pub(crate) async fn try_with(settings: Settings) -> anyhow::Result<Self> {
+        Box::pin(Self::begin(settings, HandClock::default(), |_| ())).await
+    }
+
+    /// A server on data that is there before it starts, at the moment it was left.
+    pub(crate) async fn on(settings: Settings, now: Time, fill: impl FnOnce(&Path)) -> Self {
+        let clock = HandClock(AtomicI64::new(now.millis()));
+        Box::pin(Self::begin(settings, clock, fill)).await.unwrap()
+    }
+
+    async fn begin(
+        mut settings: Settings,
+        clock: HandClock,
+        fill: impl FnOnce(&Path),
+    ) -> anyhow::Result<Self> {
         log();
         let folder = tempfile::tempdir()?;
         settings.listen.get_or_insert_with(|| "127.0.0.1:0".to_owned());
-        settings.data = Some(folder.path().join("data"));
-        let clock = Arc::new(HandClock::default());
+        let data = folder.path().join("data");
+        fill(&data);
+        settings.data = Some(data);
+        let clock = Arc::new(clock);
         let redirect = reqwest::redirect::Policy::none();
         let http = reqwest::Client::builder().redirect(redirect).no_proxy().build()?;
         let settings = Box::new(settings);
@@ -101,7 +117,7 @@ impl World {
         &self.app().gateway
     }
 
-    pub(crate) fn folder(&self) -> &std::path::Path {
+    pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
@@ -145,8 +161,13 @@ impl World {
     pub(crate) async fn add_agent(&self, id: &str, project: &str, owner: &str) {
         let (id, project, owner) =
             (id.parse().unwrap(), project.parse().unwrap(), owner.parse().unwrap());
-        self.operate(Command::SaveAgent(NewAgent { id, project, owner, conversations: None }))
-            .await;
+        self.operate(DirectoryCommand::SaveAgent(NewAgent {
+            id,
+            project,
+            owner,
+            conversations: None,
+        }))
+        .await;
     }
 
     pub(crate) async fn add_to_group(&self, human: &str, group: &str) {
@@ -166,15 +187,15 @@ impl World {
     pub(crate) async fn change(&self, human: &str, change: impl FnOnce(&mut NewHuman)) {
         let directory = self.gateway().directory();
         let known = directory.human(&human.parse().unwrap()).unwrap().clone();
-        let Human { id, profile, admin, active, projects, groups, skills } = known;
+        let Human { id, profile, admin, active, projects, groups, skills, .. } = known;
         let profile = profile.value().cloned().unwrap();
         let mut new = NewHuman { id, profile, admin, active, projects, groups, skills };
         change(&mut new);
-        self.operate(Command::SaveHuman(new)).await;
+        self.operate(DirectoryCommand::SaveHuman(new)).await;
     }
 
     /// What the operator does.
-    async fn operate(&self, command: Command) {
+    async fn operate(&self, command: impl Into<Command>) {
         self.gateway().run(Actor::System, command).await.unwrap();
     }
 
@@ -203,12 +224,12 @@ impl World {
 
     /// What the server does once a minute.
     pub(crate) async fn tidy(&self) {
-        housekeeping::tidy(self.gateway(), &self.app().door).await.unwrap();
+        housekeeping::tidy(self.gateway(), &self.app().authenticator).await.unwrap();
     }
 
     /// Every public key this server ever had.
     pub(crate) fn keys(&self) -> Arc<Jwks> {
-        Arc::new(self.app().signer.ever())
+        Arc::new(self.app().receipts.signer().ever())
     }
 
     /// A check of the whole record.
@@ -222,14 +243,22 @@ impl World {
         self.end_with_dead(0).await;
     }
 
+    /// The end of a story in which deliveries wait for what never answers: the record holds.
+    pub(crate) async fn leave(mut self) {
+        assert_eq!(self.audit().await.findings, [], "the record does not hold");
+        self.stop().await;
+        self.ended = true;
+    }
+
     /// The end of a story in which so many deliveries were given up.
     pub(crate) async fn end_with_dead(mut self, dead: u64) {
-        let desk = Desk::new(Arc::clone(self.app()), Channels::default());
+        let desk = Desk::new(self.app().clone());
         eventually("an empty outbox", async || {
             desk.drain().await.unwrap();
-            self.gateway().store().backlog().await.unwrap() == store::Backlog { waiting: 0, dead }
+            self.gateway().store().backlog().await.unwrap().waiting == 0
         })
         .await;
+        assert_eq!(self.gateway().store().backlog().await.unwrap().dead, dead, "given up");
         let report = self.audit().await;
         assert!(report.events > 0);
         assert_eq!(report.findings, [], "the record does not hold");

@@ -1,11 +1,9 @@
 //! What went out to people about asks, in a map.
 
 use async_trait::async_trait;
-use kernel::AskId;
-use kernel::audit::Digest;
 
 use super::Memory;
-use crate::messages::oldest_first;
+use crate::messages::MessageQuery;
 use crate::{MOST_MESSAGES, Message, Messages, Result};
 
 #[async_trait]
@@ -15,29 +13,25 @@ impl Messages for Memory {
         Ok(())
     }
 
-    async fn message(&self, name: Digest) -> Result<Option<Message>> {
-        Ok(self.state().messages.get(&name).cloned())
-    }
-
-    async fn messages(&self, asks: Vec<AskId>) -> Result<Vec<Message>> {
-        let about = |ask: AskId| self.newest(MOST_MESSAGES, |message| message.ask == ask);
-        Ok(oldest_first(asks.into_iter().flat_map(about).collect()))
-    }
-
-    async fn posted(&self, medium: &str, posted: &str) -> Result<Option<Message>> {
-        let known = |message: &&Message| {
-            message.medium == medium && message.posted.as_deref() == Some(posted)
-        };
-        let found =
-            self.state().messages.values().filter(known).min_by_key(|one| one.name).cloned();
-        let in_thread = |message: &Message| {
-            message.medium == medium && message.thread.as_deref() == Some(posted)
-        };
-        Ok(found.or_else(|| self.newest(1, in_thread).pop()))
-    }
-
-    async fn messages_to(&self, to: Digest, limit: usize) -> Result<Vec<Message>> {
-        Ok(self.newest(limit, |message| message.to == to))
+    async fn find_messages(&self, wanted: MessageQuery) -> Result<Vec<Message>> {
+        Ok(match wanted {
+            MessageQuery::Name(name) => self.newest(1, |message| message.name == name),
+            MessageQuery::Asks(asks) => asks
+                .into_iter()
+                .flat_map(|ask| self.newest(MOST_MESSAGES, |message| message.ask == ask))
+                .collect(),
+            MessageQuery::Posted { medium, posted } => {
+                let known = |message: &Message| {
+                    message.medium == medium && message.posted.as_ref() == Some(&posted)
+                };
+                let found = self.newest(usize::MAX, known).into_iter();
+                found.min_by_key(|message| message.name).into_iter().collect()
+            }
+            MessageQuery::Thread { medium, thread } => self.newest(1, |message| {
+                message.medium == medium && message.thread.as_ref() == Some(&thread)
+            }),
+            MessageQuery::To { to, limit } => self.newest(limit, |message| message.to == to),
+        })
     }
 }
 

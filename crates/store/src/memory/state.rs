@@ -9,19 +9,19 @@ use kernel::directory::Directory;
 use kernel::insight::{Day, Tally};
 use kernel::task::{self, Artifact, Contract};
 use kernel::{
-    AgentId, ArtifactId, Ask, AskId, Effect, EntryId, HumanId, KeyId, ProjectId, Refusal, ReviewId,
-    Subject, Task, TaskId, Time, UploadId, WebhookId,
+    AgentId, ArtifactId, Ask, AskId, Effect, EntryId, KeyId, ProjectId, Refusal, ReviewId, Subject,
+    Task, TaskId, Time, UploadId, WebhookId,
 };
 use serde_json::Value;
 use ulid::Ulid;
 
 use super::uploads;
-use crate::codes::Kept;
-use crate::job::{Books, Moved, MovedTask, Remembered, Work};
-use crate::leases::{Leases, Lookers, Wake};
-use crate::listing::{Deadline, Entry, Scope};
+use crate::job::{Books, MovedTask, Remembered, Work};
+use crate::leases::{Leases, Viewers, Wake};
+use crate::listing::{Deadline, Entry, Moved, Scope};
 use crate::outbox::Logged;
-use crate::{Change, Device, Idempotency, Message, News, Result, SealedBlock, tasks};
+use crate::side::{SideKind, SideRow};
+use crate::{Change, Idempotency, Message, News, Result, SealedBlock, tasks};
 
 #[derive(Default)]
 pub(super) struct State {
@@ -34,8 +34,7 @@ pub(super) struct State {
     /// What is over with its words still here, by when it ended.
     pub(super) over: BTreeSet<Wake>,
     pub(super) over_leases: Leases,
-    pub(super) lookers: Lookers,
-    pub(super) snoozed: BTreeMap<(HumanId, AskId), Time>,
+    pub(super) viewers: Viewers,
     /// The record at place `n` has position `n + 1`.
     pub(super) records: Vec<Record>,
     /// The lists each of them changed.
@@ -49,15 +48,10 @@ pub(super) struct State {
     pub(super) written: u64,
     pub(super) idempotency: HashMap<(String, String), Remembered>,
     pub(super) key_use: HashMap<KeyId, Time>,
-    pub(super) drafts: HashMap<AskId, Vec<u8>>,
-    pub(super) devices: HashMap<Digest, Device>,
-    /// Which devices were told of which ask.
-    pub(super) told: BTreeSet<(AskId, Digest)>,
-    /// Codes that were sent to people's addresses.
+    pub(super) side: BTreeMap<(SideKind, String), SideRow>,
     pub(super) messages: HashMap<Digest, Message>,
-    pub(super) codes: HashMap<(HumanId, Digest), Kept>,
-    /// What was given in confidence, and when it was first read.
-    pub(super) confided: HashMap<(AskId, Digest), (Vec<u8>, Option<Time>)>,
+    /// Signatures of receipts with the names of their keys, by ask and digest of the claims.
+    pub(super) receipt_signatures: HashMap<(AskId, Digest), (String, Vec<u8>)>,
     /// Which files were given to which ask or upload.
     pub(super) files: BTreeSet<(Ulid, Digest)>,
     pub(super) uploads: BTreeMap<UploadId, uploads::Kept>,
@@ -71,7 +65,6 @@ pub(super) struct State {
     /// The first day of which counts are told, if earlier ones were forgotten.
     pub(super) since: Option<Day>,
     pub(super) blocks: Vec<SealedBlock>,
-    pub(super) anchored: Option<u64>,
     pub(super) tasks: BTreeMap<TaskId, Task>,
     /// The ranges lists of tasks are made of.
     pub(super) task_list: BTreeSet<(String, Reverse<TaskId>)>,
@@ -214,7 +207,10 @@ impl State {
         }
         self.over.extend(moved.after.kept_since().map(|at| (at, id)));
         if moved.ended() {
-            self.drafts.remove(&id);
+            self.side.retain(|(kind, _), row| *kind != SideKind::Draft || row.ask != Some(id));
+        }
+        if moved.changes_receipt() {
+            self.receipt_signatures.retain(|(ask, _), _| *ask != id);
         }
         self.asks.insert(id, moved.after.clone());
     }

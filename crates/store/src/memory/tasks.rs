@@ -15,7 +15,7 @@ use crate::tasks::{
     Aged, LOOKED_AT, ORGANISATION, TASKS_COUNTED, counted, given_in, given_project, over_since,
     written,
 };
-use crate::{Count, Result, Store, TaskList, TaskPage, Tasks};
+use crate::{AuditFeed, Count, Result, TaskList, TaskPage, Tasks};
 
 #[async_trait]
 impl Tasks for Memory {

@@ -64,20 +64,6 @@ pub(super) async fn after(
     found(client, &sql, &[&int(n), &int(limit)]).await
 }
 
-pub(super) async fn anchored(client: &Client) -> Result<Option<u64>, Failure> {
-    let statement = client.prepare_cached("SELECT n FROM anchor").await?;
-    let row = client.query_opt(&statement, &[]).await?;
-    Ok(row.map(|row| row.try_get(0).map(uint)).transpose()?)
-}
-
-pub(super) async fn anchor(client: &Client, n: u64) -> Result<(), Failure> {
-    let sql = "INSERT INTO anchor AS old (n) VALUES ($1)
-        ON CONFLICT (one) DO UPDATE SET n = greatest(old.n, excluded.n)";
-    let statement = client.prepare_cached(sql).await?;
-    client.execute(&statement, &[&int(n)]).await?;
-    Ok(())
-}
-
 async fn found(
     client: &impl GenericClient,
     sql: &str,

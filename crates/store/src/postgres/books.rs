@@ -60,6 +60,8 @@ pub(super) struct Output {
     pub(super) wakes: BTreeMap<AskId, Option<Time>>,
     pub(super) unlisted: BTreeSet<(Entry, AskId)>,
     pub(super) listed: BTreeSet<(Entry, AskId)>,
+    /// Asks whose receipts say something else from now on.
+    pub(super) changed_receipts: BTreeSet<AskId>,
     /// What open asks are folded by.
     pub(super) folds: BTreeMap<AskId, Fold>,
     pub(super) not_expiring: BTreeSet<(Deadline, AskId)>,
@@ -216,6 +218,9 @@ impl Books for Batch {
                 Some(fold) => out.folds.insert(ask.id, fold),
                 None => out.folds.remove(&ask.id),
             };
+            if moved.changes_receipt() {
+                out.changed_receipts.insert(ask.id);
+            }
             replace(ask.id, Entry::moved(moved), &mut out.unlisted, &mut out.listed);
             replace(ask.id, Deadline::moved(moved), &mut out.not_expiring, &mut out.expiring);
         }

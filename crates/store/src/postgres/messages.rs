@@ -2,15 +2,14 @@
 
 use async_trait::async_trait;
 use deadpool_postgres::Client;
-use kernel::audit::Digest;
-use kernel::{AskId, Time};
+use kernel::Time;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use super::connect::on;
 use super::failure::Failure;
 use super::{Postgres, uuid};
-use crate::messages::{forgotten_before, oldest_first};
+use crate::messages::{MessageQuery, forgotten_before};
 use crate::rows::{int, read_state, state};
 use crate::{MOST_MESSAGES, Message, Messages, Result as Stored};
 
@@ -31,41 +30,39 @@ impl Messages for Postgres {
         self.execute(sql, &row).await.map(drop)
     }
 
-    async fn message(&self, name: Digest) -> Stored<Option<Message>> {
-        let sql = "SELECT state FROM message WHERE name = $1";
-        let name = &name.0[..];
-        let found = on!(self.database, client => list(client, sql, &[&name]))?;
-        Ok(found.into_iter().next())
+    async fn find_messages(&self, wanted: MessageQuery) -> Stored<Vec<Message>> {
+        Ok(on!(self.database, client => find(client, &wanted))?)
     }
+}
 
-    async fn messages(&self, asks: Vec<AskId>) -> Stored<Vec<Message>> {
-        let sql = "SELECT found.state FROM unnest($1::uuid[]) AS wanted (ask), LATERAL (
-                SELECT state FROM message WHERE message.ask = wanted.ask
-                ORDER BY at DESC, name LIMIT $2) AS found";
-        let asks: Vec<Uuid> = asks.into_iter().map(|ask| uuid(ask.ulid())).collect();
-        let limit = int(MOST_MESSAGES);
-        let found = on!(self.database, client => list(client, sql, &[&asks, &limit]))?;
-        Ok(oldest_first(found))
-    }
-
-    async fn posted(&self, medium: &str, posted: &str) -> Stored<Option<Message>> {
-        let sql = "SELECT state FROM message WHERE medium = $1 AND posted = $2
-            AND posted IS NOT NULL ORDER BY name LIMIT 1";
-        let in_thread = "SELECT state FROM message WHERE medium = $1 AND thread = $2
-            AND thread IS NOT NULL ORDER BY at DESC, name LIMIT 1";
-        for sql in [sql, in_thread] {
-            let found = on!(self.database, client => list(client, sql, &[&medium, &posted]))?;
-            if let Some(found) = found.into_iter().next() {
-                return Ok(Some(found));
-            }
+async fn find(client: &Client, wanted: &MessageQuery) -> Result<Vec<Message>, Failure> {
+    match wanted {
+        MessageQuery::Name(name) => {
+            let sql = "SELECT state FROM message WHERE name = $1";
+            list(client, sql, &[&&name.0[..]]).await
         }
-        Ok(None)
-    }
-
-    async fn messages_to(&self, to: Digest, limit: usize) -> Stored<Vec<Message>> {
-        let sql = "SELECT state FROM message WHERE recipient = $1 ORDER BY at DESC, name LIMIT $2";
-        let (to, limit) = (&to.0[..], int(limit));
-        Ok(on!(self.database, client => list(client, sql, &[&to, &limit]))?)
+        MessageQuery::Asks(asks) => {
+            let sql = "SELECT found.state FROM unnest($1::uuid[]) AS wanted (ask), LATERAL (
+                    SELECT state FROM message WHERE message.ask = wanted.ask
+                    ORDER BY at DESC, name LIMIT $2) AS found";
+            let asks: Vec<Uuid> = asks.iter().map(|ask| uuid(ask.ulid())).collect();
+            list(client, sql, &[&asks, &int(MOST_MESSAGES)]).await
+        }
+        MessageQuery::Posted { medium, posted } => {
+            let sql = "SELECT state FROM message WHERE medium = $1 AND posted = $2
+                AND posted IS NOT NULL ORDER BY name LIMIT 1";
+            list(client, sql, &[medium, posted]).await
+        }
+        MessageQuery::Thread { medium, thread } => {
+            let sql = "SELECT state FROM message WHERE medium = $1 AND thread = $2
+                AND thread IS NOT NULL ORDER BY at DESC, name LIMIT 1";
+            list(client, sql, &[medium, thread]).await
+        }
+        MessageQuery::To { to, limit } => {
+            let sql =
+                "SELECT state FROM message WHERE recipient = $1 ORDER BY at DESC, name LIMIT $2";
+            list(client, sql, &[&&to.0[..], &int(*limit)]).await
+        }
     }
 }
 

@@ -133,6 +133,20 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "due",
         sql: include_str!("migrations/0018_due.sql"),
     },
+    // A program of before would leave the signatures of a receipt behind that was erased.
+    Migration {
+        version: 19,
+        serves: 19,
+        name: "receipt signatures",
+        sql: include_str!("migrations/0019_receipt_signatures.sql"),
+    },
+    // A program of before would look for drafts, devices and codes in tables that are gone.
+    Migration {
+        version: 20,
+        serves: 20,
+        name: "side",
+        sql: include_str!("migrations/0020_side.sql"),
+    },
 ];
 
 /// Held while a schema is brought up to date.

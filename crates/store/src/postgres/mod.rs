@@ -18,12 +18,8 @@ mod block;
 mod books;
 mod chain;
 mod clock;
-mod codes;
-mod confided;
 mod connect;
 mod delivery_log;
-mod devices;
-mod draft;
 mod failure;
 mod feed;
 mod health;
@@ -35,17 +31,19 @@ mod messages;
 mod migrate;
 mod outbox;
 mod query;
+mod receipts;
 mod record;
 mod retention;
 mod search;
 mod shared;
-mod snooze;
+mod side;
 mod take_over;
 mod task_rows;
 mod tasks;
 mod tls;
 mod uploads;
 mod usage;
+mod viewers;
 mod wake;
 mod write;
 mod writer;
@@ -72,7 +70,10 @@ pub use take_over::{Occupied, Taken};
 use crate::estimates::Estimates;
 use crate::job::Ahead;
 use crate::listing::{Count, Expiring, List, Page};
-use crate::{Chains, Change, Clock, Job, News, Outcome, Result, SealedBlock, Search, Store};
+use crate::{
+    Asks, AuditFeed, Chains, Change, Clock, FileHolders, Job, News, Outcome, ReceiptSignature,
+    Result, SealedBlock, Search, SearchIndex, Store,
+};
 use audience::Audience;
 use clock::DatabaseClock;
 use connect::{Database, on};
@@ -224,20 +225,50 @@ impl Store for Postgres {
         self.published.get().1
     }
 
-    fn feed(&self) -> broadcast::Receiver<Arc<[News]>> {
-        self.published.audience.listen()
+    async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()> {
+        self.writers()?;
+        Ok(on!(self.database, client => query::touch_keys(client, &used))?)
     }
 
+    async fn key_used(&self, id: KeyId) -> Result<Option<Time>> {
+        Ok(on!(self.database, client => query::key_used(client, id))?)
+    }
+
+    async fn sweep(&self, now: Time) -> Result<u64> {
+        self.writers()?;
+        on!(self.database, client => viewers::sweep(client, now))?;
+        while on!(self.database, client => side::sweep(client, now, SWEPT))? == SWEPT {}
+        on!(self.database, client => usage::sweep(client, now))?;
+        while on!(self.database, client => delivery_log::sweep(client, now, SWEPT))? == SWEPT {}
+        while on!(self.database, client => messages::sweep(client, now, SWEPT))? == SWEPT {}
+        let mut total = 0;
+        loop {
+            let swept = on!(self.database, client => query::sweep(client, now, SWEPT))?;
+            total += swept.forgotten;
+            let alone = swept.forgotten + swept.renewed > 0;
+            if swept.seen < SWEPT || !alone {
+                return Ok(total);
+            }
+        }
+    }
+
+    async fn ping(&self) -> Result<()> {
+        Ok(on!(self.database, client => query::ping(client))?)
+    }
+}
+
+#[async_trait]
+impl Asks for Postgres {
     async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>> {
         Ok(on!(self.database, client => query::ask(client, id))?.map(Arc::new))
     }
 
-    async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>> {
-        Ok(on!(self.database, client => query::named(client, &scope, &key, now))?)
-    }
-
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
         Ok(on!(self.database, client => query::ids(client, after, limit))?)
+    }
+
+    async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>> {
+        Ok(on!(self.database, client => query::named(client, &scope, &key, now))?)
     }
 
     async fn list(&self, list: List) -> Result<Page> {
@@ -248,18 +279,6 @@ impl Store for Postgres {
         // Counted is the whole, from wherever and in whatever pages it is read.
         let list = List { after: None, limit: 0, ..list };
         Ok(on!(self.database, client => query::count(client, &self.estimates, &list))?)
-    }
-
-    async fn search(&self, wanted: Search) -> Result<Vec<Ask>> {
-        Ok(on!(self.database, client => search::search(client, &wanted))?)
-    }
-
-    async fn index(&self, limit: usize) -> Result<usize> {
-        self.writers()?;
-        Ok(on!(self.database, client => async {
-            self.number(client).await?;
-            search::index(client, limit).await
-        })?)
     }
 
     async fn expiring(&self, wanted: Expiring) -> Result<Vec<Ask>> {
@@ -293,6 +312,31 @@ impl Store for Postgres {
         )
     }
 
+    async fn store_receipt_signatures(&self, new: Vec<ReceiptSignature>) -> Result<Vec<AskId>> {
+        self.writers()?;
+        Ok(on!(self.database, client => receipts::put(client, &new))?)
+    }
+
+    async fn receipt_signature(
+        &self,
+        ask: AskId,
+        claims: Digest,
+    ) -> Result<Option<(String, Vec<u8>)>> {
+        Ok(on!(self.database, client => receipts::find(client, ask, &claims))?)
+    }
+
+    async fn view(&self, ask: AskId, human: HumanId, until: Option<Time>) -> Result<()> {
+        self.writers()?;
+        Ok(on!(self.database, client => viewers::view(client, ask, &human, until))?)
+    }
+
+    async fn viewers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>> {
+        Ok(on!(self.database, client => viewers::viewers(client, &asks, now))?)
+    }
+}
+
+#[async_trait]
+impl AuditFeed for Postgres {
     async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>> {
         Ok(on!(self.database, client => async {
             self.number(client).await?;
@@ -319,15 +363,12 @@ impl Store for Postgres {
         })?)
     }
 
-    async fn records(&self, subject: Subject, seq: u64, limit: usize) -> Result<Vec<Record>> {
-        Ok(on!(self.database, client => record::chain(&*client, &subject, seq, limit))?)
+    fn feed(&self) -> broadcast::Receiver<Arc<[News]>> {
+        self.published.audience.listen()
     }
 
-    async fn all_records(&self, position: u64, limit: usize) -> Result<Vec<(u64, Record)>> {
-        Ok(on!(self.database, client => async {
-            self.number(client).await?;
-            record::all(&*client, position, limit).await
-        })?)
+    async fn records(&self, subject: Subject, seq: u64, limit: usize) -> Result<Vec<Record>> {
+        Ok(on!(self.database, client => record::chain(&*client, &subject, seq, limit))?)
     }
 
     async fn last_position(&self) -> Result<u64> {
@@ -381,52 +422,25 @@ impl Store for Postgres {
     async fn block_at(&self, position: u64) -> Result<Option<SealedBlock>> {
         Ok(on!(self.database, client => block::holding(&*client, position))?)
     }
+}
 
-    async fn anchored(&self) -> Result<Option<u64>> {
-        Ok(on!(self.database, client => block::anchored(client))?)
+#[async_trait]
+impl SearchIndex for Postgres {
+    async fn search(&self, wanted: Search) -> Result<Vec<Ask>> {
+        Ok(on!(self.database, client => search::search(client, &wanted))?)
     }
 
-    async fn anchor(&self, n: u64) -> Result<()> {
+    async fn index(&self, limit: usize) -> Result<usize> {
         self.writers()?;
-        Ok(on!(self.database, client => block::anchor(client, n))?)
+        Ok(on!(self.database, client => async {
+            self.number(client).await?;
+            search::index(client, limit).await
+        })?)
     }
+}
 
-    async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()> {
-        self.writers()?;
-        Ok(on!(self.database, client => query::touch_keys(client, &used))?)
-    }
-
-    async fn key_used(&self, id: KeyId) -> Result<Option<Time>> {
-        Ok(on!(self.database, client => query::key_used(client, id))?)
-    }
-
-    async fn put_draft(&self, ask: AskId, draft: Vec<u8>) -> Result<bool> {
-        self.writers()?;
-        Ok(on!(self.database, client => draft::put(client, ask, &draft))?)
-    }
-    async fn draft(&self, ask: AskId) -> Result<Option<Vec<u8>>> {
-        Ok(on!(self.database, client => draft::of(client, ask))?)
-    }
-
-    async fn confide(&self, ask: AskId, name: Digest, closed: Vec<u8>) -> Result<()> {
-        self.writers()?;
-        Ok(on!(self.database, client => confided::put(client, ask, &name, &closed))?)
-    }
-
-    async fn confided(&self, ask: AskId, name: Digest, now: Time) -> Result<Option<Vec<u8>>> {
-        self.writers()?;
-        Ok(on!(self.database, client => confided::read(client, ask, &name, now))?)
-    }
-
-    async fn lent(&self, ask: AskId, name: Digest) -> Result<Option<Vec<u8>>> {
-        Ok(on!(self.database, client => confided::lent(client, ask, &name))?)
-    }
-
-    async fn forget_confided(&self, ask: AskId, name: Option<Digest>) -> Result<()> {
-        self.writers()?;
-        Ok(on!(self.database, client => confided::forget(client, ask, name.as_ref()))?)
-    }
-
+#[async_trait]
+impl FileHolders for Postgres {
     async fn note_file(&self, holder: Ulid, digest: Digest) -> Result<()> {
         self.writers()?;
         Ok(on!(self.database, client => retention::note(client, holder, &digest))?)
@@ -448,47 +462,6 @@ impl Store for Postgres {
     async fn forget_files(&self, holder: Ulid) -> Result<()> {
         self.writers()?;
         Ok(on!(self.database, client => retention::forget(&*client, holder))?)
-    }
-
-    async fn snooze(&self, human: HumanId, ask: AskId, until: Option<Time>) -> Result<bool> {
-        self.writers()?;
-        Ok(on!(self.database, client => snooze::put(client, &human, ask, until))?)
-    }
-
-    async fn snoozed(&self, human: HumanId, now: Time) -> Result<Vec<(AskId, Time)>> {
-        Ok(on!(self.database, client => snooze::of(client, &human, now))?)
-    }
-
-    async fn look(&self, ask: AskId, human: HumanId, until: Option<Time>) -> Result<()> {
-        self.writers()?;
-        Ok(on!(self.database, client => snooze::look(client, ask, &human, until))?)
-    }
-
-    async fn lookers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>> {
-        Ok(on!(self.database, client => snooze::lookers(client, &asks, now))?)
-    }
-
-    async fn sweep(&self, now: Time) -> Result<u64> {
-        self.writers()?;
-        on!(self.database, client => snooze::sweep(client, now))?;
-        on!(self.database, client => confided::sweep(client, now))?;
-        on!(self.database, client => codes::sweep(client, now))?;
-        on!(self.database, client => usage::sweep(client, now))?;
-        while on!(self.database, client => delivery_log::sweep(client, now, SWEPT))? == SWEPT {}
-        while on!(self.database, client => messages::sweep(client, now, SWEPT))? == SWEPT {}
-        let mut total = 0;
-        loop {
-            let swept = on!(self.database, client => query::sweep(client, now, SWEPT))?;
-            total += swept.forgotten;
-            let alone = swept.forgotten + swept.renewed > 0;
-            if swept.seen < SWEPT || !alone {
-                return Ok(total);
-            }
-        }
-    }
-
-    async fn ping(&self) -> Result<()> {
-        Ok(on!(self.database, client => query::ping(client))?)
     }
 }
 

@@ -120,15 +120,6 @@ pub(super) async fn chain(
     rows.into_iter().map(record).collect()
 }
 
-pub(super) async fn all(
-    client: &impl GenericClient,
-    position: u64,
-    limit: usize,
-) -> Result<Vec<(u64, Record)>, Failure> {
-    let rows = rows(client, position, limit).await?;
-    rows.into_iter().map(|row| Ok((row.position, record(row)?))).collect()
-}
-
 /// What happened to the tasks of these projects: one range of the index for each, merged.
 pub(super) async fn of_tasks(
     client: &impl GenericClient,

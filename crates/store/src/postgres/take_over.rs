@@ -22,6 +22,8 @@ use crate::{Result, StoreError};
 const PAGE: usize = 500;
 /// Pages that may wait.
 const AHEAD: usize = 4;
+/// How often it is tried.
+const TRIES: u32 = 5;
 
 /// A table here, and what fills it there.
 struct Table {
@@ -30,7 +32,7 @@ struct Table {
     select: &'static str,
 }
 
-static TABLES: [Table; 36] = [
+static TABLES: [Table; 31] = [
     Table {
         name: "ask",
         columns: &[("id", Type::UUID), ("version", Type::INT8), ("state", Type::TEXT)],
@@ -157,11 +159,6 @@ static TABLES: [Table; 36] = [
         select: "SELECT key, at FROM key_use",
     },
     Table {
-        name: "draft",
-        columns: &[("ask", Type::UUID), ("draft", Type::BYTEA)],
-        select: "SELECT ask, draft FROM draft",
-    },
-    Table {
         name: "block",
         columns: &[
             ("n", Type::INT8),
@@ -176,46 +173,27 @@ static TABLES: [Table; 36] = [
         select: "SELECT n, first, count, root, prev, at, issuer, jws FROM block ORDER BY n",
     },
     Table {
-        name: "confided",
+        name: "receipt_signature",
         columns: &[
             ("ask", Type::UUID),
-            ("name", Type::BYTEA),
-            ("closed", Type::BYTEA),
-            ("read_at", Type::INT8),
+            ("claims", Type::BYTEA),
+            ("kid", Type::TEXT),
+            ("signature", Type::BYTEA),
         ],
-        select: "SELECT ask, name, closed, read_at FROM confided",
+        select: "SELECT ask, claims, kid, signature FROM receipt_signature",
     },
     Table {
-        name: "snooze",
-        columns: &[("human", Type::TEXT), ("ask", Type::UUID), ("until", Type::INT8)],
-        select: "SELECT human, ask, until FROM snooze",
-    },
-    Table {
-        name: "device",
+        name: "side",
         columns: &[
-            ("name", Type::BYTEA),
+            ("kind", Type::TEXT),
+            ("key", Type::TEXT),
+            ("ask", Type::UUID),
             ("human", Type::TEXT),
-            ("key", Type::UUID),
-            ("made_at", Type::INT8),
-            ("closed", Type::BYTEA),
-        ],
-        select: "SELECT name, human, key, made_at, closed FROM device",
-    },
-    Table {
-        name: "told",
-        columns: &[("ask", Type::UUID), ("device", Type::BYTEA)],
-        select: "SELECT ask, device FROM told",
-    },
-    Table {
-        name: "code",
-        columns: &[
-            ("human", Type::TEXT),
-            ("means", Type::BYTEA),
-            ("hash", Type::BYTEA),
+            ("version", Type::INT8),
             ("expires_at", Type::INT8),
-            ("tries", Type::INT8),
+            ("value", Type::BYTEA),
         ],
-        select: "SELECT human, means, hash, expires_at, tries FROM code",
+        select: "SELECT kind, key, ask, human, version, expires_at, value FROM side",
     },
     Table {
         name: "message",
@@ -334,7 +312,6 @@ static TABLES: [Table; 36] = [
         columns: &[("position", Type::INT8), ("since", Type::INT8)],
         select: "SELECT position, since FROM tally_place",
     },
-    Table { name: "anchor", columns: &[("n", Type::INT8)], select: "SELECT n FROM anchor" },
     // Counters that last are made by the triggers of the tables they count.
     Table {
         name: "usage",
@@ -368,12 +345,30 @@ pub struct Taken {
 impl Postgres {
     /// Takes over everything of an embedded store that nobody has open, and tells how far it is: rows
     /// done, rows in all. Refused if this database has a history that is not the beginning of that one.
+    ///
+    /// Emptying the tables locks all of them, and whoever reads two of them at that moment may lock them in
+    /// the other order. The database then ends one of the two, and this is tried again.
     pub async fn take_over(
         &self,
         from: &Path,
         progress: &mut (dyn FnMut(u64, u64) + Send),
     ) -> Result<Taken> {
         self.writers()?;
+        for _ in 1..TRIES {
+            match self.take_over_once(from, progress).await {
+                Err(StoreError::Unavailable(error))
+                    if matches!(error.downcast_ref(), Some(Failure::Conflict)) => {}
+                other => return other,
+            }
+        }
+        self.take_over_once(from, progress).await
+    }
+
+    async fn take_over_once(
+        &self,
+        from: &Path,
+        progress: &mut (dyn FnMut(u64, u64) + Send),
+    ) -> Result<Taken> {
         let source = Source::open(from)?;
         let all = count(&source)?;
         let mut client = self.database.lend().await?;

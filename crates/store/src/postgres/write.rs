@@ -36,7 +36,9 @@ const WAKES: &str = "INSERT INTO wake (ask, at) SELECT * FROM unnest($1::uuid[],
 
 const ASLEEP: &str = "DELETE FROM wake WHERE ask = ANY ($1::uuid[])";
 
-const NO_DRAFTS: &str = "DELETE FROM draft WHERE ask = ANY ($1::uuid[])";
+const NO_DRAFTS: &str = "DELETE FROM side WHERE kind = 'draft' AND ask = ANY ($1::uuid[])";
+
+const NO_RECEIPT_SIGNATURES: &str = "DELETE FROM receipt_signature WHERE ask = ANY ($1::uuid[])";
 
 const UNLISTED: &str = "DELETE FROM listing
     USING unnest($1::text[], $2::text[], $3::smallint[], $4::uuid[]) AS old (scope, phase, rank, id)
@@ -190,6 +192,7 @@ fn parts(out: &Output, now: Time) -> Result<Vec<Part>> {
         wakes(out),
         asleep(out),
         no_drafts(&changed),
+        no_receipt_signatures(out),
         unlisted(&out.unlisted),
         listed(out),
         deadlines(NOT_EXPIRING, &out.not_expiring),
@@ -267,6 +270,14 @@ fn no_drafts(changed: &[&(Option<u64>, Ask)]) -> Option<Part> {
         .collect();
     some(&over)?;
     Some(Part { sql: NO_DRAFTS, params: vec![Box::new(over)], rows: None })
+}
+
+/// What was signed about an ask goes with what of it is erased.
+fn no_receipt_signatures(out: &Output) -> Option<Part> {
+    let changed: Vec<uuid::Uuid> =
+        out.changed_receipts.iter().map(|ask| uuid(ask.ulid())).collect();
+    some(&changed)?;
+    Some(Part { sql: NO_RECEIPT_SIGNATURES, params: vec![Box::new(changed)], rows: None })
 }
 
 fn unlisted(entries: &BTreeSet<(Entry, AskId)>) -> Option<Part> {

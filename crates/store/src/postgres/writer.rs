@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::Client;
-use kernel::{Command, Subject, Time, UploadId};
+use kernel::{AskCommand, Command, Subject, Time, UploadId};
 use tokio::sync::{Mutex, Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -117,9 +117,11 @@ async fn work(desk: Desk, waiting: Arc<Mutex<mpsc::Receiver<Queued>>>) {
 }
 
 fn changes_directory(command: &Command) -> bool {
-    // Such an answer also records the use of the passkey, so that no other node takes it again.
-    matches!(command, Command::AnswerWithPasskey(..))
-        || (!command.makes_ask() && command.ask().is_none() && !matches!(command, Command::Task(_)))
+    match command {
+        // Such an answer also records the use of the passkey, so that no other node takes it again.
+        Command::Directory(_) | Command::Ask(AskCommand::AnswerWithPasskey(..)) => true,
+        Command::Ask(_) | Command::Task(_) => false,
+    }
 }
 
 impl Desk {

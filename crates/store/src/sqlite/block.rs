@@ -5,7 +5,6 @@ use kernel::seal::Block;
 use rusqlite::{Connection, Row, params};
 
 use super::failed;
-use super::ledger::one;
 use super::record::{bytes, last_position, lossy};
 use crate::rows::{digest, int, uint};
 use crate::{Result, SealedBlock};
@@ -61,20 +60,6 @@ pub(super) fn after(conn: &Connection, n: u64, limit: usize) -> Result<Vec<Seale
         blocks.push(read(row)?);
     }
     Ok(blocks)
-}
-
-pub(super) fn anchored(conn: &Connection) -> Result<Option<u64>> {
-    one(conn, "SELECT n FROM anchor WHERE id = 1", [], |row| row.get(0).map(uint))
-}
-
-pub(super) fn anchor(conn: &Connection, n: u64) -> Result<()> {
-    conn.prepare_cached(
-        "INSERT INTO anchor (id, n) VALUES (1, ?1)
-         ON CONFLICT (id) DO UPDATE SET n = max(n, ?1)",
-    )
-    .and_then(|mut put| put.execute([int(n)]))
-    .map(drop)
-    .map_err(failed)
 }
 
 fn found(

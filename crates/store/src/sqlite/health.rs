@@ -32,14 +32,16 @@ impl Health for Sqlite {
     }
 }
 
-/// The draft of an ask that cannot exist, written and deleted in one commit. Deleted content is
+/// A row of the side table, written and deleted in one commit. Deleted content is
 /// overwritten (`secure_delete`), so its pages go through the log to the disk like any others, and the
 /// next probe uses the same pages again.
 fn probe(conn: &Connection) -> Result<()> {
-    conn.prepare_cached("INSERT INTO draft (ask, draft) VALUES (zeroblob(16), zeroblob(?1))")
-        .and_then(|mut put| put.execute([PROBE]))
-        .map_err(failed)?;
-    conn.prepare_cached("DELETE FROM draft WHERE ask = zeroblob(16)")
+    conn.prepare_cached(
+        "INSERT INTO side (kind, key, version, value) VALUES ('probe', '', 1, zeroblob(?1))",
+    )
+    .and_then(|mut put| put.execute([PROBE]))
+    .map_err(failed)?;
+    conn.prepare_cached("DELETE FROM side WHERE kind = 'probe'")
         .and_then(|mut delete| delete.execute([]))
         .map(drop)
         .map_err(failed)

@@ -13,9 +13,11 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Serialize;
 
 use super::{
-    Failure, Published, delivery_log, failed, listing, outbox, query, task_rows, tasks, uploads,
+    Failure, Published, delivery_log, failed, listing, outbox, query, receipts, side, task_rows,
+    tasks, uploads,
 };
-use crate::job::{About, Books, Moved, Remembered, Work};
+use crate::job::{About, Books, Remembered, Work};
+use crate::listing::Moved;
 use crate::outbox::{Entry, Logged};
 use crate::rows::{int, uint};
 use crate::{Change, Idempotency, News, Result, Settlement, StoreError};
@@ -81,7 +83,6 @@ impl Ledger {
         &self.directory
     }
 
-    #[cfg(any(test, feature = "suite"))]
     pub(super) fn conn(&self) -> &Connection {
         &self.conn
     }
@@ -94,13 +95,9 @@ impl Ledger {
         done
     }
 
-    /// Keeps a draft, if its ask is there and open.
-    pub(super) fn put_draft(&mut self, ask: AskId, draft: &[u8]) -> Result<bool> {
-        let open = self.ask(ask)?.is_some_and(|ask| ask.is_open());
-        if open {
-            self.savepoint(|conn| query::put_draft(conn, ask, draft))?;
-        }
-        Ok(open)
+    /// Whether an ask is there and open.
+    pub(super) fn is_open(&mut self, ask: AskId) -> Result<bool> {
+        Ok(self.ask(ask)?.is_some_and(|ask| ask.is_open()))
     }
 
     /// Has something done now.
@@ -255,7 +252,10 @@ impl Pen {
             self.begun = true;
             listing::relist(conn, moved)?;
             if moved.ended() {
-                query::drop_draft(conn, moved.after.id)?;
+                side::delete_draft(conn, moved.after.id)?;
+            }
+            if moved.changes_receipt() {
+                receipts::delete(conn, moved.after.id)?;
             }
         }
         for moved in &work.tasks {

@@ -1,13 +1,11 @@
 //! What went out to people about asks.
 
 use async_trait::async_trait;
-use kernel::audit::Digest;
-use kernel::{AskId, Time};
-use rusqlite::{Connection, Params, Row, params};
+use kernel::Time;
+use rusqlite::{Connection, Params, params};
 
-use super::ledger::one;
 use super::{Sqlite, failed};
-use crate::messages::{forgotten_before, oldest_first};
+use crate::messages::{MessageQuery, forgotten_before};
 use crate::rows::{int, read_state, state};
 use crate::{MOST_MESSAGES, Message, Messages, Result};
 
@@ -23,52 +21,46 @@ impl Messages for Sqlite {
         self.write(move |ledger| ledger.savepoint(|conn| put(conn, &message))).await
     }
 
-    async fn message(&self, name: Digest) -> Result<Option<Message>> {
-        let sql = "SELECT state FROM message WHERE name = ?1";
-        let found = self.readers.run(move |conn| one(conn, sql, [name.0], text)).await?;
-        found.map(|state| read_state("message", &state)).transpose()
+    async fn find_messages(&self, wanted: MessageQuery) -> Result<Vec<Message>> {
+        self.readers.run(move |conn| find(conn, &wanted)).await
     }
+}
 
-    async fn messages(&self, asks: Vec<AskId>) -> Result<Vec<Message>> {
-        let sql = "SELECT state FROM message WHERE ask = ?1 ORDER BY at DESC, name LIMIT ?2";
-        let found = self.readers.run(move |conn| {
+fn find(conn: &Connection, wanted: &MessageQuery) -> Result<Vec<Message>> {
+    match wanted {
+        MessageQuery::Name(name) => {
+            list(conn, "SELECT state FROM message WHERE name = ?1", [name.0])
+        }
+        MessageQuery::Asks(asks) => {
+            let sql = "SELECT state FROM message WHERE ask = ?1 ORDER BY at DESC, name LIMIT ?2";
             let mut found = Vec::new();
             for ask in asks {
                 let bound = params![ask.ulid().to_bytes(), int(MOST_MESSAGES)];
                 found.extend(list(conn, sql, bound)?);
             }
             Ok(found)
-        });
-        Ok(oldest_first(found.await?))
+        }
+        MessageQuery::Posted { medium, posted } => {
+            let sql = "SELECT state FROM message WHERE medium = ?1 AND posted = ?2
+                 AND posted IS NOT NULL ORDER BY name LIMIT 1";
+            list(conn, sql, [medium, posted])
+        }
+        MessageQuery::Thread { medium, thread } => {
+            let sql = "SELECT state FROM message WHERE medium = ?1 AND thread = ?2
+                 AND thread IS NOT NULL ORDER BY at DESC, name LIMIT 1";
+            list(conn, sql, [medium, thread])
+        }
+        MessageQuery::To { to, limit } => {
+            let sql =
+                "SELECT state FROM message WHERE recipient = ?1 ORDER BY at DESC, name LIMIT ?2";
+            list(conn, sql, params![to.0, int(*limit)])
+        }
     }
-
-    async fn posted(&self, medium: &str, posted: &str) -> Result<Option<Message>> {
-        let sql = "SELECT state FROM message WHERE medium = ?1 AND posted = ?2
-             AND posted IS NOT NULL ORDER BY name LIMIT 1";
-        let in_thread = "SELECT state FROM message WHERE medium = ?1 AND thread = ?2
-             AND thread IS NOT NULL ORDER BY at DESC, name LIMIT 1";
-        let known = [medium.to_owned(), posted.to_owned()];
-        let find = move |conn: &Connection| match one(conn, sql, known.clone(), text)? {
-            Some(found) => Ok(Some(found)),
-            None => one(conn, in_thread, known, text),
-        };
-        let found = self.readers.run(find).await?;
-        found.map(|state| read_state("message", &state)).transpose()
-    }
-
-    async fn messages_to(&self, to: Digest, limit: usize) -> Result<Vec<Message>> {
-        let sql = "SELECT state FROM message WHERE recipient = ?1 ORDER BY at DESC, name LIMIT ?2";
-        self.readers.run(move |conn| list(conn, sql, params![to.0, int(limit)])).await
-    }
-}
-
-fn text(row: &Row<'_>) -> rusqlite::Result<String> {
-    row.get(0)
 }
 
 fn list(conn: &Connection, sql: &str, bound: impl Params) -> Result<Vec<Message>> {
     let mut select = conn.prepare_cached(sql).map_err(failed)?;
-    let found = select.query_map(bound, text).map_err(failed)?;
+    let found = select.query_map(bound, |row| row.get::<_, String>(0)).map_err(failed)?;
     found.map(|state| read_state("message", &state.map_err(failed)?)).collect()
 }
 

@@ -34,6 +34,8 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     step(20, "running", include_str!("migrations/0020_running.sql")),
     step(21, "usage", include_str!("migrations/0021_usage.sql")),
     step(22, "due", include_str!("migrations/0022_due.sql")),
+    step(23, "receipt signatures", include_str!("migrations/0023_receipt_signatures.sql")),
+    step(24, "side", include_str!("migrations/0024_side.sql")),
 ];
 
 /// Brings a database to the newest version, all steps or none.
@@ -224,6 +226,54 @@ mod tests {
             .unwrap();
         let plan: String = plan.query_row([], |row| row.get("detail")).unwrap();
         assert!(plan.contains("USING COVERING INDEX record_agent"), "{plan}");
+    }
+
+    /// What had a table of its own reads on in the side table.
+    #[test]
+    fn old_side_rows_are_moved() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        let older: Vec<Migration> =
+            MIGRATIONS.iter().copied().filter(|step| step.version < 24).collect();
+        migrate(&mut conn, &older).unwrap();
+        conn.execute_batch(
+            "INSERT INTO anchor (id, n) VALUES (1, 17);
+             INSERT INTO draft (ask, draft) VALUES (x'0A', x'FF');
+             INSERT INTO confided (ask, name, closed, read_at) VALUES (x'0A', x'B0', x'FE', NULL);
+             INSERT INTO confided (ask, name, closed, read_at) VALUES (x'0A', x'B1', x'FD', 1000);
+             INSERT INTO snooze (human, ask, until) VALUES ('olga', x'0A', 5);
+             INSERT INTO device (name, human, key, made_at, closed)
+                 VALUES (x'C0', 'olga', x'D0', 6, x'FC');
+             INSERT INTO device (name, human, key, made_at, closed)
+                 VALUES (x'C1', 'mark', NULL, 7, x'FB');
+             INSERT INTO told (ask, device) VALUES (x'0A', x'C0');
+             INSERT INTO code (human, means, hash, tries, expires_at)
+                 VALUES ('olga', x'E0', x'E1', 2, 8);",
+        )
+        .unwrap();
+        migrate(&mut conn, MIGRATIONS).unwrap();
+        let mut select = conn
+            .prepare(
+                "SELECT kind || ' ' || key || ' ' || iif(ask IS NULL, '-', hex(ask)) || ' '
+                     || ifnull(human, '-') || ' ' || version || ' ' || ifnull(expires_at, '-')
+                     || ' ' || iif(kind IN ('anchor', 'code', 'device'), CAST(value AS TEXT),
+                         hex(value))
+                 FROM side ORDER BY kind, key",
+            )
+            .unwrap();
+        let rows: Vec<String> =
+            select.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        let expected = [
+            "anchor blocks - - 1 - 17",
+            r#"code olga/e0 - olga 1 8 {"hash":"e1","tries":2}"#,
+            r#"device c0 - olga 1 - {"key":"d0","made_at":6,"closed":"fc"}"#,
+            r#"device c1 - mark 1 - {"key":null,"made_at":7,"closed":"fb"}"#,
+            "device_notified c0/0a 0A - 1 - ",
+            "draft 0a 0A - 1 - FF",
+            "secret 0a/b0 0A - 1 - FE",
+            "secret 0a/b1 0A - 1 601000 FD",
+            "snooze olga/0a 0A olga 1 5 ",
+        ];
+        assert_eq!(rows, expected);
     }
 
     /// Tasks an agent was given before there was a list of them are in it.

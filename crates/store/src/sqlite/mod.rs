@@ -12,11 +12,8 @@
 mod backup;
 mod block;
 mod chain;
-mod codes;
-mod confided;
 mod connect;
 mod delivery_log;
-mod devices;
 mod failure;
 mod file;
 mod health;
@@ -29,10 +26,11 @@ mod outbox;
 mod purge;
 mod query;
 mod reader;
+mod receipts;
 mod recent;
 mod record;
 mod search;
-mod snooze;
+mod side;
 mod source;
 mod task_rows;
 mod tasks;
@@ -57,11 +55,11 @@ use failure::failed;
 
 use crate::estimates::Estimates;
 use crate::job::{self, Ahead};
-use crate::leases::{Leases, Lookers, Wake};
+use crate::leases::{Leases, Viewers, Wake};
 use crate::listing::{Count, Expiring, List, Page};
 use crate::{
-    Chains, Change, Clock, FEED, Job, News, Outcome, Result, SealedBlock, Search, Store,
-    StoreError, later,
+    Asks, AuditFeed, Chains, Change, Clock, FEED, FileHolders, Job, News, Outcome,
+    ReceiptSignature, Result, SealedBlock, Search, SearchIndex, Store, StoreError, later,
 };
 use ledger::Ledger;
 use reader::Readers;
@@ -83,7 +81,7 @@ pub struct Sqlite {
     leases: Leases,
     /// Of what is over.
     over: Leases,
-    lookers: Lookers,
+    viewers: Viewers,
     /// None in a store that is only read.
     index: Option<Index>,
     _lock: Option<File>,
@@ -133,8 +131,8 @@ impl Sqlite {
         let index = Some(Index::open(path)?);
         let readers = Readers::start(path)?;
         let (writer, clock, lock) = (Some(writer), Some(clock), Some(lock));
-        let (leases, over, lookers) = (Leases::default(), Leases::default(), Lookers::default());
-        Ok(Self { readers, writer, published, clock, leases, over, lookers, index, _lock: lock })
+        let (leases, over, viewers) = (Leases::default(), Leases::default(), Viewers::default());
+        Ok(Self { readers, writer, published, clock, leases, over, viewers, index, _lock: lock })
     }
 
     /// Opens a file only to look at it, whether or not a server has it open. The directory is the
@@ -163,7 +161,7 @@ impl Sqlite {
             clock: None,
             leases: Leases::default(),
             over: Leases::default(),
-            lookers: Lookers::default(),
+            viewers: Viewers::default(),
             index: None,
             _lock: None,
         })
@@ -232,6 +230,49 @@ impl Store for Sqlite {
         self.published.directory()
     }
 
+    async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()> {
+        self.write(move |ledger| ledger.savepoint(|conn| query::touch_keys(conn, &used))).await
+    }
+
+    async fn key_used(&self, id: KeyId) -> Result<Option<Time>> {
+        self.readers.run(move |conn| query::key_used(conn, id)).await
+    }
+
+    async fn sweep(&self, now: Time) -> Result<u64> {
+        // Devices, drafts and secret answers are deleted without an event that would say so.
+        if let Some(index) = &self.index {
+            index.truncate_logs();
+        }
+        let expire = move |conn: &Connection| side::sweep(conn, now, SWEPT);
+        while self.write(move |ledger| ledger.savepoint(expire)).await? == SWEPT {}
+        self.write(move |ledger| ledger.savepoint(|conn| usage::sweep(conn, now))).await?;
+        let unlog = move |conn: &Connection| delivery_log::sweep(conn, now, SWEPT);
+        while self.write(move |ledger| ledger.savepoint(unlog)).await? == SWEPT {}
+        let forget = move |conn: &Connection| messages::sweep(conn, now, SWEPT);
+        while self.write(move |ledger| ledger.savepoint(forget)).await? == SWEPT {}
+        let mut total = 0;
+        loop {
+            let forget =
+                move |ledger: &mut Ledger| ledger.savepoint(|conn| query::sweep(conn, now, SWEPT));
+            let swept = self.write(forget).await?;
+            total += swept.forgotten as u64;
+            if swept.seen < SWEPT {
+                return Ok(total);
+            }
+        }
+    }
+
+    async fn ping(&self) -> Result<()> {
+        self.readers.run(query::ping).await?;
+        match &self.writer {
+            Some(writer) => writer.run(|_| Ok(())).await,
+            None => Ok(()),
+        }
+    }
+}
+
+#[async_trait]
+impl Asks for Sqlite {
     async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>> {
         if self.writer.is_none() {
             // Another process may write; nobody would say what it changed.
@@ -253,12 +294,12 @@ impl Store for Sqlite {
         self.readers.run(read).await
     }
 
-    async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>> {
-        self.readers.run(move |conn| query::named(conn, &scope, &key, now)).await
-    }
-
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
         self.readers.run(move |conn| query::ids(conn, after, limit)).await
+    }
+
+    async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>> {
+        self.readers.run(move |conn| query::named(conn, &scope, &key, now)).await
     }
 
     async fn list(&self, list: List) -> Result<Page> {
@@ -270,19 +311,6 @@ impl Store for Sqlite {
         let list = List { after: None, limit: 0, ..list };
         let published = Arc::clone(&self.published);
         self.readers.run(move |conn| listing::count(conn, &published.estimates, &list)).await
-    }
-
-    async fn search(&self, wanted: Search) -> Result<Vec<Ask>> {
-        self.readers.run(move |conn| search::search(conn, &wanted)).await
-    }
-
-    async fn index(&self, limit: usize) -> Result<usize> {
-        let read_only = || StoreError::Unavailable(Failure::ReadOnly.into());
-        let index = self.index.as_ref().ok_or_else(read_only)?;
-        let changes = self.catch_up(index, limit).await?;
-        // Also while there is more to index: on a busy server there always is.
-        let unfinished = index.purge().await?;
-        Ok(changes.max(usize::from(unfinished)))
     }
 
     async fn expiring(&self, wanted: Expiring) -> Result<Vec<Ask>> {
@@ -314,6 +342,30 @@ impl Store for Sqlite {
         Ok(self.over.claim(now, later(now, lease), over, limit))
     }
 
+    async fn store_receipt_signatures(&self, new: Vec<ReceiptSignature>) -> Result<Vec<AskId>> {
+        self.write(move |ledger| ledger.savepoint(|conn| receipts::put(conn, &new))).await
+    }
+
+    async fn receipt_signature(
+        &self,
+        ask: AskId,
+        claims: Digest,
+    ) -> Result<Option<(String, Vec<u8>)>> {
+        self.readers.run(move |conn| receipts::find(conn, ask, &claims)).await
+    }
+
+    async fn view(&self, ask: AskId, human: HumanId, until: Option<Time>) -> Result<()> {
+        self.viewers.view(ask, human, until);
+        Ok(())
+    }
+
+    async fn viewers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>> {
+        Ok(self.viewers.at(&asks, now))
+    }
+}
+
+#[async_trait]
+impl AuditFeed for Sqlite {
     async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>> {
         self.readers.run(move |conn| record::changes(conn, position, limit)).await
     }
@@ -337,10 +389,6 @@ impl Store for Sqlite {
 
     async fn records(&self, subject: Subject, seq: u64, limit: usize) -> Result<Vec<Record>> {
         self.readers.run(move |conn| record::chain(conn, &subject, seq, limit)).await
-    }
-
-    async fn all_records(&self, position: u64, limit: usize) -> Result<Vec<(u64, Record)>> {
-        self.readers.run(move |conn| record::all(conn, position, limit)).await
     }
 
     async fn last_position(&self) -> Result<u64> {
@@ -378,50 +426,26 @@ impl Store for Sqlite {
     async fn block_at(&self, position: u64) -> Result<Option<SealedBlock>> {
         self.readers.run(move |conn| block::holding(conn, position)).await
     }
+}
 
-    async fn anchored(&self) -> Result<Option<u64>> {
-        self.readers.run(block::anchored).await
+#[async_trait]
+impl SearchIndex for Sqlite {
+    async fn search(&self, wanted: Search) -> Result<Vec<Ask>> {
+        self.readers.run(move |conn| search::search(conn, &wanted)).await
     }
 
-    async fn anchor(&self, n: u64) -> Result<()> {
-        self.write(move |ledger| ledger.savepoint(|conn| block::anchor(conn, n))).await
+    async fn index(&self, limit: usize) -> Result<usize> {
+        let read_only = || StoreError::Unavailable(Failure::ReadOnly.into());
+        let index = self.index.as_ref().ok_or_else(read_only)?;
+        let changes = self.catch_up(index, limit).await?;
+        // Also while there is more to index: on a busy server there always is.
+        let unfinished = index.purge().await?;
+        Ok(changes.max(usize::from(unfinished)))
     }
+}
 
-    async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()> {
-        self.write(move |ledger| ledger.savepoint(|conn| query::touch_keys(conn, &used))).await
-    }
-
-    async fn key_used(&self, id: KeyId) -> Result<Option<Time>> {
-        self.readers.run(move |conn| query::key_used(conn, id)).await
-    }
-
-    async fn put_draft(&self, ask: AskId, draft: Vec<u8>) -> Result<bool> {
-        self.write(move |ledger| ledger.put_draft(ask, &draft)).await
-    }
-
-    async fn draft(&self, ask: AskId) -> Result<Option<Vec<u8>>> {
-        self.readers.run(move |conn| query::draft(conn, ask)).await
-    }
-
-    async fn confide(&self, ask: AskId, name: Digest, closed: Vec<u8>) -> Result<()> {
-        let put = move |conn: &Connection| confided::put(conn, ask, &name, &closed);
-        self.write(move |ledger| ledger.savepoint(put)).await
-    }
-
-    async fn confided(&self, ask: AskId, name: Digest, now: Time) -> Result<Option<Vec<u8>>> {
-        self.write(move |ledger| ledger.savepoint(|conn| confided::read(conn, ask, &name, now)))
-            .await
-    }
-
-    async fn lent(&self, ask: AskId, name: Digest) -> Result<Option<Vec<u8>>> {
-        self.readers.run(move |conn| confided::lent(conn, ask, &name)).await
-    }
-
-    async fn forget_confided(&self, ask: AskId, name: Option<Digest>) -> Result<()> {
-        let forget = move |conn: &Connection| confided::forget(conn, ask, name.as_ref());
-        self.write(move |ledger| ledger.savepoint(forget)).await
-    }
-
+#[async_trait]
+impl FileHolders for Sqlite {
     async fn note_file(&self, holder: Ulid, digest: Digest) -> Result<()> {
         self.write(move |ledger| ledger.savepoint(|conn| file::note(conn, holder, &digest))).await
     }
@@ -441,57 +465,6 @@ impl Store for Sqlite {
 
     async fn forget_files(&self, holder: Ulid) -> Result<()> {
         self.write(move |ledger| ledger.savepoint(|conn| file::forget(conn, holder))).await
-    }
-
-    async fn snooze(&self, human: HumanId, ask: AskId, until: Option<Time>) -> Result<bool> {
-        self.write(move |ledger| ledger.savepoint(|conn| snooze::put(conn, &human, ask, until)))
-            .await
-    }
-
-    async fn snoozed(&self, human: HumanId, now: Time) -> Result<Vec<(AskId, Time)>> {
-        self.readers.run(move |conn| snooze::of(conn, &human, now)).await
-    }
-
-    async fn look(&self, ask: AskId, human: HumanId, until: Option<Time>) -> Result<()> {
-        self.lookers.look(ask, human, until);
-        Ok(())
-    }
-
-    async fn lookers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>> {
-        Ok(self.lookers.at(&asks, now))
-    }
-
-    async fn sweep(&self, now: Time) -> Result<u64> {
-        // Devices, drafts and secret answers are deleted without an event that would say so.
-        if let Some(index) = &self.index {
-            index.truncate_logs();
-        }
-        self.write(move |ledger| ledger.savepoint(|conn| snooze::sweep(conn, now))).await?;
-        self.write(move |ledger| ledger.savepoint(|conn| confided::sweep(conn, now))).await?;
-        self.write(move |ledger| ledger.savepoint(|conn| codes::sweep(conn, now))).await?;
-        self.write(move |ledger| ledger.savepoint(|conn| usage::sweep(conn, now))).await?;
-        let unlog = move |conn: &Connection| delivery_log::sweep(conn, now, SWEPT);
-        while self.write(move |ledger| ledger.savepoint(unlog)).await? == SWEPT {}
-        let forget = move |conn: &Connection| messages::sweep(conn, now, SWEPT);
-        while self.write(move |ledger| ledger.savepoint(forget)).await? == SWEPT {}
-        let mut total = 0;
-        loop {
-            let forget =
-                move |ledger: &mut Ledger| ledger.savepoint(|conn| query::sweep(conn, now, SWEPT));
-            let swept = self.write(forget).await?;
-            total += swept.forgotten as u64;
-            if swept.seen < SWEPT {
-                return Ok(total);
-            }
-        }
-    }
-
-    async fn ping(&self) -> Result<()> {
-        self.readers.run(query::ping).await?;
-        match &self.writer {
-            Some(writer) => writer.run(|_| Ok(())).await,
-            None => Ok(()),
-        }
     }
 }
 

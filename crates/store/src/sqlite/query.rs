@@ -219,28 +219,6 @@ pub(super) fn key_used(conn: &Connection, id: KeyId) -> Result<Option<Time>> {
     one(conn, sql, [id.ulid().to_bytes()], |row| row.get(0).map(Time::from_millis))
 }
 
-pub(super) fn put_draft(conn: &Connection, ask: AskId, draft: &[u8]) -> Result<()> {
-    conn.prepare_cached(
-        "INSERT INTO draft (ask, draft) VALUES (?1, ?2)
-         ON CONFLICT (ask) DO UPDATE SET draft = ?2",
-    )
-    .and_then(|mut put| put.execute(params![ask.ulid().to_bytes(), draft]))
-    .map(drop)
-    .map_err(failed)
-}
-
-pub(super) fn draft(conn: &Connection, ask: AskId) -> Result<Option<Vec<u8>>> {
-    let sql = "SELECT draft FROM draft WHERE ask = ?1";
-    one(conn, sql, [ask.ulid().to_bytes()], |row| row.get(0))
-}
-
-pub(super) fn drop_draft(conn: &Connection, ask: AskId) -> Result<()> {
-    conn.prepare_cached("DELETE FROM draft WHERE ask = ?1")
-        .and_then(|mut drop| drop.execute([ask.ulid().to_bytes()]))
-        .map(drop)
-        .map_err(failed)
-}
-
 pub(super) fn ask_id(row: &Row<'_>, column: usize) -> rusqlite::Result<AskId> {
     row.get(column).map(|bytes| AskId::new(Ulid::from_bytes(bytes)))
 }

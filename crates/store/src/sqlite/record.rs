@@ -80,12 +80,6 @@ pub(super) fn chain(
     Ok(records.into_iter().map(|(_, record)| record).collect())
 }
 
-pub(super) fn all(conn: &Connection, position: u64, limit: usize) -> Result<Vec<(u64, Record)>> {
-    let select = "SELECT position, subject, seq, at, what, prev, hash, body, contents FROM record
-                  WHERE position > ?1 ORDER BY position LIMIT ?2";
-    records(conn, select, params![int(position), int(limit)])
-}
-
 /// What happened to the tasks of these projects: one range of the index for each, merged.
 pub(super) fn of_tasks(
     conn: &Connection,

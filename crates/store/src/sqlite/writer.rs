@@ -151,7 +151,7 @@ impl Loop {
 mod tests {
     use kernel::directory::NewProject;
     use kernel::testing::new_ask;
-    use kernel::{Actor, Command, Refusal};
+    use kernel::{Actor, AskCommand, DirectoryCommand, Refusal};
 
     use super::*;
     use crate::sqlite::{Sqlite, failed};
@@ -168,8 +168,8 @@ mod tests {
         (sqlite, stage, folder)
     }
 
-    fn project(name: &str) -> Command {
-        Command::SaveProject(NewProject::plain(name.parse().unwrap()))
+    fn project(name: &str) -> DirectoryCommand {
+        DirectoryCommand::SaveProject(NewProject::plain(name.parse().unwrap()))
     }
 
     #[tokio::test]
@@ -207,7 +207,7 @@ mod tests {
         let (sqlite, stage, _folder) = stage().await;
         let id = stage.ask(new_ask()).await;
         assert!(stage.seen(id).await.is_open());
-        let cancel = || stage.job(Actor::System, Command::Cancel(id, None));
+        let cancel = || stage.job(Actor::System, AskCommand::Cancel(id, None));
         let (now, once, again) = (stage.now(), cancel(), cancel());
         let twice = sqlite
             .write(move |ledger| {

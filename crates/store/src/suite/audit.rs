@@ -7,7 +7,7 @@ use kernel::command::{NewAsk, Silence};
 use kernel::evolve::Entity;
 use kernel::question::{Answer, Reply};
 use kernel::testing::{human, new_ask, yes};
-use kernel::{Actor, AskId, Command, Subject};
+use kernel::{Actor, AskCommand, AskId, DirectoryCommand, Subject};
 
 use super::stage::{Stage, bot, person};
 use super::tasks;
@@ -22,14 +22,14 @@ async fn play(stage: &Stage) -> Vec<AskId> {
         stage.clock.advance(1);
         match n % 3 {
             0 => {
-                stage.run(person("olga"), Command::Open(id)).await;
-                stage.run(person("olga"), Command::Answer(id, yes())).await;
+                stage.run(person("olga"), AskCommand::Open(id)).await;
+                stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
             }
             1 => {
-                stage.run(bot(), Command::Cancel(id, Some("not needed".into()))).await;
+                stage.run(bot(), AskCommand::Cancel(id, Some("not needed".into()))).await;
             }
             _ => {
-                stage.run(Actor::System, Command::Assign(id, human("mark"), None)).await;
+                stage.run(Actor::System, AskCommand::Assign(id, human("mark"), None)).await;
             }
         }
         asks.push(id);
@@ -54,9 +54,9 @@ fn replay(records: &[Record]) -> Entity {
 
 pub async fn records_are_in_order(stage: &Stage) {
     let id = stage.ask(new_ask()).await;
-    stage.run(person("olga"), Command::Open(id)).await;
-    stage.run(person("olga"), Command::Progress(id, None)).await;
-    stage.run(person("olga"), Command::Answer(id, yes())).await;
+    stage.run(person("olga"), AskCommand::Open(id)).await;
+    stage.run(person("olga"), AskCommand::Progress(id, None)).await;
+    stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
     let records = chain(stage, &Subject::Ask(id)).await;
     let what: Vec<_> = records.iter().map(|record| (record.seq, record.what)).collect();
     assert_eq!(what, [(1, "asked"), (2, "opened"), (3, "progressed"), (4, "answered")]);
@@ -124,7 +124,7 @@ pub async fn the_feed_tells_what_was_committed(stage: &Stage) {
     let mut feed = stage.store.feed();
     let position = stage.store.changes(0, 1000).await.unwrap().last().unwrap().position;
     play(stage).await;
-    stage.attempt(bot(), Command::Cancel(AskId::new(stage.draw()), None)).await.unwrap_err();
+    stage.attempt(bot(), AskCommand::Cancel(AskId::new(stage.draw()), None)).await.unwrap_err();
     let committed = stage.store.changes(position, 1000).await.unwrap();
     let mut heard = Vec::new();
     while heard.len() < committed.len() {
@@ -152,7 +152,7 @@ pub async fn erasing_keeps_the_chain_and_drops_the_words(stage: &Stage) {
         let before = chain(stage, &Subject::Ask(id)).await;
         assert!(before[0].body.find("Refund").is_none(), "words are not in what is hashed");
         assert!(before[0].contents.iter().any(|content| content.to_string().contains("Refund")));
-        stage.run(Actor::System, Command::Erase(id)).await;
+        stage.run(Actor::System, AskCommand::Erase(id)).await;
         let after = chain(stage, &Subject::Ask(id)).await;
         assert_eq!(after.len(), before.len() + 1);
         for (erased, was) in after.iter().zip(&before) {
@@ -179,10 +179,10 @@ pub async fn erasing_a_checkpoint_drops_the_copy_in_its_task(stage: &Stage) {
     let id = stage.run(bot(), tasks::raise(task)).await.ask.unwrap().id;
     let comment = Some("hush".to_owned());
     let reply = Reply { answer: Answer::Approved { edits: None }, comment };
-    stage.run(person("olga"), Command::Answer(id, Box::new(reply))).await;
+    stage.run(person("olga"), AskCommand::Answer(id, Box::new(reply))).await;
     let before = chain(stage, &Subject::Task(task)).await;
     assert!(words(&before).contains("hush"));
-    stage.run(Actor::System, Command::Erase(id)).await;
+    stage.run(Actor::System, AskCommand::Erase(id)).await;
     let after = chain(stage, &Subject::Task(task)).await;
     assert!(!words(&after).contains("hush"));
     assert!(words(&after).contains("refunds cost"), "the task itself is not erased");
@@ -195,19 +195,19 @@ pub async fn erasing_a_checkpoint_drops_the_copy_in_its_task(stage: &Stage) {
 pub async fn erasing_a_person_drops_what_they_wrote(stage: &Stage) {
     let (nina, mark) = (human("nina"), human("mark"));
     let id = stage.ask(new_ask()).await;
-    stage.run(Actor::System, Command::Assign(id, nina.clone(), None)).await;
-    stage.run(person("nina"), Command::Comment(id, "hush one".to_owned())).await;
-    stage.run(bot(), Command::Comment(id, "from the agent".to_owned())).await;
+    stage.run(Actor::System, AskCommand::Assign(id, nina.clone(), None)).await;
+    stage.run(person("nina"), AskCommand::Comment(id, "hush one".to_owned())).await;
+    stage.run(bot(), AskCommand::Comment(id, "from the agent".to_owned())).await;
     let comment = Some("hush two".to_owned());
     let reply = Reply { answer: Answer::Approved { edits: None }, comment };
-    stage.run(person("nina"), Command::Answer(id, Box::new(reply))).await;
-    stage.run(Actor::System, Command::EraseHuman(nina.clone())).await;
+    stage.run(person("nina"), AskCommand::Answer(id, Box::new(reply))).await;
+    stage.run(Actor::System, DirectoryCommand::EraseHuman(nina.clone())).await;
     let person = chain(stage, &Subject::Human(nina.clone())).await;
     assert_eq!(person.last().unwrap().what, "human_erased");
     assert!(person.iter().flat_map(|record| &record.contents).all(serde_json::Value::is_null));
     let entity = stage.store.directory().entity(&Subject::Human(nina.clone())).unwrap();
     assert_eq!(replay(&person), entity);
-    stage.run(Actor::System, Command::EraseWords(id, nina)).await;
+    stage.run(Actor::System, AskCommand::EraseWords(id, nina)).await;
     let records = chain(stage, &Subject::Ask(id)).await;
     let left = words(&records);
     assert!(!left.contains("hush") && left.contains("from the agent"), "{left}");

@@ -3,7 +3,7 @@
 use kernel::audit::Digest;
 use kernel::seal::{Block, Tree};
 use kernel::testing::{new_ask, yes};
-use kernel::{Actor, Ask, Command, Entity};
+use kernel::{Actor, Ask, AskCommand, Entity};
 
 use super::stage::{Stage, person};
 use crate::{Chain, SealedBlock};
@@ -125,10 +125,10 @@ pub async fn anchoring_is_remembered(stage: &Stage) {
 async fn play(stage: &Stage) {
     for n in 0..4 {
         let id = stage.ask(new_ask()).await;
-        stage.run(person("olga"), Command::Open(id)).await;
-        stage.run(person("olga"), Command::Answer(id, yes())).await;
+        stage.run(person("olga"), AskCommand::Open(id)).await;
+        stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
         if n == 1 {
-            stage.run(Actor::System, Command::Erase(id)).await;
+            stage.run(Actor::System, AskCommand::Erase(id)).await;
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kernel::ask::Phase;
 use kernel::directory::NewAgent;
 use kernel::testing::{human, new_ask, yes};
-use kernel::{Actor, AskId, Command, Refusal};
+use kernel::{Actor, AskCommand, AskId, DirectoryCommand, Refusal};
 
 use super::stage::{Stage, bot, inbox, list, person, spy};
 use crate::StoreError;
@@ -21,12 +21,12 @@ async fn takes_conversations(stage: &Stage) {
     for (id, project, owner) in [("bot", "acme", "olga"), ("spy", "rival", "zoe")] {
         let (id, project) = (id.parse().unwrap(), project.parse().unwrap());
         let new = NewAgent { id, project, owner: human(owner), conversations: Some(true) };
-        stage.run(Actor::System, Command::SaveAgent(new)).await;
+        stage.run(Actor::System, DirectoryCommand::SaveAgent(new)).await;
     }
 }
 
-fn to(agent: &str, text: &str) -> Command {
-    Command::Write(agent.parse().unwrap(), text.to_owned().into())
+fn to(agent: &str, text: &str) -> AskCommand {
+    AskCommand::Write(agent.parse().unwrap(), text.to_owned().into())
 }
 
 async fn write(stage: &Stage, who: &str, text: &str) -> AskId {
@@ -36,7 +36,7 @@ async fn write(stage: &Stage, who: &str, text: &str) -> AskId {
 }
 
 async fn reply(stage: &Stage, conversation: AskId) -> AskId {
-    let command = Command::Reply(conversation, Box::new(new_ask()));
+    let command = AskCommand::Reply(conversation, Box::new(new_ask()));
     stage.run(bot(), command).await.ask.unwrap().id
 }
 
@@ -63,7 +63,7 @@ pub async fn what_was_written_to_an_agent_is_listed(stage: &Stage) {
     let first = stage.page(List { limit: 2, ..list(vec![begun()], &[Phase::Completed]) }).await;
     let rest = List { after: first.next, ..list(vec![begun()], &[Phase::Completed]) };
     assert_eq!(stage.page(rest).await.asks[0].id, written[2]);
-    stage.run(Actor::System, Command::Erase(written[1])).await;
+    stage.run(Actor::System, AskCommand::Erase(written[1])).await;
     assert_eq!(stage.ids(begun(), &[Phase::Completed]).await, written, "where it was");
     // Nobody is asked anything by it.
     assert_eq!(stage.ids(inbox("nina"), &Phase::OPEN).await, []);
@@ -73,7 +73,7 @@ pub async fn a_conversation_goes_on_from_its_newest_ask(stage: &Stage) {
     takes_conversations(stage).await;
     let opening = write(stage, "mark", "hi").await;
     let first = reply(stage, opening).await;
-    stage.run(person("mark"), Command::Answer(first, yes())).await;
+    stage.run(person("mark"), AskCommand::Answer(first, yes())).await;
     let second = reply(stage, opening).await;
     let third = reply(stage, opening).await;
     for (id, follows) in [(first, opening), (second, first), (third, second)] {
@@ -82,7 +82,7 @@ pub async fn a_conversation_goes_on_from_its_newest_ask(stage: &Stage) {
     }
     assert_eq!(stage.seen(opening).await.latest, Some(third));
     assert_eq!(stage.ids(inbox("mark"), &Phase::OPEN).await.len(), 2);
-    let stolen = stage.attempt(spy(), Command::Reply(opening, Box::new(new_ask()))).await;
+    let stolen = stage.attempt(spy(), AskCommand::Reply(opening, Box::new(new_ask()))).await;
     let unknown = Refusal::NotFound { what: "conversation" };
     assert!(matches!(stolen, Err(StoreError::Refused(refusal)) if refusal == unknown));
 }
@@ -92,7 +92,7 @@ pub async fn of_many_replies_at_once_each_follows_another(stage: &Stage) {
     let opening = write(stage, "mark", "hi").await;
     let mut doing = tokio::task::JoinSet::new();
     for _ in 0..12 {
-        let job = stage.job(bot(), Command::Reply(opening, Box::new(new_ask())));
+        let job = stage.job(bot(), AskCommand::Reply(opening, Box::new(new_ask())));
         let store = std::sync::Arc::clone(&stage.store);
         doing.spawn(async move { store.transact(job).await.map(drop) });
     }
@@ -141,9 +141,9 @@ pub async fn a_conversation_is_found_by_its_words_until_they_are_erased(stage: &
         found.iter().map(|ask| ask.id).collect::<Vec<_>>()
     };
     assert_eq!(found().await, [id]);
-    stage.run(Actor::System, Command::Erase(id)).await;
+    stage.run(Actor::System, AskCommand::Erase(id)).await;
     assert_eq!(found().await, []);
     // It can be continued all the same, by whoever it is with.
-    let next = stage.run(bot(), Command::Reply(id, Box::new(new_ask()))).await;
+    let next = stage.run(bot(), AskCommand::Reply(id, Box::new(new_ask()))).await;
     assert_eq!(next.ask.unwrap().follows, Some(id));
 }

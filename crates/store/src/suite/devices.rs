@@ -5,7 +5,9 @@ use kernel::testing::{human, new_ask};
 use kernel::{HumanId, KeyId};
 
 use super::stage::Stage;
-use crate::{Device, MOST_DEVICES};
+use kernel::quota::MOST_DEVICES;
+
+use crate::Device;
 
 fn name(n: u8) -> Digest {
     Digest([n; 32])

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kernel::actor::Reach;
 use kernel::directory::{Holder, NewKey, NewProject, NewSession, Proof};
 use kernel::testing::{Cast, human};
-use kernel::{Actor, Command, KeyId, Refusal};
+use kernel::{Actor, DirectoryCommand, KeyId, Refusal};
 use ulid::Ulid;
 
 use super::stage::{Stage, refusal};
@@ -28,14 +28,14 @@ fn agent_key(secret: &str) -> NewKey {
 
 async fn issue(stage: &Stage, new: NewKey) -> KeyId {
     let hash = new.hash;
-    stage.run(Actor::System, Command::IssueKey(new)).await;
+    stage.run(Actor::System, DirectoryCommand::IssueKey(new)).await;
     stage.store.directory().key_by_hash(&hash).unwrap().id
 }
 
 pub async fn a_change_shows_at_once(stage: &Stage) {
     for n in 0..20 {
         let id: kernel::ProjectId = format!("project-{n}").parse().unwrap();
-        let save = Command::SaveProject(NewProject::plain(id.clone()));
+        let save = DirectoryCommand::SaveProject(NewProject::plain(id.clone()));
         let outcome = stage.run(Actor::System, save).await;
         assert_eq!(outcome.ask, None);
         assert!(stage.store.directory().project(&id).is_some());
@@ -47,14 +47,14 @@ pub async fn a_key_is_found_by_its_hash(stage: &Stage) {
     let directory = stage.store.directory();
     assert_eq!(directory.key_by_hash(&Cast::hash("secret")).unwrap().id, id);
     assert!(directory.key_by_hash(&Cast::hash("guess")).is_none());
-    let twice = stage.attempt(Actor::System, Command::IssueKey(agent_key("secret"))).await;
+    let twice = stage.attempt(Actor::System, DirectoryCommand::IssueKey(agent_key("secret"))).await;
     assert_eq!(refusal(twice), Refusal::Exists { what: "key" });
 }
 
 pub async fn a_revoked_key_is_not_live(stage: &Stage) {
     let id = issue(stage, agent_key("secret")).await;
     assert!(stage.store.directory().key(id).unwrap().is_live(stage.now()));
-    stage.run(Actor::System, Command::RevokeKey(id)).await;
+    stage.run(Actor::System, DirectoryCommand::RevokeKey(id)).await;
     assert!(!stage.store.directory().key(id).unwrap().is_live(stage.now()));
 }
 
@@ -71,9 +71,10 @@ pub async fn a_link_signs_in_once(stage: &Stage) {
     let link =
         issue(stage, key("link", Holder::Link { human: human("olga"), mailed: false })).await;
     let link = Proof::Link(link);
-    stage.run(Actor::System, Command::SignIn(link.clone(), session(stage, "one"))).await;
+    stage.run(Actor::System, DirectoryCommand::SignIn(link.clone(), session(stage, "one"))).await;
     assert!(stage.store.directory().key_by_hash(&Cast::hash("one")).is_some());
-    let again = stage.attempt(Actor::System, Command::SignIn(link, session(stage, "two"))).await;
+    let again =
+        stage.attempt(Actor::System, DirectoryCommand::SignIn(link, session(stage, "two"))).await;
     assert!(matches!(refusal(again), Refusal::NotAllowed { .. }));
     assert!(stage.store.directory().key_by_hash(&Cast::hash("two")).is_none());
 }
@@ -93,7 +94,7 @@ pub async fn sessions_are_known_by_person_until_they_end(stage: &Stage) {
         let link =
             key(&format!("link {secret}"), Holder::Link { human: human("olga"), mailed: false });
         let link = Proof::Link(issue(stage, link).await);
-        stage.run(Actor::System, Command::SignIn(link, session(stage, secret))).await;
+        stage.run(Actor::System, DirectoryCommand::SignIn(link, session(stage, secret))).await;
         ids.push(stage.store.directory().key_by_hash(&Cast::hash(secret)).unwrap().id);
     }
     let listed = || -> Vec<KeyId> {
@@ -101,9 +102,9 @@ pub async fn sessions_are_known_by_person_until_they_end(stage: &Stage) {
     };
     ids.sort_unstable();
     assert_eq!(listed(), ids);
-    stage.run(Actor::System, Command::EndSessions(human("olga"), Some(ids[1]))).await;
+    stage.run(Actor::System, DirectoryCommand::EndSessions(human("olga"), Some(ids[1]))).await;
     assert_eq!(listed(), [ids[1]]);
-    stage.run(Actor::System, Command::RevokeKey(ids[1])).await;
+    stage.run(Actor::System, DirectoryCommand::RevokeKey(ids[1])).await;
     assert!(listed().is_empty());
     assert!(stage.store.directory().sessions_of(&human("mark")).next().is_none());
 }

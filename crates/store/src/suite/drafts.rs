@@ -1,7 +1,7 @@
 //! What somebody has entered and not sent yet.
 
 use kernel::testing::{new_ask, yes};
-use kernel::{Actor, AskId, Command};
+use kernel::{Actor, AskCommand, AskId};
 use ulid::Ulid;
 
 use super::stage::{Stage, person};
@@ -17,7 +17,7 @@ pub async fn a_draft_is_kept_while_its_ask_is_open(stage: &Stage) {
     assert_eq!(stage.store.draft(other).await.unwrap(), None);
     assert_eq!(stage.store.last_position().await.unwrap(), before);
     // What happens on the way leaves it there.
-    stage.run(person("olga"), Command::Open(ask)).await;
+    stage.run(person("olga"), AskCommand::Open(ask)).await;
     assert!(stage.store.draft(ask).await.unwrap().is_some());
 }
 
@@ -26,8 +26,8 @@ pub async fn a_draft_goes_with_the_end_of_its_ask(stage: &Stage) {
         let ask = stage.ask(new_ask()).await;
         assert!(stage.store.put_draft(ask, b"half".to_vec()).await.unwrap());
         match end {
-            0 => stage.run(person("olga"), Command::Answer(ask, yes())).await,
-            _ => stage.run(Actor::System, Command::Cancel(ask, None)).await,
+            0 => stage.run(person("olga"), AskCommand::Answer(ask, yes())).await,
+            _ => stage.run(Actor::System, AskCommand::Cancel(ask, None)).await,
         };
         assert_eq!(stage.store.draft(ask).await.unwrap(), None);
         assert!(!stage.store.put_draft(ask, b"late".to_vec()).await.unwrap());

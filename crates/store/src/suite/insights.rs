@@ -8,7 +8,7 @@ use kernel::command::{NewAsk, Silence};
 use kernel::insight::summary::Line;
 use kernel::insight::{Day, Measure, Summary, Tally, Whose};
 use kernel::testing::{claims, new_ask, no, yes};
-use kernel::{Actor, AskId, Command, Subject};
+use kernel::{Actor, AskCommand, AskId, Subject};
 use tokio::task::JoinSet;
 
 use super::stage::{Stage, bot, person, spy};
@@ -25,16 +25,16 @@ fn saying() -> NewAsk {
 pub async fn story(stage: &Stage) -> AskId {
     let id = stage.ask(saying()).await;
     stage.clock.advance(40);
-    stage.run(person("olga"), Command::Open(id)).await;
-    stage.run(person("olga"), Command::Pick(id, 2)).await;
+    stage.run(person("olga"), AskCommand::Open(id)).await;
+    stage.run(person("olga"), AskCommand::Pick(id, 2)).await;
     stage.clock.advance(100);
-    stage.run(person("olga"), Command::Answer(id, no())).await;
+    stage.run(person("olga"), AskCommand::Answer(id, no())).await;
     let silent = NewAsk { timeout: Some(30), on_expiry: Silence::Fail, ..new_ask() };
     let silent = stage.ask(silent).await;
-    let other = stage.run(spy(), Command::Ask(Box::new(saying()))).await.ask.unwrap().id;
+    let other = stage.run(spy(), AskCommand::Create(Box::new(saying()))).await.ask.unwrap().id;
     stage.clock.advance(86_400);
-    stage.run(Actor::System, Command::Expire(silent)).await;
-    stage.run(person("zoe"), Command::Answer(other, yes())).await;
+    stage.run(Actor::System, AskCommand::Expire(silent)).await;
+    stage.run(person("zoe"), AskCommand::Answer(other, yes())).await;
     id
 }
 
@@ -215,13 +215,13 @@ pub async fn counts_stay_when_words_go(stage: &Stage) {
     let id = story(stage).await;
     count(stage).await;
     let before = lines(stage, whose()).await;
-    stage.run(Actor::System, Command::Erase(id)).await;
+    stage.run(Actor::System, AskCommand::Erase(id)).await;
     assert!(count(stage).await.is_empty());
     assert_eq!(lines(stage, whose()).await, before);
     // Whatever was erased before it was counted counts as far as it is still known.
     let late = stage.ask(saying()).await;
-    stage.run(bot(), Command::Cancel(late, None)).await;
-    stage.run(Actor::System, Command::Erase(late)).await;
+    stage.run(bot(), AskCommand::Cancel(late, None)).await;
+    stage.run(Actor::System, AskCommand::Erase(late)).await;
     let counted = count(stage).await;
     let measures: Vec<Measure> = counted.cells().map(|(cell, _)| cell.measure).collect();
     assert!(measures.contains(&Measure::Asked) && measures.contains(&Measure::Ended));
@@ -231,8 +231,8 @@ pub async fn counts_stay_when_words_go(stage: &Stage) {
 /// Many asks of one day are as many lines as one of them.
 pub async fn what_is_read_does_not_grow_with_asks(stage: &Stage) {
     let one = |id: AskId| async move {
-        stage.run(person("olga"), Command::Open(id)).await;
-        stage.run(person("olga"), Command::Answer(id, yes())).await;
+        stage.run(person("olga"), AskCommand::Open(id)).await;
+        stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
     };
     one(stage.ask(saying()).await).await;
     count(stage).await;

@@ -9,7 +9,7 @@ use kernel::command::NewAsk;
 use kernel::form::Progress;
 use kernel::question::Stance;
 use kernel::testing::{new_ask, no, yes};
-use kernel::{Actor, AskId, Command, Effect, Refusal, Subject};
+use kernel::{Actor, AskCommand, AskId, Effect, Refusal, Subject};
 use tokio::task::JoinSet;
 use ulid::Ulid;
 
@@ -26,8 +26,8 @@ async fn at_once(stage: &Stage, jobs: Vec<Job>) -> Vec<Result<Outcome>> {
     running.join_all().await
 }
 
-fn ask() -> Command {
-    Command::Ask(Box::new(new_ask()))
+fn ask() -> AskCommand {
+    AskCommand::Create(Box::new(new_ask()))
 }
 
 fn pooled() -> NewAsk {
@@ -54,7 +54,7 @@ pub async fn a_refusal_changes_nothing(stage: &Stage) {
     let id = stage.ask(new_ask()).await;
     let before = stage.seen(id).await;
     let position = stage.store.changes(0, 1000).await.unwrap().len();
-    let refused = stage.attempt(spy(), Command::Cancel(id, None)).await;
+    let refused = stage.attempt(spy(), AskCommand::Cancel(id, None)).await;
     assert_eq!(refusal(refused), Refusal::NotFound { what: "request" });
     assert_eq!(stage.seen(id).await, before);
     assert_eq!(stage.store.changes(0, 1000).await.unwrap().len(), position);
@@ -81,9 +81,9 @@ pub async fn a_refusal_leaves_its_neighbours_alone(stage: &Stage) {
 
 pub async fn nothing_happened_writes_nothing(stage: &Stage) {
     let id = stage.ask(new_ask()).await;
-    stage.run(person("olga"), Command::Open(id)).await;
+    stage.run(person("olga"), AskCommand::Open(id)).await;
     let changes = stage.store.changes(0, 1000).await.unwrap();
-    let again = stage.run(person("olga"), Command::Open(id)).await;
+    let again = stage.run(person("olga"), AskCommand::Open(id)).await;
     assert_eq!(again.ask.unwrap(), stage.seen(id).await);
     assert_eq!(stage.store.changes(0, 1000).await.unwrap(), changes);
 }
@@ -96,7 +96,7 @@ pub async fn later_jobs_see_earlier_ones(stage: &Stage) {
         completed_fields,
         total_fields: 30,
     };
-    let progress = |n| Command::Progress(id, Some(step(n)));
+    let progress = |n| AskCommand::Progress(id, Some(step(n)));
     let jobs = (0..30).map(|n| stage.job(person("olga"), progress(n)));
     for outcome in at_once(stage, jobs.collect()).await {
         outcome.unwrap();
@@ -117,7 +117,7 @@ pub async fn a_repeated_request_is_answered_from_memory(stage: &Stage) {
 pub async fn a_replay_shows_the_ask_as_it_is_now(stage: &Stage) {
     let first = stage.store.transact(stage.keyed(bot(), ask(), "k", "a")).await.unwrap();
     let id = first.ask.unwrap().id;
-    stage.run(person("olga"), Command::Answer(id, yes())).await;
+    stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
     let again = stage.store.transact(stage.keyed(bot(), ask(), "k", "a")).await.unwrap();
     assert!(again.replayed);
     assert_eq!(again.ask.unwrap().phase(), Phase::Completed);
@@ -138,10 +138,10 @@ pub async fn keys_of_two_callers_do_not_meet(stage: &Stage) {
 
 pub async fn a_refused_job_leaves_its_key_free(stage: &Stage) {
     let id = stage.ask(new_ask()).await;
-    let answer = || Command::Answer(id, yes());
+    let answer = || AskCommand::Answer(id, yes());
     let stranger = stage.store.transact(stage.keyed(person("mark"), answer(), "k", "a")).await;
     assert_eq!(refusal(stranger), Refusal::NotFound { what: "request" });
-    stage.run(Actor::System, Command::Assign(id, kernel::testing::human("mark"), None)).await;
+    stage.run(Actor::System, AskCommand::Assign(id, kernel::testing::human("mark"), None)).await;
     let now = stage.store.transact(stage.keyed(person("mark"), answer(), "k", "b")).await.unwrap();
     assert!(!now.replayed);
 }
@@ -150,7 +150,7 @@ pub async fn a_refused_job_leaves_its_key_free(stage: &Stage) {
 async fn withdrawn(stage: &Stage, key: &str) -> AskId {
     let made = stage.store.transact(stage.keyed(bot(), ask(), key, key)).await.unwrap();
     let id = made.ask.unwrap().id;
-    stage.run(bot(), Command::Cancel(id, None)).await;
+    stage.run(bot(), AskCommand::Cancel(id, None)).await;
     id
 }
 
@@ -181,7 +181,7 @@ pub async fn a_key_lives_as_long_as_its_ask_is_open(stage: &Stage) {
         let other = stage.store.transact(stage.keyed(bot(), ask(), "k", "b")).await;
         assert_eq!(refusal(other), Refusal::IdempotencyMismatch);
     }
-    stage.run(person("olga"), Command::Answer(id, yes())).await;
+    stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
     let ended = stage.now();
     for hours in [10, 13] {
         stage.clock.advance(hours * 3600);
@@ -200,7 +200,7 @@ pub async fn a_key_lives_as_long_as_its_ask_is_open(stage: &Stage) {
 /// What is erased has ended, too: its key does not outlive that for longer.
 pub async fn a_key_of_an_erased_ask_is_forgotten(stage: &Stage) {
     let id = withdrawn(stage, "k").await;
-    stage.run(Actor::System, Command::Erase(id)).await;
+    stage.run(Actor::System, AskCommand::Erase(id)).await;
     stage.clock.advance(24 * 3600);
     assert_eq!(stage.store.sweep(stage.now()).await.unwrap(), 1);
 }
@@ -246,7 +246,7 @@ pub async fn a_key_that_is_not_lasting_finds_its_ask_until_a_day_after_its_end(s
     assert_eq!(find().await, Some(id));
     stage.clock.advance(48 * 3600);
     assert_eq!(find().await, Some(id), "it is open");
-    stage.run(bot(), Command::Cancel(id, None)).await;
+    stage.run(bot(), AskCommand::Cancel(id, None)).await;
     stage.clock.advance(24 * 3600 - 1);
     assert_eq!(find().await, Some(id));
     stage.clock.advance(1);
@@ -267,7 +267,7 @@ pub async fn of_many_answers_one_wins(stage: &Stage) {
     let id = stage.ask(pooled()).await;
     let jobs = (0..50).map(|n| {
         let (who, reply) = if n % 2 == 0 { ("olga", yes()) } else { ("nina", no()) };
-        stage.job(person(who), Command::Answer(id, reply))
+        stage.job(person(who), AskCommand::Answer(id, reply))
     });
     let (won, lost): (Vec<_>, Vec<_>) =
         at_once(stage, jobs.collect()).await.into_iter().partition(Result::is_ok);
@@ -285,7 +285,7 @@ pub async fn of_many_answers_one_wins(stage: &Stage) {
 pub async fn of_many_claims_one_holds(stage: &Stage) {
     let id = stage.ask(pooled()).await;
     let people = ["mark", "nina", "olga"].into_iter().cycle().take(30);
-    let jobs = people.map(|who| stage.job(person(who), Command::Claim(id))).collect();
+    let jobs = people.map(|who| stage.job(person(who), AskCommand::Claim(id))).collect();
     let outcomes = at_once(stage, jobs).await;
     let holder = stage.seen(id).await.claim.unwrap().human;
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 10, "{holder}'s own");
@@ -303,13 +303,13 @@ pub async fn a_follow_up_loads_what_it_needs(stage: &Stage) {
     let chain = stage.store.records(Subject::Ask(first), 0, 10).await.unwrap();
     assert_eq!(chain.iter().map(|record| record.what).collect::<Vec<_>>(), ["asked", "followed"]);
     let again = NewAsk { follows: Some(first), ..new_ask() };
-    let refused = stage.attempt(bot(), Command::Ask(Box::new(again))).await;
+    let refused = stage.attempt(bot(), AskCommand::Create(Box::new(again))).await;
     assert_eq!(refusal(refused), Refusal::Exists { what: "follow-up" });
 }
 
 pub async fn a_follow_up_of_nothing_is_refused(stage: &Stage) {
     let lost = NewAsk { follows: Some(AskId::new(Ulid::from(7_u128))), ..new_ask() };
-    let refused = stage.attempt(bot(), Command::Ask(Box::new(lost))).await;
+    let refused = stage.attempt(bot(), AskCommand::Create(Box::new(lost))).await;
     assert_eq!(refusal(refused), Refusal::NotFound { what: "request" });
 }
 
@@ -324,7 +324,7 @@ pub async fn tokens_and_what_an_agent_passed_on_are_kept(stage: &Stage) {
             ..new_ask()
         })
         .await;
-    stage.run(bot(), Command::Grant(id, vec![grant(Purpose::Review, "second")])).await;
+    stage.run(bot(), AskCommand::Grant(id, vec![grant(Purpose::Review, "second")])).await;
     let attested = Attested {
         via: "x-chat".to_owned(),
         platform: "x-chat".to_owned(),
@@ -332,9 +332,9 @@ pub async fn tokens_and_what_an_agent_passed_on_are_kept(stage: &Stage) {
         display_name: None,
     };
     let relay = Actor::Relay { ask: id, attested: attested.clone() };
-    stage.run(relay, Command::Answer(id, yes())).await;
+    stage.run(relay, AskCommand::Answer(id, yes())).await;
     stage
-        .run(Actor::System, Command::NoteCallback(id, CallbackResult::Taken { status: 204 }))
+        .run(Actor::System, AskCommand::NoteCallback(id, CallbackResult::Taken { status: 204 }))
         .await;
     let ask = stage.seen(id).await;
     for token in ["first", "second"] {
@@ -349,7 +349,7 @@ pub async fn tokens_and_what_an_agent_passed_on_are_kept(stage: &Stage) {
     let claimed = stage.store.claim(&lanes[0].0, stage.now(), lease, 9).await;
     let told = |effect: &Effect| matches!(effect, Effect::CallBack { ask, .. } if *ask == id);
     assert_eq!(claimed.unwrap().iter().filter(|delivery| told(&delivery.effect)).count(), 1);
-    stage.run(Actor::System, Command::Erase(id)).await;
+    stage.run(Actor::System, AskCommand::Erase(id)).await;
     let ask = stage.seen(id).await;
     assert!(ask.resolution().unwrap().attested.as_ref().unwrap().value().is_none());
     assert!(ask.callback.as_ref().unwrap().url.value().is_none());
@@ -358,7 +358,7 @@ pub async fn tokens_and_what_an_agent_passed_on_are_kept(stage: &Stage) {
 pub async fn an_id_is_given_once(stage: &Stage) {
     let job = stage.job(bot(), ask());
     stage.store.transact(job.clone()).await.unwrap();
-    stage.run(person("olga"), Command::Open(AskId::new(job.envelope.fresh))).await;
+    stage.run(person("olga"), AskCommand::Open(AskId::new(job.envelope.fresh))).await;
     let twice = stage.store.transact(job).await;
     assert_eq!(refusal(twice), Refusal::Exists { what: "request" });
     assert_eq!(stage.ids(inbox("olga"), &Phase::ALL).await.len(), 1);
@@ -368,7 +368,7 @@ pub async fn time_never_runs_backwards_for_an_ask(stage: &Stage) {
     let id = stage.ask(new_ask()).await;
     let asked = stage.now();
     stage.clock.advance(-3600);
-    let outcome = stage.run(person("olga"), Command::Answer(id, yes())).await;
+    let outcome = stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
     assert_eq!(outcome.at, asked);
     let ask = stage.seen(id).await;
     assert_eq!(ask.head.at, asked);

@@ -7,7 +7,7 @@ use kernel::command::NewAsk;
 use kernel::directory::{NewProject, Step};
 use kernel::question::{Body, Kind, Question};
 use kernel::testing::{human, new_ask, yes};
-use kernel::{Actor, AskId, Command};
+use kernel::{Actor, AskCommand, AskId, DirectoryCommand};
 
 use super::stage::{Stage, acme, bot, ids, inbox, list, person, spy};
 use crate::listing::{Count, EXAMINED, Filter, List, MARGIN, Page, Scope};
@@ -18,11 +18,11 @@ async fn urgent(stage: &Stage, priority: Priority) -> AskId {
 
 /// Asks `n` times at once.
 async fn many(stage: &Stage, n: usize, new: &NewAsk) {
-    at_once(stage, (0..n).map(|_| Command::Ask(Box::new(new.clone())))).await;
+    at_once(stage, (0..n).map(|_| AskCommand::Create(Box::new(new.clone())))).await;
 }
 
 /// What an agent does, all at once.
-async fn at_once(stage: &Stage, commands: impl IntoIterator<Item = Command>) {
+async fn at_once(stage: &Stage, commands: impl IntoIterator<Item = AskCommand>) {
     let mut doing = tokio::task::JoinSet::new();
     for command in commands {
         let job = stage.job(bot(), command);
@@ -75,9 +75,9 @@ pub async fn a_list_has_only_its_phases(stage: &Stage) {
     let engaged = stage.ask(new_ask()).await;
     let completed = stage.ask(new_ask()).await;
     let cancelled = stage.ask(new_ask()).await;
-    stage.run(person("olga"), Command::Open(engaged)).await;
-    stage.run(person("olga"), Command::Answer(completed, yes())).await;
-    stage.run(bot(), Command::Cancel(cancelled, None)).await;
+    stage.run(person("olga"), AskCommand::Open(engaged)).await;
+    stage.run(person("olga"), AskCommand::Answer(completed, yes())).await;
+    stage.run(bot(), AskCommand::Cancel(cancelled, None)).await;
     for (phases, expected) in [
         (&[Phase::Waiting][..], vec![waiting]),
         (&[Phase::Completed], vec![completed]),
@@ -92,9 +92,9 @@ pub async fn a_list_has_only_its_phases(stage: &Stage) {
 pub async fn an_ask_moves_when_its_phase_does(stage: &Stage) {
     let id = stage.ask(new_ask()).await;
     for (command, phase) in [
-        (Command::Open(id), Phase::Engaged),
-        (Command::Progress(id, None), Phase::Engaged),
-        (Command::Answer(id, yes()), Phase::Completed),
+        (AskCommand::Open(id), Phase::Engaged),
+        (AskCommand::Progress(id, None), Phase::Engaged),
+        (AskCommand::Answer(id, yes()), Phase::Completed),
     ] {
         stage.run(person("olga"), command).await;
         for there in Phase::ALL {
@@ -108,9 +108,9 @@ pub async fn an_ask_moves_when_its_phase_does(stage: &Stage) {
 pub async fn an_assigned_ask_enters_an_inbox(stage: &Stage) {
     let id = stage.ask(new_ask()).await;
     assert_eq!(stage.ids(inbox("mark"), &Phase::ALL).await, []);
-    stage.run(person("olga"), Command::Assign(id, human("mark"), None)).await;
+    stage.run(person("olga"), AskCommand::Assign(id, human("mark"), None)).await;
     assert_eq!(stage.ids(inbox("mark"), &Phase::OPEN).await, [id]);
-    stage.run(Actor::System, Command::Assign(id, human("nina"), None)).await;
+    stage.run(Actor::System, AskCommand::Assign(id, human("nina"), None)).await;
     assert_eq!(stage.ids(inbox("mark"), &Phase::ALL).await, []);
     assert_eq!(stage.ids(inbox("nina"), &Phase::OPEN).await, [id]);
     assert_eq!(stage.ids(inbox("olga"), &Phase::OPEN).await, [id], "its owner keeps it");
@@ -119,11 +119,11 @@ pub async fn an_assigned_ask_enters_an_inbox(stage: &Stage) {
 pub async fn an_escalated_ask_enters_an_inbox(stage: &Stage) {
     let ladder = vec![Step { after: 60, seat: Seat::Person { human: human("nina") } }];
     let plain = NewProject::plain("acme".parse().unwrap());
-    stage.run(Actor::System, Command::SaveProject(NewProject { ladder, ..plain })).await;
+    stage.run(Actor::System, DirectoryCommand::SaveProject(NewProject { ladder, ..plain })).await;
     let id = stage.ask(new_ask()).await;
     assert_eq!(stage.ids(inbox("nina"), &Phase::OPEN).await, []);
     stage.clock.advance(60);
-    stage.run(Actor::System, Command::Escalate(id)).await;
+    stage.run(Actor::System, AskCommand::Escalate(id)).await;
     assert_eq!(stage.ids(inbox("nina"), &Phase::OPEN).await, [id]);
     assert_eq!(stage.ids(inbox("nina"), &[Phase::Waiting]).await, [id], "nobody took it up");
 }
@@ -160,7 +160,7 @@ pub async fn strangers_lists_are_empty(stage: &Stage) {
         let page = stage.page(list(vec![scope], &Phase::ALL)).await;
         assert_eq!(page, Page { asks: vec![], next: None });
     }
-    stage.run(spy(), Command::Ask(Box::new(new_ask()))).await;
+    stage.run(spy(), AskCommand::Create(Box::new(new_ask()))).await;
     assert_eq!(stage.ids(acme(), &Phase::ALL).await.len(), 1);
 }
 
@@ -209,7 +209,7 @@ pub async fn pages_join_without_gaps_while_others_ask(stage: &Stage) {
         stage.ask(new_ask()).await;
         stage.clock.advance(1);
         // The one the cursor points at goes away; the cursor stays good.
-        stage.run(bot(), Command::Cancel(*seen.last().unwrap(), None)).await;
+        stage.run(bot(), AskCommand::Cancel(*seen.last().unwrap(), None)).await;
     }
     assert_eq!(seen, made);
 }
@@ -263,11 +263,11 @@ pub async fn what_was_revoked_is_listed(stage: &Stage) {
     for n in 0..5 {
         let id = stage.ask(new_ask()).await;
         stage.clock.advance(1);
-        let end = if n == 2 { Command::Cancel(id, None) } else { Command::Answer(id, yes()) };
+        let end = if n == 2 { AskCommand::Cancel(id, None) } else { AskCommand::Answer(id, yes()) };
         stage.run(if n == 2 { bot() } else { person("olga") }, end).await;
         let before = stage.ids(inbox("olga"), &over).await;
         if n > 0 {
-            stage.run(Actor::System, Command::Revoke(id, "a mistake".to_owned())).await;
+            stage.run(Actor::System, AskCommand::Revoke(id, "a mistake".to_owned())).await;
             revoked.insert(0, id);
         }
         assert_eq!(stage.ids(inbox("olga"), &over).await, before, "where it was");
@@ -276,8 +276,8 @@ pub async fn what_was_revoked_is_listed(stage: &Stage) {
     let (seen, pages) = walk(stage, List { limit: 3, ..list(vec![Scope::Revoked], &over) }).await;
     assert_eq!((seen, pages), (revoked.clone(), 2));
     // Without its words it still does not count.
-    stage.run(Actor::System, Command::Erase(revoked[0])).await;
-    stage.run(Actor::System, Command::Revoke(revoked[1], "again".to_owned())).await;
+    stage.run(Actor::System, AskCommand::Erase(revoked[0])).await;
+    stage.run(Actor::System, AskCommand::Revoke(revoked[1], "again".to_owned())).await;
     assert_eq!(stage.ids(Scope::Revoked, &over).await, revoked);
     assert_eq!(stage.ids(Scope::Revoked, &Phase::OPEN).await, []);
 }
@@ -316,13 +316,13 @@ pub async fn a_list_that_became_short_is_counted(stage: &Stage) {
     assert!(!count().await.exact);
     let cancel = async |n: usize| {
         let page = stage.page(List { limit: n, ..list.clone() }).await;
-        let commands = page.asks.iter().map(|ask| Command::Cancel(ask.id, None));
+        let commands = page.asks.iter().map(|ask| AskCommand::Cancel(ask.id, None));
         at_once(stage, commands).await;
     };
     cancel(1).await;
     cancel(MARGIN).await;
     let exact = Count { n: EXAMINED as u64, exact: true };
     assert_eq!(count().await, exact);
-    at_once(stage, [Command::Ask(Box::new(new_ask()))]).await;
+    at_once(stage, [AskCommand::Create(Box::new(new_ask()))]).await;
     assert_eq!(count().await, Count { n: exact.n + 1, exact: true });
 }

@@ -4,7 +4,7 @@ use kernel::ask::{Fold, Phase, Priority, Route};
 use kernel::command::{NewAsk, Silence};
 use kernel::question::{Answer, Body, Kind, Question, Reply};
 use kernel::testing::{human, new_ask, yes};
-use kernel::{Actor, AskId, Command};
+use kernel::{Actor, AskCommand, AskId};
 
 use super::stage::{Stage, bot, ids, inbox, list, person, spy};
 use crate::listing::{Count, EXAMINED, Expiring, Filter, List, Order, Scope};
@@ -20,7 +20,7 @@ fn talk() -> NewAsk {
 }
 
 async fn as_spy(stage: &Stage, new: NewAsk) -> AskId {
-    stage.run(spy(), Command::Ask(Box::new(new))).await.ask.unwrap().id
+    stage.run(spy(), AskCommand::Create(Box::new(new))).await.ask.unwrap().id
 }
 
 /// All pages of a list.
@@ -60,7 +60,7 @@ pub async fn a_narrowed_list_is_where_lists_meet(stage: &Stage) {
         stage.clock.advance(1);
         made.push(id);
         if n % 6 == 0 && n % 7 != 0 {
-            stage.run(person("olga"), Command::Answer(id, Box::new(answer(n)))).await;
+            stage.run(person("olga"), AskCommand::Answer(id, Box::new(answer(n)))).await;
         }
     }
     let none = Filter::default();
@@ -114,7 +114,7 @@ fn answer(n: usize) -> Reply {
 pub async fn what_is_rare_is_found_without_reading_the_rest(stage: &Stage) {
     let rare = stage.ask(talk()).await;
     stage.clock.advance(1);
-    let jobs = (0..EXAMINED).map(|_| Command::Ask(Box::new(new_ask())));
+    let jobs = (0..EXAMINED).map(|_| AskCommand::Create(Box::new(new_ask())));
     let mut doing = tokio::task::JoinSet::new();
     for command in jobs {
         let (job, store) = (stage.job(bot(), command), std::sync::Arc::clone(&stage.store));
@@ -142,9 +142,9 @@ pub async fn what_is_nearly_the_same_has_one_key(stage: &Stage) {
     };
     assert_eq!(members(key).await, [two, one]);
     assert_eq!(members(fold(&stage.seen(other).await)).await, [other]);
-    stage.run(person("olga"), Command::Open(one)).await;
+    stage.run(person("olga"), AskCommand::Open(one)).await;
     assert_eq!(members(key).await, [two, one], "wherever it moves");
-    stage.run(person("olga"), Command::Answer(two, yes())).await;
+    stage.run(person("olga"), AskCommand::Answer(two, yes())).await;
     assert_eq!(members(key).await, [one]);
 }
 
@@ -178,15 +178,15 @@ pub async fn what_runs_out_soon_comes_first(stage: &Stage) {
         assert_eq!(read(&Scope::everything(), 300, limit).await, [stays, soon, pooled, late]);
     }
     assert_eq!(read(&olga, 299, 10).await, [stays, soon, pooled]);
-    stage.run(person("olga"), Command::Answer(stays, yes())).await;
+    stage.run(person("olga"), AskCommand::Answer(stays, yes())).await;
     assert_eq!(read(&olga, 299, 10).await, [soon, pooled]);
     assert_eq!(read(&[Scope::Kind(Kind::Converse)], 300, 10).await, [soon]);
     assert_eq!(read(&[inbox("mark")], 300, 10).await, []);
-    stage.run(bot(), Command::Extend(soon, until(250))).await;
+    stage.run(bot(), AskCommand::Extend(soon, until(250))).await;
     assert_eq!(read(&olga, 300, 10).await, [pooled, soon, late]);
-    stage.run(person("olga"), Command::Assign(late, human("mark"), None)).await;
+    stage.run(person("olga"), AskCommand::Assign(late, human("mark"), None)).await;
     assert_eq!(read(&[inbox("mark")], 300, 10).await, [late]);
-    stage.run(person("mark"), Command::Answer(late, yes())).await;
-    stage.run(Actor::System, Command::Cancel(pooled, None)).await;
+    stage.run(person("mark"), AskCommand::Answer(late, yes())).await;
+    stage.run(Actor::System, AskCommand::Cancel(pooled, None)).await;
     assert_eq!(read(&olga, 300, 10).await, [soon]);
 }

@@ -11,7 +11,7 @@ use kernel::command::NewAsk;
 use kernel::directory::{Format, Hears, NewWebhook};
 use kernel::effect::{Chain, Occasion, Told};
 use kernel::testing::{human, new_ask, yes};
-use kernel::{AskId, Command, Effect, Topic, WebhookId};
+use kernel::{AskCommand, AskId, DirectoryCommand, Effect, Topic, WebhookId};
 use tokio::task::JoinSet;
 
 use super::stage::{Stage, bot, person, spy};
@@ -232,11 +232,11 @@ pub async fn what_has_a_name_waits_once(stage: &Stage) {
 
 pub async fn an_effect_exists_if_its_event_does(stage: &Stage) {
     let id = stage.ask(new_ask()).await;
-    stage.attempt(spy(), Command::Cancel(id, None)).await.unwrap_err();
-    stage.attempt(person("olga"), Command::Ask(Box::new(new_ask()))).await.unwrap_err();
+    stage.attempt(spy(), AskCommand::Cancel(id, None)).await.unwrap_err();
+    stage.attempt(person("olga"), AskCommand::Create(Box::new(new_ask()))).await.unwrap_err();
     assert_eq!(stage.store.backlog().await.unwrap().waiting, 1);
-    stage.run(person("olga"), Command::Answer(id, yes())).await;
-    stage.attempt(bot(), Command::Cancel(id, None)).await.unwrap_err();
+    stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
+    stage.attempt(bot(), AskCommand::Cancel(id, None)).await.unwrap_err();
     let claimed = claim(stage).await;
     assert!(matches!(claimed[0].effect, Effect::Settle { .. }), "ending goes before telling");
     assert!(matches!(claimed[1].effect, Effect::Notify { .. }));
@@ -264,7 +264,7 @@ pub async fn a_clock_gone_back_delays_nothing(stage: &Stage) {
         settle(stage, delivery.id, Settlement::Done).await;
     }
     stage.clock.advance(-3600);
-    stage.run(person("olga"), Command::Answer(id, yes())).await;
+    stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
     assert_eq!(claim(stage).await.len(), 1);
 }
 
@@ -280,7 +280,7 @@ pub async fn endpoint(stage: &Stage) -> WebhookId {
         description: String::new(),
         enabled: true,
     };
-    stage.run(person("olga"), Command::SaveWebhook(new)).await;
+    stage.run(person("olga"), DirectoryCommand::SaveWebhook(new)).await;
     id
 }
 
@@ -326,7 +326,7 @@ pub async fn a_lane_is_claimed_alone(stage: &Stage) {
     let (one, other) = (endpoint(stage).await, endpoint(stage).await);
     let url = Some("https://elsewhere.example/".to_owned());
     let id = stage.ask(NewAsk { callback: url, ..new_ask() }).await;
-    stage.run(person("olga"), Command::Answer(id, yes())).await;
+    stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
     let people = claim(stage).await;
     assert!(people.iter().all(|delivery| delivery.effect.lane() == Effect::PEOPLE));
     assert_eq!(people.len(), 2);

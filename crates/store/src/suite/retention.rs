@@ -7,7 +7,7 @@ use std::time::Duration;
 use kernel::audit::Digest;
 use kernel::command::{NewAsk, Silence};
 use kernel::testing::{new_ask, yes};
-use kernel::{Actor, AskId, Command, ProjectId, Time};
+use kernel::{Actor, AskCommand, AskId, ProjectId, Time};
 use tokio::task::JoinSet;
 
 use super::stage::{Stage, bot, person, spy};
@@ -28,7 +28,7 @@ async fn claim(stage: &Stage) -> Vec<AskId> {
 
 async fn answered(stage: &Stage) -> AskId {
     let id = stage.ask(new_ask()).await;
-    stage.run(person("olga"), Command::Answer(id, yes())).await;
+    stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
     id
 }
 
@@ -41,9 +41,9 @@ pub async fn the_longest_over_comes_first(stage: &Stage) {
     let answered = answered(stage).await;
     stage.clock.advance(10);
     let cancelled = stage.ask(new_ask()).await;
-    stage.run(bot(), Command::Cancel(cancelled, None)).await;
+    stage.run(bot(), AskCommand::Cancel(cancelled, None)).await;
     stage.clock.advance(50);
-    stage.run(Actor::System, Command::Expire(expired)).await;
+    stage.run(Actor::System, AskCommand::Expire(expired)).await;
     assert_eq!(claim_until(stage, begun.plus_seconds(9), 10).await, []);
     assert_eq!(claim_until(stage, begun.plus_seconds(10), 10).await, [answered]);
     stage.clock.advance(30);
@@ -55,9 +55,9 @@ pub async fn the_longest_over_comes_first(stage: &Stage) {
 /// Each project has its own, and nobody looks through those of others for them.
 pub async fn what_is_over_is_found_by_project(stage: &Stage) {
     let own = answered(stage).await;
-    let new = Command::Ask(Box::new(new_ask()));
+    let new = AskCommand::Create(Box::new(new_ask()));
     let other = stage.run(spy(), new).await.ask.unwrap().id;
-    stage.run(person("zoe"), Command::Answer(other, yes())).await;
+    stage.run(person("zoe"), AskCommand::Answer(other, yes())).await;
     let rival: ProjectId = "rival".parse().unwrap();
     let now = stage.now();
     assert_eq!(claim(stage).await, [own]);
@@ -67,11 +67,11 @@ pub async fn what_is_over_is_found_by_project(stage: &Stage) {
 /// Erased asks are not visited again, and what happens to others later changes nothing.
 pub async fn what_is_erased_is_not_over_any_more(stage: &Stage) {
     let (gone, stays) = (answered(stage).await, answered(stage).await);
-    let reason = Command::Revoke(stays, "a mistake".to_owned());
+    let reason = AskCommand::Revoke(stays, "a mistake".to_owned());
     stage.run(Actor::System, reason).await;
-    stage.run(Actor::System, Command::Erase(gone)).await;
+    stage.run(Actor::System, AskCommand::Erase(gone)).await;
     assert_eq!(claim(stage).await, [stays]);
-    stage.run(Actor::System, Command::Erase(stays)).await;
+    stage.run(Actor::System, AskCommand::Erase(stays)).await;
     stage.clock.advance(1000);
     assert_eq!(claim(stage).await, []);
 }

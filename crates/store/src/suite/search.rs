@@ -4,7 +4,7 @@ use kernel::ask::Route;
 use kernel::command::NewAsk;
 use kernel::question::{Body, Kind, Question};
 use kernel::testing::{human, new_ask, yes};
-use kernel::{Actor, AskId, Command};
+use kernel::{Actor, AskCommand, AskId};
 
 use super::stage::{Stage, bot, inbox, person, spy};
 use crate::listing::{Filter, Scope};
@@ -68,10 +68,10 @@ pub async fn everything_that_was_said_is_looked_into(stage: &Stage) {
     let id = stage.ask(about("Deploy?")).await;
     let talk = Question::new("Hello", Some("a greeting".to_owned()), Body::Converse).unwrap();
     let other = stage.ask(NewAsk { question: talk, ..new_ask() }).await;
-    stage.run(bot(), Command::Comment(id, "the customer called".to_owned())).await;
+    stage.run(bot(), AskCommand::Comment(id, "the customer called".to_owned())).await;
     let mut reply = yes();
     reply.comment = Some("because of tuesday".to_owned());
-    stage.run(person("olga"), Command::Answer(id, reply)).await;
+    stage.run(person("olga"), AskCommand::Answer(id, reply)).await;
     for (words, expected) in [
         ("customer", vec![id]),
         ("tuesday deploy", vec![id]),
@@ -86,7 +86,7 @@ pub async fn everything_that_was_said_is_looked_into(stage: &Stage) {
 /// A search is in one's own lists, whatever else has the word, and follows what moves.
 pub async fn a_search_stays_in_its_lists(stage: &Stage) {
     let id = stage.ask(about("Refund Ada?")).await;
-    let foreign = stage.run(spy(), Command::Ask(Box::new(about("Refund Eve?")))).await;
+    let foreign = stage.run(spy(), AskCommand::Create(Box::new(about("Refund Eve?")))).await;
     let foreign = foreign.ask.unwrap().id;
     let pool = NewAsk { route: Route::Pool { group: None }, ..about("Refund the pool?") };
     let pooled = stage.ask(pool).await;
@@ -98,13 +98,13 @@ pub async fn a_search_stays_in_its_lists(stage: &Stage) {
     let directory = stage.store.directory();
     let mark = Scope::inbox(directory.human(&human("mark")).unwrap());
     assert_eq!(found(stage, within(mark.clone())).await, [pooled]);
-    stage.run(person("olga"), Command::Assign(id, human("mark"), None)).await;
+    stage.run(person("olga"), AskCommand::Assign(id, human("mark"), None)).await;
     assert_eq!(found(stage, within(mark)).await, [pooled, id]);
     let spied = Filter { agent: Some("spy".parse().unwrap()), ..Filter::default() };
     assert_eq!(found(stage, Search { filter: spied, ..everywhere("refund") }).await, [foreign]);
     let talks = Filter { kinds: vec![Kind::Converse], ..Filter::default() };
     assert_eq!(found(stage, Search { filter: talks, ..everywhere("refund") }).await, []);
-    stage.run(person("olga"), Command::Answer(pooled, yes())).await;
+    stage.run(person("olga"), AskCommand::Answer(pooled, yes())).await;
     let open = |open| Search { open: Some(open), ..everywhere("refund") };
     assert_eq!(found(stage, open(true)).await, [foreign, id]);
     assert_eq!(found(stage, open(false)).await, [pooled]);
@@ -122,7 +122,7 @@ pub async fn the_newest_are_found(stage: &Stage) {
     assert_eq!(found(stage, Search { limit: 3, ..everywhere("appro") }).await, made[..3]);
     // Many have the word, one of them is over.
     let over = made.last().copied().unwrap();
-    stage.run(Actor::System, Command::Cancel(over, None)).await;
+    stage.run(Actor::System, AskCommand::Cancel(over, None)).await;
     let open = |open| Search { open: Some(open), ..everywhere("approve") };
     assert_eq!(found(stage, open(false)).await, [over]);
     assert_eq!(found(stage, open(true)).await, made[..FOUND]);
@@ -133,8 +133,8 @@ pub async fn what_was_erased_is_not_found(stage: &Stage) {
     let id = stage.ask(about("Refund Ada?")).await;
     let other = stage.ask(about("Refund Bob?")).await;
     assert_eq!(found(stage, everywhere("refund")).await, [other, id]);
-    stage.run(Actor::System, Command::Cancel(id, None)).await;
-    stage.run(Actor::System, Command::Erase(id)).await;
+    stage.run(Actor::System, AskCommand::Cancel(id, None)).await;
+    stage.run(Actor::System, AskCommand::Erase(id)).await;
     let before: Vec<AskId> =
         stage.store.search(everywhere("ada")).await.unwrap().iter().map(|ask| ask.id).collect();
     assert_eq!(before, []);

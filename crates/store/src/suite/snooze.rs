@@ -1,4 +1,4 @@
-//! What people hide from themselves for a while, and who looks at what.
+//! What people hide from themselves for a while, and who views what.
 
 use kernel::testing::{human, new_ask};
 
@@ -45,25 +45,25 @@ pub async fn so_many_can_be_snoozed_and_no_more(stage: &Stage) {
     assert_eq!(stage.store.snoozed(human("olga"), stage.now()).await.unwrap().len(), MOST_SNOOZED);
 }
 
-pub async fn who_looks_is_known_for_a_while(stage: &Stage) {
+pub async fn who_views_is_known_for_a_while(stage: &Stage) {
     let (one, two) = (stage.ask(new_ask()).await, stage.ask(new_ask()).await);
-    let look = async |ask, name: &str, seconds: Option<u64>| {
+    let view = async |ask, name: &str, seconds: Option<u64>| {
         let until = seconds.map(|seconds| stage.now().plus_seconds(seconds));
-        stage.store.look(ask, human(name), until).await.unwrap();
+        stage.store.view(ask, human(name), until).await.unwrap();
     };
-    let lookers = async || stage.store.lookers(vec![one, two], stage.now()).await.unwrap();
-    assert_eq!(lookers().await, []);
-    look(one, "mark", Some(60)).await;
-    look(one, "olga", Some(30)).await;
-    look(two, "nina", Some(60)).await;
-    assert_eq!(lookers().await.len(), 3);
-    look(two, "nina", None).await;
-    assert_eq!(lookers().await, [(one, human("mark")), (one, human("olga"))]);
+    let viewers = async || stage.store.viewers(vec![one, two], stage.now()).await.unwrap();
+    assert_eq!(viewers().await, []);
+    view(one, "mark", Some(60)).await;
+    view(one, "olga", Some(30)).await;
+    view(two, "nina", Some(60)).await;
+    assert_eq!(viewers().await.len(), 3);
+    view(two, "nina", None).await;
+    assert_eq!(viewers().await, [(one, human("mark")), (one, human("olga"))]);
     stage.clock.advance(30);
-    assert_eq!(lookers().await, [(one, human("mark"))]);
-    look(one, "mark", Some(60)).await;
+    assert_eq!(viewers().await, [(one, human("mark"))]);
+    view(one, "mark", Some(60)).await;
     stage.clock.advance(59);
-    assert_eq!(lookers().await, [(one, human("mark"))], "whoever goes on looking stays");
+    assert_eq!(viewers().await, [(one, human("mark"))], "whoever goes on looking stays");
     stage.clock.advance(1);
-    assert_eq!(lookers().await, []);
+    assert_eq!(viewers().await, []);
 }

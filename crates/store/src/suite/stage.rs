@@ -10,7 +10,7 @@ use kernel::ask::Phase;
 use kernel::audit::{Digest, Salts};
 use kernel::command::NewAsk;
 use kernel::testing::{everyone, human};
-use kernel::{Ask, AskId, Command, Envelope, KeyId, Refusal, Time};
+use kernel::{Ask, AskCommand, AskId, Command, Envelope, KeyId, Refusal, Time};
 use ulid::Ulid;
 
 use crate::listing::{Filter, List, Order, Page, Scope};
@@ -92,19 +92,28 @@ impl Stage {
         Ulid::from_parts(self.now().millis().try_into().unwrap(), n.into())
     }
 
-    pub fn envelope(&self, actor: Actor, command: Command) -> Envelope {
+    pub fn envelope(&self, actor: Actor, command: impl Into<Command>) -> Envelope {
         let fresh = self.draw();
         let seed = Digest::of(&fresh.to_bytes()).0;
         let shown = kernel::ask::Shown::Nothing;
-        Envelope { actor, fresh, salts: Salts::new(seed), expected: None, shown, command }
+        let salts = Salts::new(seed);
+        Envelope {
+            actor,
+            fresh,
+            salts,
+            expected: None,
+            shown,
+            sender: None,
+            command: command.into(),
+        }
     }
 
-    pub fn job(&self, actor: Actor, command: Command) -> Job {
+    pub fn job(&self, actor: Actor, command: impl Into<Command>) -> Job {
         Job { envelope: self.envelope(actor, command), idempotency: None, uses: None }
     }
 
     /// A job that may be repeated: the same `text` is the same request.
-    pub fn keyed(&self, actor: Actor, command: Command, key: &str, text: &str) -> Job {
+    pub fn keyed(&self, actor: Actor, command: impl Into<Command>, key: &str, text: &str) -> Job {
         let scope = match &actor {
             Actor::Agent { id, .. } => id.to_string(),
             Actor::Human { id, .. } => id.to_string(),
@@ -120,22 +129,22 @@ impl Stage {
     }
 
     /// The same under a key by which the ask is found for ever.
-    pub fn named(&self, actor: Actor, command: Command, key: &str, text: &str) -> Job {
+    pub fn named(&self, actor: Actor, command: impl Into<Command>, key: &str, text: &str) -> Job {
         let mut job = self.keyed(actor, command, key, text);
         job.idempotency.as_mut().unwrap().lasting = true;
         job
     }
 
-    pub async fn attempt(&self, actor: Actor, command: Command) -> Result<Outcome> {
+    pub async fn attempt(&self, actor: Actor, command: impl Into<Command>) -> Result<Outcome> {
         self.store.transact(self.job(actor, command)).await
     }
 
-    pub async fn run(&self, actor: Actor, command: Command) -> Outcome {
+    pub async fn run(&self, actor: Actor, command: impl Into<Command>) -> Outcome {
         self.attempt(actor, command).await.unwrap()
     }
 
     pub async fn ask(&self, new: NewAsk) -> AskId {
-        self.run(bot(), Command::Ask(Box::new(new))).await.ask.unwrap().id
+        self.run(bot(), AskCommand::Create(Box::new(new))).await.ask.unwrap().id
     }
 
     pub async fn seen(&self, id: AskId) -> Ask {

@@ -1,7 +1,7 @@
 //! Streams: what happened to the asks of agents, resumed exactly.
 
 use kernel::testing::{new_ask, yes};
-use kernel::{AgentId, AskId, Command, Subject};
+use kernel::{AgentId, AskCommand, AskId, Subject};
 
 use super::stage::{Stage, bot, person, spy};
 use crate::Change;
@@ -11,7 +11,7 @@ fn named(name: &str) -> AgentId {
 }
 
 async fn ask(stage: &Stage, actor: kernel::Actor) -> AskId {
-    stage.run(actor, Command::Ask(Box::new(new_ask()))).await.ask.unwrap().id
+    stage.run(actor, AskCommand::Create(Box::new(new_ask()))).await.ask.unwrap().id
 }
 
 /// Everything a stream has after a position, read in pages.
@@ -39,10 +39,10 @@ async fn expected(stage: &Stage, asks: &[AskId], after: u64) -> Vec<Change> {
 pub async fn a_stream_has_all_of_an_agent_and_nothing_else(stage: &Stage) {
     let mine = [ask(stage, bot()).await, ask(stage, bot()).await];
     let theirs = ask(stage, spy()).await;
-    stage.run(person("olga"), Command::Open(mine[0])).await;
-    stage.run(spy(), Command::Cancel(theirs, None)).await;
-    stage.run(person("olga"), Command::Answer(mine[0], yes())).await;
-    stage.run(bot(), Command::Cancel(mine[1], None)).await;
+    stage.run(person("olga"), AskCommand::Open(mine[0])).await;
+    stage.run(spy(), AskCommand::Cancel(theirs, None)).await;
+    stage.run(person("olga"), AskCommand::Answer(mine[0], yes())).await;
+    stage.run(bot(), AskCommand::Cancel(mine[1], None)).await;
     let told = all(stage, &[named("bot")], 0, 100).await;
     assert_eq!(told, expected(stage, &mine, 0).await);
     let names: Vec<&str> = told.iter().map(|change| change.what.as_str()).collect();
@@ -59,7 +59,7 @@ pub async fn a_stream_goes_on_where_it_was_left(stage: &Stage) {
     for _ in 0..4 {
         let id = ask(stage, bot()).await;
         ask(stage, spy()).await;
-        stage.run(person("olga"), Command::Open(id)).await;
+        stage.run(person("olga"), AskCommand::Open(id)).await;
     }
     let whole = all(stage, &[named("bot")], 0, 1000).await;
     assert_eq!(whole.len(), 8);
@@ -77,7 +77,7 @@ pub async fn a_stream_of_several_agents_is_merged(stage: &Stage) {
         asks.push(ask(stage, bot()).await);
         asks.push(ask(stage, spy()).await);
     }
-    stage.run(bot(), Command::Cancel(asks[0], None)).await;
+    stage.run(bot(), AskCommand::Cancel(asks[0], None)).await;
     let both = [named("spy"), named("bot")];
     let whole = expected(stage, &asks, 0).await;
     assert_eq!(whole.len(), 11);
@@ -90,7 +90,7 @@ pub async fn a_stream_misses_nothing_while_others_write(stage: &Stage) {
     let mut writers = tokio::task::JoinSet::new();
     for n in 0..60 {
         let actor = if n % 2 == 0 { bot() } else { spy() };
-        let job = stage.job(actor, Command::Ask(Box::new(new_ask())));
+        let job = stage.job(actor, AskCommand::Create(Box::new(new_ask())));
         let store = std::sync::Arc::clone(&stage.store);
         writers.spawn(async move { store.transact(job).await.unwrap() });
     }
@@ -109,8 +109,8 @@ pub async fn a_stream_misses_nothing_while_others_write(stage: &Stage) {
 pub async fn the_history_of_an_ask_has_its_positions(stage: &Stage) {
     let id = ask(stage, bot()).await;
     ask(stage, bot()).await;
-    stage.run(person("olga"), Command::Open(id)).await;
-    stage.run(person("olga"), Command::Answer(id, yes())).await;
+    stage.run(person("olga"), AskCommand::Open(id)).await;
+    stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
     let whole = expected(stage, &[id], 0).await;
     assert_eq!(stage.store.history(id, 0, 100).await.unwrap(), whole);
     assert_eq!(stage.store.history(id, 1, 1).await.unwrap(), whole[1..2]);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use kernel::directory::{NewHuman, Profile};
 use kernel::task::{Contract, Duty, Given, Handover, NewEntry, NewTask, Party, State, TaskCommand};
 use kernel::testing::human;
-use kernel::{Actor, AgentId, Command, EntryId, ProjectId, Subject, TaskId};
+use kernel::{Actor, AgentId, Command, DirectoryCommand, EntryId, ProjectId, Subject, TaskId};
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -238,7 +238,7 @@ pub async fn the_ledgers_of_the_organisation_are_known(stage: &Stage) {
         groups: [].into(),
         skills: [].into(),
     };
-    stage.run(Actor::System, Command::SaveHuman(head)).await;
+    stage.run(Actor::System, DirectoryCommand::SaveHuman(head)).await;
     for scope in ["org:legal", "org:all", "org:legal"] {
         for key in ["a", "b"] {
             let scope = scope.parse().unwrap();

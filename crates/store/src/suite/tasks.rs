@@ -11,8 +11,8 @@ use kernel::task::{
 };
 use kernel::testing::{human, yes};
 use kernel::{
-    Actor, ArtifactId, AskId, Command, Effect, Entity, EntryId, Refusal, ReviewId, Subject, Task,
-    TaskId, evolve,
+    Actor, ArtifactId, AskCommand, AskId, Command, Effect, Entity, EntryId, Refusal, ReviewId,
+    Subject, Task, TaskId, evolve,
 };
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -107,7 +107,7 @@ pub async fn story(stage: &Stage) -> (TaskId, ArtifactId) {
     let id = begun(stage).await;
     stage.run(person("olga"), amend(id, "Leave out January.")).await;
     let checkpoint = stage.run(bot(), raise(id)).await.ask.unwrap().id;
-    stage.run(person("olga"), Command::Answer(checkpoint, yes())).await;
+    stage.run(person("olga"), AskCommand::Answer(checkpoint, yes())).await;
     stage.run(bot(), commit(id, "first")).await;
     stage.run(person("olga"), review(id, Verdict::ChangesRequested)).await;
     let made = stage.run(bot(), commit(id, "second")).await.artifact.unwrap().id;
@@ -211,7 +211,7 @@ pub async fn an_answered_checkpoint_moves_its_task(stage: &Stage) {
     let checkpoint = raised.ask.unwrap();
     assert_eq!(raised.task.unwrap().state, State::Blocked);
     let before = stage.store.last_position().await.unwrap();
-    let outcome = stage.run(person("olga"), Command::Answer(checkpoint.id, yes())).await;
+    let outcome = stage.run(person("olga"), AskCommand::Answer(checkpoint.id, yes())).await;
     let task = outcome.task.unwrap();
     assert_eq!((task.id, task.state), (id, State::InProgress));
     assert_eq!(outcome.place, Some((id, task.head.seq)));
@@ -231,7 +231,7 @@ pub async fn of_an_answer_and_a_cancellation_one_wins(stage: &Stage) {
     for _ in 0..5 {
         let id = begun(stage).await;
         let ask = stage.run(bot(), raise(id)).await.ask.unwrap().id;
-        let answer = stage.job(person("olga"), Command::Answer(ask, yes()));
+        let answer = stage.job(person("olga"), AskCommand::Answer(ask, yes()));
         let cancel = stage.job(person("olga"), of(TaskCommand::Cancel(id, None)));
         let outcomes = at_once(stage, vec![answer, cancel]).await;
         let task = seen(stage, id).await;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use kernel::ask::DefaultAction;
 use kernel::command::{NewAsk, Silence};
 use kernel::testing::{human, new_ask, yes};
-use kernel::{Actor, AskId, Command, Refusal};
+use kernel::{Actor, AskCommand, AskId, Refusal};
 use tokio::task::JoinSet;
 
 use super::stage::{Stage, bot, person, refusal};
@@ -51,7 +51,7 @@ pub async fn next_due_is_the_earliest(stage: &Stage) {
 pub async fn extending_moves_the_wake_up(stage: &Stage) {
     let id = expiring(stage, 10).await;
     let until = stage.now().plus_seconds(100);
-    stage.run(bot(), Command::Extend(id, until)).await;
+    stage.run(bot(), AskCommand::Extend(id, until)).await;
     assert_eq!(stage.store.next_due().await.unwrap(), Some(until));
     stage.clock.advance(50);
     assert_eq!(due(stage).await, []);
@@ -62,14 +62,14 @@ pub async fn extending_moves_the_wake_up(stage: &Stage) {
 pub async fn what_is_over_wakes_nobody(stage: &Stage) {
     let (answered, cancelled, expired) =
         (expiring(stage, 10).await, expiring(stage, 10).await, expiring(stage, 10).await);
-    stage.run(person("olga"), Command::Answer(answered, yes())).await;
-    stage.run(bot(), Command::Cancel(cancelled, None)).await;
+    stage.run(person("olga"), AskCommand::Answer(answered, yes())).await;
+    stage.run(bot(), AskCommand::Cancel(cancelled, None)).await;
     stage.clock.advance(10);
     assert_eq!(due(stage).await, [expired]);
-    stage.run(Actor::System, Command::Expire(expired)).await;
+    stage.run(Actor::System, AskCommand::Expire(expired)).await;
     assert_eq!(due(stage).await, []);
     assert_eq!(stage.store.next_due().await.unwrap(), None);
-    let again = stage.attempt(Actor::System, Command::Expire(expired)).await;
+    let again = stage.attempt(Actor::System, AskCommand::Expire(expired)).await;
     assert_eq!(refusal(again), Refusal::NotDue);
 }
 
@@ -79,7 +79,7 @@ pub async fn a_held_answer_wakes_and_the_deadline_waits(stage: &Stage) {
     let olga = || Actor::Human { id: human("olga"), via, assurance };
     let (sent, undone) = (expiring(stage, 3).await, expiring(stage, 3).await);
     for id in [sent, undone] {
-        let held = stage.run(olga(), Command::HoldAnswer(id, yes())).await.ask.unwrap();
+        let held = stage.run(olga(), AskCommand::HoldAnswer(id, yes())).await.ask.unwrap();
         assert_eq!(stage.store.ask(id).await.unwrap().as_deref(), Some(&held));
         assert!(held.is_open() && held.held_by() == Some(&human("olga")));
     }
@@ -87,18 +87,18 @@ pub async fn a_held_answer_wakes_and_the_deadline_waits(stage: &Stage) {
     assert_eq!(stage.store.next_due().await.unwrap(), Some(stage.now().plus_seconds(3)));
     stage.clock.advance(2);
     assert_eq!(due(stage).await, []);
-    stage.run(olga(), Command::UndoAnswer(undone)).await;
+    stage.run(olga(), AskCommand::UndoAnswer(undone)).await;
     stage.clock.advance(1);
     let mut both = due(stage).await;
     both.sort();
     assert_eq!(both, [sent, undone], "one takes effect, the other expires");
-    stage.run(Actor::System, Command::Expire(undone)).await;
+    stage.run(Actor::System, AskCommand::Expire(undone)).await;
     assert_eq!(due(stage).await, [sent]);
-    let committed = stage.run(Actor::System, Command::CommitHeld(sent)).await.ask.unwrap();
+    let committed = stage.run(Actor::System, AskCommand::CommitHeld(sent)).await.ask.unwrap();
     assert_eq!(committed.phase(), kernel::Phase::Completed);
     assert_eq!(stage.store.ask(sent).await.unwrap().as_deref(), Some(&committed));
     assert_eq!(stage.store.next_due().await.unwrap(), None);
-    let again = stage.attempt(Actor::System, Command::CommitHeld(sent)).await;
+    let again = stage.attempt(Actor::System, AskCommand::CommitHeld(sent)).await;
     assert_eq!(refusal(again), Refusal::NotDue);
 }
 
@@ -116,7 +116,7 @@ pub async fn reminders_then_deadline(stage: &Stage) {
     assert_eq!(stage.store.next_due().await.unwrap(), Some(reminder));
     stage.clock.advance(10);
     assert_eq!(due(stage).await, [id]);
-    stage.run(Actor::System, Command::Remind(id)).await;
+    stage.run(Actor::System, AskCommand::Remind(id)).await;
     assert_eq!(due(stage).await, []);
     assert_eq!(stage.store.next_due().await.unwrap(), Some(deadline));
 }
@@ -132,8 +132,8 @@ pub async fn a_claimed_wake_up_is_left_to_who_claimed_it(stage: &Stage) {
     assert_eq!(claim(stage, 10).await, []);
     let again = stage.now().plus_seconds(30);
     assert_eq!(stage.store.next_due().await.unwrap(), Some(again), "when the claims end");
-    stage.run(Actor::System, Command::Expire(first)).await;
-    stage.run(Actor::System, Command::Expire(second)).await;
+    stage.run(Actor::System, AskCommand::Expire(first)).await;
+    stage.run(Actor::System, AskCommand::Expire(second)).await;
     assert_eq!(stage.store.next_due().await.unwrap(), None);
 }
 
@@ -155,9 +155,9 @@ pub async fn what_moves_a_wake_up_ends_its_claim(stage: &Stage) {
     let id = stage.ask(NewAsk { reminders, ..new_ask() }).await;
     stage.clock.advance(10);
     assert_eq!(claim(stage, 10).await, [id]);
-    stage.run(person("olga"), Command::Open(id)).await;
+    stage.run(person("olga"), AskCommand::Open(id)).await;
     assert_eq!(claim(stage, 10).await, [], "looking at it moves nothing");
-    stage.run(Actor::System, Command::Remind(id)).await;
+    stage.run(Actor::System, AskCommand::Remind(id)).await;
     stage.clock.advance(2);
     assert_eq!(claim(stage, 10).await, [id], "the next one is not claimed");
 }
@@ -184,7 +184,7 @@ pub async fn two_who_fire_one_ask_fire_it_once(stage: &Stage) {
     stage.clock.advance(10);
     let mut workers = JoinSet::new();
     for _ in 0..8 {
-        let job = stage.job(Actor::System, Command::Expire(id));
+        let job = stage.job(Actor::System, AskCommand::Expire(id));
         let store = Arc::clone(&stage.store);
         workers.spawn(async move { store.transact(job).await });
     }

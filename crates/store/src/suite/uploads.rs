@@ -3,7 +3,7 @@
 use kernel::audit::Digest;
 use kernel::task::{Held, Party};
 use kernel::testing::{human, new_ask};
-use kernel::{Command, Refusal, Time, UploadId};
+use kernel::{AskCommand, Refusal, Time, UploadId};
 
 use super::stage::{Stage, bot, person, refusal};
 use crate::{Job, MOST_UPLOADS, Outcome, Piece, Result, Upload};
@@ -35,8 +35,8 @@ async fn size(stage: &Stage, id: UploadId) -> Option<u64> {
     stage.store.upload(id).await.unwrap().map(|upload| upload.size)
 }
 
-fn ask() -> Command {
-    Command::Ask(Box::new(new_ask()))
+fn ask() -> AskCommand {
+    AskCommand::Create(Box::new(new_ask()))
 }
 
 /// Makes something of an upload.

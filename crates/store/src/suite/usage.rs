@@ -2,7 +2,7 @@
 
 use kernel::quota::{Account, Metric, resets_at};
 use kernel::testing::yes;
-use kernel::{Actor, Command};
+use kernel::{Actor, AskCommand};
 use ulid::Ulid;
 
 use super::stage::{Stage, bot, person};
@@ -28,11 +28,11 @@ pub async fn open_requests_are_counted(stage: &Stage) {
     let first = stage.ask(kernel::testing::new_ask()).await;
     let second = stage.ask(kernel::testing::new_ask()).await;
     assert_eq!(used(stage, Metric::OpenAsks).await, [2, 2, 2]);
-    stage.run(person("olga"), Command::Open(first)).await;
+    stage.run(person("olga"), AskCommand::Open(first)).await;
     assert_eq!(used(stage, Metric::OpenAsks).await, [2, 2, 2], "looking closes nothing");
-    stage.run(person("olga"), Command::Answer(first, yes())).await;
+    stage.run(person("olga"), AskCommand::Answer(first, yes())).await;
     assert_eq!(used(stage, Metric::OpenAsks).await, [1, 1, 1]);
-    stage.run(bot(), Command::Cancel(second, None)).await;
+    stage.run(bot(), AskCommand::Cancel(second, None)).await;
     assert_eq!(used(stage, Metric::OpenAsks).await, [0, 0, 0]);
 }
 
@@ -44,8 +44,8 @@ pub async fn bytes_of_requests_are_counted(stage: &Stage) {
     let [agent, project, person] = used(stage, Metric::StoredBytes).await[..] else { panic!() };
     assert!((10_000..20_000).contains(&agent), "{agent}");
     assert_eq!((project, person), (agent, 0));
-    stage.run(self::person("olga"), Command::Answer(id, yes())).await;
-    stage.run(Actor::System, Command::Erase(id)).await;
+    stage.run(self::person("olga"), AskCommand::Answer(id, yes())).await;
+    stage.run(Actor::System, AskCommand::Erase(id)).await;
     let after = used(stage, Metric::StoredBytes).await[0];
     assert!(after < 5_000, "{after}");
 }

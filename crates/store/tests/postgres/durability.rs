@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kernel::Command;
+use kernel::AskCommand;
 use kernel::command::{NewAsk, Silence};
 use kernel::testing::new_ask;
 use store::postgres::Postgres;
@@ -102,7 +102,7 @@ async fn a_transaction_that_would_not_be_durable_is_not_made() {
     raw.client.batch_execute(weaken).await.unwrap();
     let mut refused = None;
     for _ in 0..64 {
-        let job = stage.job(bot(), Command::Ask(Box::new(new_ask())));
+        let job = stage.job(bot(), AskCommand::Create(Box::new(new_ask())));
         if let Err(error) = stage.store.transact(job).await {
             refused = Some(sources(&error));
             break;

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use kernel::audit::Why;
 use kernel::testing::{new_ask, yes};
-use kernel::{AskId, Command, Effect, Subject, audit::Verifier};
+use kernel::{AskCommand, AskId, Effect, Subject, audit::Verifier};
 use store::postgres::{Options, Postgres};
 use store::suite::stage::{bot, person};
 use store::suite::{Hands, Stage};
-use store::{Backlog, Clock, Job, Outbox, Store, StoreError};
+use store::{Asks, AuditFeed, Backlog, Clock, Job, Outbox, Store, StoreError};
 
 use super::proxy::{Line, Proxy};
 use super::support::{Database, Raw, hasty, missing, shared, soon, with};
@@ -18,7 +18,7 @@ use super::support::{Database, Raw, hasty, missing, shared, soon, with};
 const BOUND: Duration = Duration::from_secs(4);
 
 fn new_job(stage: &Stage) -> Job {
-    stage.job(bot(), Command::Ask(Box::new(new_ask())))
+    stage.job(bot(), AskCommand::Create(Box::new(new_ask())))
 }
 
 async fn execute(raw: &Raw, sql: &str) {
@@ -67,11 +67,12 @@ async fn a_database_that_was_away_is_used_again() {
     for line in [Line::Cut, Line::Stuck] {
         proxy.set(line);
         is_away(&stage, id).await;
-        let meanwhile = other.run(bot(), Command::Ask(Box::new(new_ask()))).await.ask.unwrap();
+        let meanwhile =
+            other.run(bot(), AskCommand::Create(Box::new(new_ask()))).await.ask.unwrap();
         proxy.set(Line::Up);
         soon("it answers again", async || stage.store.ping().await.is_ok()).await;
         let after = stage.ask(new_ask()).await;
-        stage.run(person("olga"), Command::Open(after)).await;
+        stage.run(person("olga"), AskCommand::Open(after)).await;
         let mut heard = Vec::new();
         while !heard.contains(&Subject::Ask(after)) {
             let news = tokio::time::timeout(Duration::from_secs(20), feed.recv()).await;
@@ -115,13 +116,13 @@ async fn a_statement_that_takes_too_long_is_given_up() {
     let raw = database.raw().await;
     execute(&raw, "BEGIN; SELECT * FROM ask FOR UPDATE").await;
     let begun = Instant::now();
-    let stuck = hasty.transact(stage.job(person("olga"), Command::Answer(id, yes()))).await;
+    let stuck = hasty.transact(stage.job(person("olga"), AskCommand::Answer(id, yes()))).await;
     assert!(matches!(stuck, Err(StoreError::Unavailable(_))), "{stuck:?}");
     assert!(begun.elapsed() < BOUND, "{:?}", begun.elapsed());
     assert!(hasty.ask(id).await.unwrap().unwrap().is_open(), "others are not in its way");
     hasty.transact(new_job(&stage)).await.unwrap();
     execute(&raw, "ROLLBACK").await;
-    hasty.transact(stage.job(person("olga"), Command::Answer(id, yes()))).await.unwrap();
+    hasty.transact(stage.job(person("olga"), AskCommand::Answer(id, yes()))).await.unwrap();
 }
 
 #[tokio::test]
@@ -164,7 +165,7 @@ async fn a_damaged_ask_fails_alone() {
     let mut together = tokio::task::JoinSet::new();
     for named in [Some(bad), None, Some(stale), None, None] {
         let job = match named {
-            Some(id) => stage.job(person("olga"), Command::Open(id)),
+            Some(id) => stage.job(person("olga"), AskCommand::Open(id)),
             None => new_job(&stage),
         };
         let store = shared(&stage);
@@ -237,7 +238,7 @@ async fn what_has_no_position_yet_stands_behind_what_has() {
     // As whoever gives out positions does.
     execute(&raw, "SELECT pg_advisory_lock(7165074649429406323)").await;
     let id = stage.ask(new_ask()).await;
-    stage.run(person("olga"), Command::Answer(id, yes())).await;
+    stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
     let checking = Postgres::open_to_check(&database.url, Options::default()).await.unwrap();
     let positions = async || {
         let chains = checking.chains(None, 1000).await.unwrap().chains;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use kernel::command::{NewAsk, Silence};
 use kernel::directory::NewProject;
 use kernel::testing::{new_ask, yes};
-use kernel::{Actor, AskId, Command, Effect, Refusal, Subject};
+use kernel::{Actor, AskCommand, AskId, DirectoryCommand, Effect, Refusal, Subject};
 use store::suite::blocks::next_block;
 use store::suite::stage::{acme, bot, person};
 use store::suite::{Hands, Stage};
@@ -25,8 +25,8 @@ async fn two(database: &Database) -> (Stage, Stage) {
     (one, other)
 }
 
-fn project(name: &str) -> Command {
-    Command::SaveProject(NewProject::plain(name.parse().unwrap()))
+fn project(name: &str) -> DirectoryCommand {
+    DirectoryCommand::SaveProject(NewProject::plain(name.parse().unwrap()))
 }
 
 /// The next `n` changes a node tells of, within bounds.
@@ -52,7 +52,7 @@ async fn a_node_sees_what_another_did() {
     assert!(other.ids(acme(), &kernel::ask::Phase::OPEN).await.contains(&id));
     let asked = hear(&mut feed, 1).await;
     assert_eq!((&asked[0].subject, asked[0].what.as_str()), (&Subject::Ask(id), "asked"));
-    other.run(person("olga"), Command::Answer(id, yes())).await;
+    other.run(person("olga"), AskCommand::Answer(id, yes())).await;
     assert_eq!(one.seen(id).await, other.seen(id).await);
     assert_eq!(hear(&mut feed, 1).await[0].what, "answered", "its own, too");
 }
@@ -121,7 +121,7 @@ async fn of_fifty_answers_through_two_nodes_one_wins() {
     let id = one.ask(new_ask()).await;
     let mut answering = JoinSet::new();
     for n in 0..50 {
-        let job = one.job(person("olga"), Command::Answer(id, yes()));
+        let job = one.job(person("olga"), AskCommand::Answer(id, yes()));
         let store = shared(if n % 2 == 0 { &one } else { &other });
         answering.spawn(async move { store.transact(job).await });
     }
@@ -154,7 +154,7 @@ async fn four_nodes_start_at_once() {
         .collect();
     nodes[0].cast().await;
     let id = nodes[1].ask(new_ask()).await;
-    nodes[2].run(person("olga"), Command::Answer(id, yes())).await;
+    nodes[2].run(person("olga"), AskCommand::Answer(id, yes())).await;
     assert!(!nodes[3].seen(id).await.is_open());
 }
 
@@ -170,10 +170,10 @@ async fn the_feed_is_the_same_everywhere_and_skips_nothing() {
     let mut feeds = [one.store.feed(), other.store.feed()];
     let mut writing = JoinSet::new();
     for n in 0..ASKS {
-        let job = one.job(bot(), Command::Ask(Box::new(new_ask())));
+        let job = one.job(bot(), AskCommand::Create(Box::new(new_ask())));
         let store = shared(if n % 2 == 0 { &one } else { &other });
         let answer =
-            one.job(person("olga"), Command::Answer(AskId::new(job.envelope.fresh), yes()));
+            one.job(person("olga"), AskCommand::Answer(AskId::new(job.envelope.fresh), yes()));
         let elsewhere = shared(if n % 3 == 0 { &one } else { &other });
         writing.spawn(async move {
             store.transact(job).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kernel::Command;
+use kernel::AskCommand;
 use kernel::testing::{new_ask, yes};
 use store::postgres::{Options, Postgres};
 use store::suite::Hands;
@@ -57,8 +57,8 @@ async fn a_restart_keeps_everything() {
     let database = Database::new().await;
     let stage = database.stage().await;
     let id = stage.ask(new_ask()).await;
-    stage.run(person("olga"), Command::Answer(id, yes())).await;
-    let keyed = stage.keyed(bot(), Command::Ask(Box::new(new_ask())), "k", "a");
+    stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
+    let keyed = stage.keyed(bot(), AskCommand::Create(Box::new(new_ask())), "k", "a");
     let made = stage.store.transact(keyed).await.unwrap().ask.unwrap();
     let before = (
         stage.seen(id).await,
@@ -76,7 +76,7 @@ async fn a_restart_keeps_everything() {
         stage.store.directory().humans().count(),
     );
     assert_eq!(before, after);
-    let replayed = stage.keyed(bot(), Command::Ask(Box::new(new_ask())), "k", "a");
+    let replayed = stage.keyed(bot(), AskCommand::Create(Box::new(new_ask())), "k", "a");
     let replayed = stage.store.transact(replayed).await.unwrap();
     assert_eq!((replayed.replayed, replayed.ask.unwrap().id), (true, made.id));
 }
@@ -90,7 +90,7 @@ async fn the_database_has_the_time() {
     let database = Database::new().await;
     let stage = database.stage().await;
     let node = Postgres::open(&database.url, Options::default()).await.unwrap();
-    let job = stage.job(bot(), Command::Ask(Box::new(new_ask())));
+    let job = stage.job(bot(), AskCommand::Create(Box::new(new_ask())));
     let at = node.transact(job).await.unwrap().at.millis();
     let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
     let now: i64 = database.raw().await.client.query_one(sql, &[]).await.unwrap().get(0);

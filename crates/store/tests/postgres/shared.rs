@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kernel::audit::Digest;
-use store::Store;
+use store::FileHolders;
 use store::postgres::{Options, Postgres};
 use store::suite::Hands;
 use tokio::task::JoinSet;

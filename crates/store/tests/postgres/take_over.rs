@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use kernel::audit::Digest;
 use kernel::command::{NewAsk, Silence};
 use kernel::insight::Whose;
 use kernel::testing::{new_ask, yes};
-use kernel::{AskId, Command, Effect, Phase, Time};
+use kernel::{AskCommand, AskId, Effect, HumanId, Phase, Time};
 use store::outbox::{LogQuery, Standing};
 use store::postgres::{Occupied, Postgres};
 use store::sqlite::{Locked, Sqlite};
@@ -18,9 +19,19 @@ use store::suite::outbox::{endpoint, settle_as};
 use store::suite::stage::{acme, bot, person};
 use store::suite::tasks::{amend, begun, ledger, raise, story};
 use store::suite::{Hands, Stage};
-use store::{Clock, Store, StoreError, TaskList};
+use store::{Clock, Code, Device, SideKind, SideRow, SideRows, Store, StoreError, TaskList};
 
-use super::support::{Database, missing};
+use super::support::{Database, missing, soon};
+
+const SIDE: [SideKind; 7] = [
+    SideKind::Anchor,
+    SideKind::Code,
+    SideKind::Device,
+    SideKind::Draft,
+    SideKind::Secret,
+    SideKind::Snooze,
+    SideKind::DeviceNotified,
+];
 
 fn file(folder: &Path) -> PathBuf {
     folder.join("store.db")
@@ -54,10 +65,44 @@ async fn shown(store: &dyn Store, asks: &[AskId]) -> impl PartialEq + std::fmt::
         store.blocks(0, 100).await.unwrap(),
         (store.list(list).await.unwrap(), store.backlog().await.unwrap()),
         (store.next_due().await.unwrap(), directory),
+        side(store).await,
         told(store).await,
         tasks(store).await,
         store.counts(everything(vec![Whose::All])).await.unwrap(),
     )
+}
+
+/// Every row of the side table.
+async fn side(store: &dyn Store) -> Vec<SideRow> {
+    let mut rows = Vec::new();
+    for kind in SIDE {
+        let found = store.side(kind, SideRows::Prefix(String::new())).await.unwrap();
+        assert!(!found.is_empty(), "{kind:?}");
+        rows.extend(found);
+    }
+    rows
+}
+
+/// Keeps something of every kind.
+async fn fill_side(stage: &Stage, ask: AskId) {
+    let (store, until) = (&stage.store, stage.now().plus_seconds(600));
+    let (olga, name): (HumanId, Digest) = ("olga".parse().unwrap(), Digest([7; 32]));
+    store.anchor(3).await.unwrap();
+    let code =
+        Code { human: olga.clone(), means: name, hash: Digest::of(b"123456"), expires_at: until };
+    store.put_code(code).await.unwrap();
+    let device = Device {
+        name,
+        human: olga.clone(),
+        key: None,
+        made_at: stage.now(),
+        closed: b"closed\xff".to_vec(),
+    };
+    assert!(store.put_device(device).await.unwrap());
+    assert!(store.note_told(ask, name).await.unwrap());
+    assert!(store.put_draft(ask, b"begun\xff".to_vec()).await.unwrap());
+    store.put_secret(ask, name, b"secret\xff".to_vec()).await.unwrap();
+    assert!(store.snooze(olga, ask, Some(until)).await.unwrap());
 }
 
 /// Tasks and what belongs to them.
@@ -107,8 +152,8 @@ async fn everything_is_there_as_it_was() {
     stage.cast().await;
     let expiring = NewAsk { timeout: Some(60), on_expiry: Silence::Fail, ..new_ask() };
     let mut asks = vec![stage.ask(expiring).await, stage.ask(new_ask()).await];
-    stage.run(person("olga"), Command::Answer(asks[1], yes())).await;
-    let keyed = || stage.keyed(bot(), Command::Ask(Box::new(new_ask())), "once", "the same");
+    stage.run(person("olga"), AskCommand::Answer(asks[1], yes())).await;
+    let keyed = || stage.keyed(bot(), AskCommand::Create(Box::new(new_ask())), "once", "the same");
     asks.push(stage.store.transact(keyed()).await.unwrap().ask.unwrap().id);
     let block = next_block(&stage, None, 3).await;
     assert!(stage.store.append_block(block).await.unwrap());
@@ -126,6 +171,7 @@ async fn everything_is_there_as_it_was() {
     asks.push(stage.run(bot(), raise(task)).await.ask.unwrap().id);
     assert_eq!(stage.store.ack_contracts("bot".parse().unwrap(), 3).await.unwrap(), 3);
     assert!(!stage.store.count_on(1_000).await.unwrap().tally.is_empty());
+    fill_side(&stage, asks[0]).await;
     let before = shown(&*stage.store, &asks).await;
     let (again, amended) = (keyed(), amended());
 
@@ -145,7 +191,7 @@ async fn everything_is_there_as_it_was() {
     let replayed = node.store.transact(amended).await.unwrap();
     assert_eq!((replayed.replayed, replayed.place), (true, place), "and what was done to a task");
     let checkpoint = *asks.last().unwrap();
-    let resumed = node.run(person("olga"), Command::Answer(checkpoint, yes())).await.task;
+    let resumed = node.run(person("olga"), AskCommand::Answer(checkpoint, yes())).await.task;
     assert_eq!(resumed.unwrap().id, task, "tasks go on from there");
     let bot: kernel::AgentId = "bot".parse().unwrap();
     let contracts = node.store.contracts(bot, 0, 100).await.unwrap();
@@ -154,7 +200,7 @@ async fn everything_is_there_as_it_was() {
     // It goes on from there: deadlines, deliveries, positions, blocks.
     hands.advance(61);
     assert_eq!(node.store.due(node.now(), 9).await.unwrap(), [asks[0]]);
-    node.run(kernel::Actor::System, Command::Expire(asks[0])).await;
+    node.run(kernel::Actor::System, AskCommand::Expire(asks[0])).await;
     assert!(
         !node
             .store
@@ -188,9 +234,39 @@ async fn a_history_of_its_own_is_not_replaced() {
     drop(store);
 
     let node = database.node(Arc::clone(&hands)).await;
-    node.run(person("olga"), Command::Answer(id, yes())).await;
+    node.run(person("olga"), AskCommand::Answer(id, yes())).await;
     let store = database.open(Arc::clone(&hands) as Arc<dyn Clock>).await;
     let refused = take(&store, folder.path()).await.unwrap_err();
     assert!(matches!(refused, StoreError::Unavailable(why) if why.is::<Occupied>()));
     assert!(!node.seen(id).await.is_open(), "and nothing is lost");
+}
+
+/// Somebody who reads two tables locks them in the other order: the database ends the import, and it is
+/// tried again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_import_that_meets_a_reader_is_tried_again() {
+    if missing() {
+        return;
+    }
+    let (folder, database) = (tempfile::tempdir().unwrap(), Database::new().await);
+    let hands = Hands::new();
+    let stage = embedded(folder.path(), &hands);
+    stage.cast().await;
+    drop(stage);
+    let node = database.open(Arc::clone(&hands) as Arc<dyn Clock>).await;
+    let (reader, watcher) = (database.raw().await, database.raw().await);
+    reader.client.batch_execute("BEGIN; LOCK TABLE feed IN ACCESS SHARE MODE").await.unwrap();
+    let waits = "SELECT count(*) FROM pg_locks JOIN pg_class ON pg_class.oid = relation
+        WHERE relname = 'feed' AND NOT granted";
+    let reading = async {
+        soon("the import waits for the reader", async || {
+            watcher.client.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) > 0
+        })
+        .await;
+        let rest = "LOCK TABLE record IN ACCESS SHARE MODE; COMMIT";
+        reader.client.batch_execute(rest).await.unwrap();
+    };
+    let (taken, ()) = tokio::join!(take(&node, folder.path()), reading);
+    let (rows, events) = taken.unwrap();
+    assert!(rows > events && events > 0);
 }

@@ -6,19 +6,19 @@ use serde_json::{Value, json};
 use super::*;
 use crate::testing::slack::inbound;
 
-fn knock(name: &'static str, body: &[u8]) -> Result<Parsed, Unread> {
+fn call(name: &'static str, body: &[u8]) -> Result<ParsedCall, UnreadableCall> {
     let (url, headers, now) = ("https://ask.example.com/", &[][..], Time::from_millis(0));
-    parse(&Knock { url, name, headers, body, now })
+    parse(&WebhookCall { url, name, headers, body, now })
 }
 
-fn said(payload: &Value) -> Result<Vec<Heard>, Unread> {
+fn said(payload: &Value) -> Result<Vec<InboundMessage>, UnreadableCall> {
     let incoming = inbound::event(payload, Time::from_millis(0));
-    parse(&incoming.knock()).map(|parsed| parsed.heard)
+    parse(&incoming.call()).map(|parsed| parsed.inbound)
 }
 
-fn done(payload: &Value) -> Result<Vec<Heard>, Unread> {
+fn done(payload: &Value) -> Result<Vec<InboundMessage>, UnreadableCall> {
     let incoming = inbound::interaction(payload, Time::from_millis(0));
-    parse(&incoming.knock()).map(|parsed| parsed.heard)
+    parse(&incoming.call()).map(|parsed| parsed.inbound)
 }
 
 fn edited(mut payload: Value, pointer: &str, value: Value) -> Value {
@@ -33,38 +33,44 @@ fn edited(mut payload: Value, pointer: &str, value: Value) -> Value {
 #[test]
 fn slack_is_answered_what_it_wants_to_hear() {
     let body = json!({ "type": "url_verification", "challenge": "abc", "token": "x" }).to_string();
-    let parsed = knock("events", body.as_bytes()).unwrap();
-    assert_eq!(parsed, Parsed { heard: vec![], answer: Some(("text/plain", "abc".to_owned())) });
+    let parsed = call("events", body.as_bytes()).unwrap();
+    assert_eq!(
+        parsed,
+        ParsedCall { inbound: vec![], answer: Some(("text/plain", "abc".to_owned())) }
+    );
 }
 
 #[test]
 fn a_reply_names_its_thread() {
     let payload = inbound::wrote("Ev1", "C0OPS", Some("1770000000.000001"), "U0ADA", "a < b & c");
-    let heard = said(&payload).unwrap();
-    insta::assert_debug_snapshot!(heard);
-    assert_eq!(said(&payload).unwrap(), heard, "the same however often it is said");
+    let inbound = said(&payload).unwrap();
+    insta::assert_debug_snapshot!(inbound);
+    assert_eq!(said(&payload).unwrap(), inbound, "the same however often it is said");
     let broadcast = edited(payload, "/event/subtype", json!("thread_broadcast"));
-    assert_eq!(said(&broadcast).unwrap(), heard, "also if the whole channel is to see it");
+    assert_eq!(said(&broadcast).unwrap(), inbound, "also if the whole channel is to see it");
 }
 
 #[test]
 fn words_to_us_alone_need_no_thread() {
-    let heard = said(&inbound::wrote("Ev1", "D0ADA", None, "U0ADA", "A7 yes")).unwrap();
+    let inbound = said(&inbound::wrote("Ev1", "D0ADA", None, "U0ADA", "A7 yes")).unwrap();
     let text = "A7 yes".to_owned();
-    assert_eq!(heard[0].what, What::Wrote { text, about: About::Nothing });
+    assert_eq!(inbound[0].what, InboundContent::Wrote { text, about: InReplyTo::Nothing });
     let below = inbound::wrote("Ev1", "D0ADA", Some("1770000000.000001"), "U0ADA", "yes");
-    let about = About::Posted("D0ADA/1770000000.000001".to_owned());
-    assert_eq!(said(&below).unwrap()[0].what, What::Wrote { text: "yes".to_owned(), about });
+    let about = InReplyTo::Posted("D0ADA/1770000000.000001".to_owned());
+    assert_eq!(
+        said(&below).unwrap()[0].what,
+        InboundContent::Wrote { text: "yes".to_owned(), about }
+    );
 }
 
 /// A2H-114: somebody calls us where others talk; what is in a thread, or to us alone, is a message too.
 #[test]
 fn a_mention_is_heard_once() {
-    let heard = said(&inbound::mentioned("Ev1", "C0OPS", "U0ADA", "agent_dev: a < b")).unwrap();
+    let inbound = said(&inbound::mentioned("Ev1", "C0OPS", "U0ADA", "agent_dev: a < b")).unwrap();
     let text = "agent_dev: a < b".to_owned();
-    assert_eq!(heard[0].what, What::Wrote { text, about: About::Mention });
-    assert_eq!(heard[0].place["ts"], "1770000100.000200");
-    for (text, heard) in [
+    assert_eq!(inbound[0].what, InboundContent::Wrote { text, about: InReplyTo::Mention });
+    assert_eq!(inbound[0].place["ts"], "1770000100.000200");
+    for (text, inbound) in [
         ("<@U0BOT>: hi", Some("hi")),
         (" <@U0BOT|countersign>, hi", Some("hi")),
         ("so <@U0BOT> hi", Some("so @U0BOT hi")),
@@ -73,9 +79,9 @@ fn a_mention_is_heard_once() {
     ] {
         let payload = inbound::mentioned("Ev1", "C0OPS", "U0ADA", "");
         let found = said(&edited(payload, "/event/text", json!(text))).unwrap();
-        let what = found.first().map(|heard| heard.what.clone());
-        let expected =
-            heard.map(|text| What::Wrote { text: text.to_owned(), about: About::Mention });
+        let what = found.first().map(|inbound| inbound.what.clone());
+        let expected = inbound
+            .map(|text| InboundContent::Wrote { text: text.to_owned(), about: InReplyTo::Mention });
         assert_eq!(what, expected, "{text}");
     }
     let mention = || inbound::mentioned("Ev1", "C0OPS", "U0ADA", "hi");
@@ -123,15 +129,15 @@ fn press() -> Value {
 
 #[test]
 fn a_press_says_what_and_where() {
-    let heard = done(&press()).unwrap();
-    insta::assert_debug_snapshot!(heard);
+    let inbound = done(&press()).unwrap();
+    insta::assert_debug_snapshot!(inbound);
     let chosen = json!({ "type": "static_select", "action_ts": "1770000200.123456",
                          "selected_option": { "value": "tok.yes", "text": {} } });
-    assert_eq!(done(&edited(press(), "/actions/0", chosen)).unwrap(), heard, "or a choice");
+    assert_eq!(done(&edited(press(), "/actions/0", chosen)).unwrap(), inbound, "or a choice");
     let older = edited(press(), "/container", json!({}));
     let older = edited(older, "/channel", json!({ "id": "C0OPS" }));
     let older = edited(older, "/message", json!({ "ts": "1.5" }));
-    assert_eq!(done(&older).unwrap(), heard, "or where Slack said it formerly");
+    assert_eq!(done(&older).unwrap(), inbound, "or where Slack said it formerly");
 }
 
 #[test]
@@ -224,7 +230,7 @@ fn what_cannot_be_read_says_what_was_expected() {
         ),
     ]
     .into_iter()
-    .map(|(name, body)| knock(name, body.as_bytes()).unwrap_err().to_string())
+    .map(|(name, body)| call(name, body.as_bytes()).unwrap_err().to_string())
     .collect();
     insta::assert_snapshot!(seen.join("\n"));
 }
@@ -264,10 +270,10 @@ proptest! {
     #[test]
     fn nothing_breaks_us(bytes in prop::collection::vec(any::<u8>(), 0..200), text in broken()) {
         for name in ["events", "interactions", "x"] {
-            let _ = knock(name, &bytes);
-            let _ = knock(name, text.as_bytes());
+            let _ = call(name, &bytes);
+            let _ = call(name, text.as_bytes());
             let mut form = url::form_urlencoded::Serializer::new(String::new());
-            let _ = knock(name, form.append_pair("payload", &text).finish().as_bytes());
+            let _ = call(name, form.append_pair("payload", &text).finish().as_bytes());
         }
     }
 }

@@ -5,21 +5,23 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{message, plain_text};
-use crate::card::{Button, Card, Fact, Stage, Tone, Ways};
 use crate::testing::slack::limits;
+use views::message_card::{
+    AnswerOptions, ButtonTone, CardButton, CardFact, CardStage, MessageCard,
+};
 
-fn button(label: &str, token: &str, tone: Tone) -> Button {
+fn button(label: &str, token: &str, tone: ButtonTone) -> CardButton {
     let (label, token, word) = (label.to_owned(), token.to_owned(), "yes".to_owned());
-    Button { label, token, tone, word, wants_words: false }
+    CardButton { label, token, tone, word, wants_words: false }
 }
 
-fn fact(name: &str, value: &str) -> Fact {
-    Fact { name: name.to_owned(), value: value.to_owned() }
+fn fact(name: &str, value: &str) -> CardFact {
+    CardFact { name: name.to_owned(), value: value.to_owned() }
 }
 
 /// An approval with everything.
-fn card() -> Card {
-    Card {
+fn card() -> MessageCard {
+    MessageCard {
         title: "agent_billing asks for your approval".to_owned(),
         note: Some("It is still waiting.".to_owned()),
         words: "Refund €120.00 to Ada for order 4711?".to_owned(),
@@ -28,20 +30,20 @@ fn card() -> Card {
         until: Some("in 27 minutes (2026-03-01 10:00 CET)".to_owned()),
         link: "https://ask.example.com/asks/ask_1?a=1&b=2".to_owned(),
         urgent: false,
-        stage: Stage::Open(Ways {
+        stage: CardStage::Open(AnswerOptions {
             buttons: vec![
-                button("Approve", "tok.yes", Tone::Yes),
-                button("Reject", "tok.no", Tone::No),
+                button("Approve", "tok.yes", ButtonTone::Yes),
+                button("Reject", "tok.no", ButtonTone::No),
             ],
-            ..Ways::default()
+            ..AnswerOptions::default()
         }),
     }
 }
 
-fn bare(ways: Ways) -> Card {
+fn bare(ways: AnswerOptions) -> MessageCard {
     let words = "Which plan?".to_owned();
     let (note, context, facts, until) = (None, None, Vec::new(), None);
-    Card { words, note, context, facts, until, stage: Stage::Open(ways), ..card() }
+    MessageCard { words, note, context, facts, until, stage: CardStage::Open(ways), ..card() }
 }
 
 fn form(fields: &Value) -> Form {
@@ -49,7 +51,7 @@ fn form(fields: &Value) -> Form {
 }
 
 /// As it is sent, and taken by Slack.
-fn taken(card: &Card) -> Value {
+fn taken(card: &MessageCard) -> Value {
     let message = message(card);
     assert_eq!(limits::message(&message), Ok(()), "{message:#}");
     message
@@ -75,30 +77,38 @@ fn approve() {
 #[test]
 fn choose() {
     let labels = ["Small", "Medium & large", "Huge"];
-    let buttons = labels.iter().map(|label| button(label, "tok.1", Tone::Plain)).collect();
-    insta::assert_json_snapshot!(taken(&bare(Ways { buttons, ..Ways::default() })));
+    let buttons = labels.iter().map(|label| button(label, "tok.1", ButtonTone::Plain)).collect();
+    insta::assert_json_snapshot!(taken(&bare(AnswerOptions {
+        buttons,
+        ..AnswerOptions::default()
+    })));
 }
 
 #[test]
 fn choose_from_many_or_long() {
-    let buttons = (1..=7).map(|i| button(&format!("Plan {i}"), "tok.p", Tone::Plain));
-    let mut buttons: Vec<Button> = buttons.collect();
-    buttons.push(button(&"Plan 8, which is long. ".repeat(5), "tok.8", Tone::Plain));
-    buttons.push(button("None of them", "tok.none", Tone::No));
-    insta::assert_json_snapshot!(taken(&bare(Ways { buttons, ..Ways::default() })));
+    let buttons = (1..=7).map(|i| button(&format!("Plan {i}"), "tok.p", ButtonTone::Plain));
+    let mut buttons: Vec<CardButton> = buttons.collect();
+    buttons.push(button(&"Plan 8, which is long. ".repeat(5), "tok.8", ButtonTone::Plain));
+    buttons.push(button("None of them", "tok.none", ButtonTone::No));
+    insta::assert_json_snapshot!(taken(&bare(AnswerOptions {
+        buttons,
+        ..AnswerOptions::default()
+    })));
 }
 
 #[test]
 fn fill_in() {
     let form = form(&json!([{ "key": "reason", "label": "Reason", "type": "text" }]));
-    let ways = Ways { form: Some(("tok.form".to_owned(), form)), ..Ways::default() };
+    let ways =
+        AnswerOptions { form: Some(("tok.form".to_owned(), form)), ..AnswerOptions::default() };
     insta::assert_json_snapshot!(taken(&bare(ways)));
 }
 
 #[test]
 fn fill_in_what_slack_cannot_show() {
     let form = form(&json!([{ "key": "pin", "label": "PIN", "type": "text", "sensitive": true }]));
-    let ways = Ways { form: Some(("tok.form".to_owned(), form)), ..Ways::default() };
+    let ways =
+        AnswerOptions { form: Some(("tok.form".to_owned(), form)), ..AnswerOptions::default() };
     let message = taken(&bare(ways));
     assert_eq!(tokens(&message), Vec::<String>::new());
     insta::assert_json_snapshot!(message);
@@ -106,32 +116,38 @@ fn fill_in_what_slack_cannot_show() {
 
 #[test]
 fn converse() {
-    insta::assert_json_snapshot!(taken(&bare(Ways { reply: true, ..Ways::default() })));
+    insta::assert_json_snapshot!(taken(&bare(AnswerOptions {
+        reply: true,
+        ..AnswerOptions::default()
+    })));
 }
 
 #[test]
 fn confirm_something_urgent() {
-    let ways = Ways {
+    let ways = AnswerOptions {
         buttons: vec![
-            button("I confirm", "tok.c", Tone::Yes),
-            Button { wants_words: true, ..button("I cannot", "tok.n", Tone::No) },
+            button("I confirm", "tok.c", ButtonTone::Yes),
+            CardButton { wants_words: true, ..button("I cannot", "tok.n", ButtonTone::No) },
         ],
-        ..Ways::default()
+        ..AnswerOptions::default()
     };
-    let card =
-        Card { urgent: true, note: Some("Nobody has answered yet.".to_owned()), ..bare(ways) };
+    let card = MessageCard {
+        urgent: true,
+        note: Some("Nobody has answered yet.".to_owned()),
+        ..bare(ways)
+    };
     insta::assert_json_snapshot!(taken(&card));
 }
 
 #[test]
 fn on_its_page_only() {
-    insta::assert_json_snapshot!(taken(&bare(Ways::default())));
+    insta::assert_json_snapshot!(taken(&bare(AnswerOptions::default())));
 }
 
 /// Nothing of what was asked is cut in silence, and nothing can be pressed that was not read.
 #[test]
 fn long() {
-    let card = Card { words: "All work and no play. ".repeat(600), ..card() };
+    let card = MessageCard { words: "All work and no play. ".repeat(600), ..card() };
     let message = taken(&card);
     assert_eq!(tokens(&message), Vec::<String>::new());
     insta::assert_json_snapshot!(message);
@@ -142,7 +158,7 @@ fn long() {
 fn long_and_whole() {
     let words = "word ".repeat(1300);
     let facts = vec![fact("log", &"line\n".repeat(401)), fact("amount", "1")];
-    let message = taken(&Card { words: words.clone(), facts, ..card() });
+    let message = taken(&MessageCard { words: words.clone(), facts, ..card() });
     assert_eq!(tokens(&message), ["tok.yes", "tok.no"]);
     let sections = message["blocks"].as_array().unwrap().iter();
     let sections = sections.filter_map(|block| block.pointer("/text/text")?.as_str());
@@ -154,17 +170,17 @@ fn long_and_whole() {
 fn hostile() {
     let words = "<!channel> *bold* _it_ ~no~ `code` :white_check_mark: <https://evil.example|Open> \
                  https://evil.example @here #general &lt;b&gt; \u{202e}txt.exe\n> quoted\n```x```";
-    let card = Card {
+    let card = MessageCard {
         title: "<@U0ADA> asks".to_owned(),
         words: words.to_owned(),
         context: Some(words.to_owned()),
         facts: vec![fact("<!here>", words), fact("", " \n")],
-        stage: Stage::Open(Ways {
+        stage: CardStage::Open(AnswerOptions {
             buttons: vec![
-                button("<!channel> & co", "tok.1", Tone::Plain),
-                button(" ", "t", Tone::No),
+                button("<!channel> & co", "tok.1", ButtonTone::Plain),
+                button(" ", "t", ButtonTone::No),
             ],
-            ..Ways::default()
+            ..AnswerOptions::default()
         }),
         ..card()
     };
@@ -173,15 +189,15 @@ fn hostile() {
 
 #[test]
 fn over() {
-    let stage = Stage::Over {
+    let stage = CardStage::Closed {
         headline: "Approved by Ada Lovelace".to_owned(),
         at: "2026-03-01 09:41 CET".to_owned(),
         comment: Some("Only this <once>.".to_owned()),
     };
-    let message = taken(&Card { stage: stage.clone(), urgent: true, ..card() });
+    let message = taken(&MessageCard { stage: stage.clone(), urgent: true, ..card() });
     assert!(!message.to_string().contains("\"actions\""), "nothing to press");
     insta::assert_json_snapshot!(message);
-    let long = taken(&Card { stage, words: "x".repeat(20_000), ..card() });
+    let long = taken(&MessageCard { stage, words: "x".repeat(20_000), ..card() });
     assert!(!long.to_string().contains("\"actions\""), "nor if it is long");
     assert!(long.to_string().contains("Approved by Ada Lovelace"));
 }
@@ -199,8 +215,13 @@ fn words(most: usize) -> BoxedStrategy<String> {
     .boxed()
 }
 
-fn buttons(most: usize) -> BoxedStrategy<Vec<Button>> {
-    let tone = prop_oneof![Just(Tone::Plain), Just(Tone::Yes), Just(Tone::Danger), Just(Tone::No)];
+fn buttons(most: usize) -> BoxedStrategy<Vec<CardButton>> {
+    let tone = prop_oneof![
+        Just(ButtonTone::Plain),
+        Just(ButtonTone::Yes),
+        Just(ButtonTone::Danger),
+        Just(ButtonTone::No)
+    ];
     let one = (words(most), tone).prop_map(|(label, tone)| button(&label, "tok.x-1_", tone));
     let one = one.boxed();
     prop_oneof![
@@ -210,25 +231,25 @@ fn buttons(most: usize) -> BoxedStrategy<Vec<Button>> {
     .boxed()
 }
 
-fn stage(most: usize) -> BoxedStrategy<Stage> {
+fn stage(most: usize) -> BoxedStrategy<CardStage> {
     let over = (words(most), words(most), prop::option::of(words(most)));
     prop_oneof![
         3 => (buttons(most / 50), any::<bool>())
-            .prop_map(|(buttons, reply)| Stage::Open(Ways { buttons, reply, ..Ways::default() })),
-        1 => over.prop_map(|(headline, at, comment)| Stage::Over { headline, at, comment }),
+            .prop_map(|(buttons, reply)| CardStage::Open(AnswerOptions { buttons, reply, ..AnswerOptions::default() })),
+        1 => over.prop_map(|(headline, at, comment)| CardStage::Closed { headline, at, comment }),
     ]
     .boxed()
 }
 
 /// Cards with texts of up to about this length, and this many details.
-fn cards(most: usize, details: usize) -> BoxedStrategy<Card> {
+fn cards(most: usize, details: usize) -> BoxedStrategy<MessageCard> {
     let ours = (words(most), prop::option::of(words(most)), prop::option::of(words(90)));
     let theirs = (words(most), prop::option::of(words(most)));
     let facts = prop::collection::vec((words(most / 10), words(most / 4)), 0..details);
     (ours, theirs, facts, stage(most), any::<bool>())
         .prop_map(|((title, note, until), (words, context), facts, stage, urgent)| {
             let facts = facts.iter().map(|(name, value)| fact(name, value)).collect();
-            Card { title, note, words, context, facts, until, urgent, stage, ..card() }
+            MessageCard { title, note, words, context, facts, until, urgent, stage, ..card() }
         })
         .boxed()
 }
@@ -245,8 +266,8 @@ proptest! {
         prop_assert_eq!(limits::message(&message), Ok(()), "{:#}", message);
         let offered = tokens(&message).len();
         match &card.stage {
-            Stage::Over { .. } => prop_assert!(!message.to_string().contains("action_id")),
-            Stage::Open(ways) => {
+            CardStage::Closed { .. } => prop_assert!(!message.to_string().contains("action_id")),
+            CardStage::Open(ways) => {
                 prop_assert!(offered == 0 || offered == ways.buttons.len());
                 if offered > 0 {
                     let shown = seen(&message);
@@ -283,11 +304,11 @@ fn squeezed(text: &str) -> String {
 }
 
 /// What must be read before something is pressed.
-fn parts(card: &Card) -> Vec<String> {
+fn parts(card: &MessageCard) -> Vec<String> {
     let facts = card.facts.iter().flat_map(|fact| [&fact.name, &fact.value]);
     let labels = match &card.stage {
-        Stage::Open(ways) => ways.buttons.iter().map(|button| &button.label).collect(),
-        Stage::Over { .. } => Vec::new(),
+        CardStage::Open(ways) => ways.buttons.iter().map(|button| &button.label).collect(),
+        CardStage::Closed { .. } => Vec::new(),
     };
     let all = [&card.words].into_iter().chain(&card.context).chain(facts).chain(labels);
     all.map(|text| squeezed(&kernel::text::reveal(text))).collect()
@@ -296,7 +317,7 @@ fn parts(card: &Card) -> Vec<String> {
 /// Text alone says what to write, where all of it is there; else where the rest is.
 #[test]
 fn plain_text_says_what_to_write() {
-    let text = |card: &Card| {
+    let text = |card: &MessageCard| {
         let message = plain_text(card);
         assert_eq!(limits::message(&message), Ok(()), "{message:#}");
         assert_eq!(message.get("blocks"), None);
@@ -310,23 +331,23 @@ fn plain_text_says_what_to_write() {
     }
     let ends = "To answer, reply in this thread with\nyes: Approve\nyes: Reject";
     assert!(said.ends_with(ends), "{said}");
-    let reply = Ways { reply: true, ..Ways::default() };
+    let reply = AnswerOptions { reply: true, ..AnswerOptions::default() };
     assert!(text(&bare(reply)).ends_with("To answer, reply in this thread."));
     let on_its_page = "It can be answered on its page.";
-    assert!(text(&bare(Ways::default())).ends_with(on_its_page));
-    let long = Card { words: "word ".repeat(2_000), ..card() };
+    assert!(text(&bare(AnswerOptions::default())).ends_with(on_its_page));
+    let long = MessageCard { words: "word ".repeat(2_000), ..card() };
     let said = text(&long);
     assert!(said.contains("There is more than fits here.") && said.ends_with(on_its_page));
-    let mut no = button("Reject", "tok.no", Tone::No);
+    let mut no = button("Reject", "tok.no", ButtonTone::No);
     (no.word, no.wants_words) = ("no".to_owned(), true);
-    let card = bare(Ways { buttons: vec![no], ..Ways::default() });
+    let card = bare(AnswerOptions { buttons: vec![no], ..AnswerOptions::default() });
     assert!(text(&card).ends_with("no, and why: Reject"));
-    let over = Stage::Over {
+    let over = CardStage::Closed {
         headline: "Approved by Ada".to_owned(),
         at: "2026-03-01 10:00 CET".to_owned(),
         comment: Some("<!channel> fine".to_owned()),
     };
-    let said = text(&Card { stage: over, ..card });
+    let said = text(&MessageCard { stage: over, ..card });
     assert!(said.starts_with("Approved by Ada\n") && said.contains("&lt;!channel&gt; fine"));
     assert!(!said.contains("To answer"), "{said}");
 }

@@ -7,7 +7,7 @@ use tokio::io::{DuplexStream, duplex};
 use tokio::time::Instant;
 
 use super::*;
-use crate::heard::What;
+use crate::inbound::InboundContent;
 use crate::testing::slack::inbound;
 
 /// Takes what it hears, after a while or not at all.
@@ -16,17 +16,17 @@ struct Listener {
     takes: Duration,
     refuses: bool,
     answers: Option<Value>,
-    heard: Mutex<Vec<Heard>>,
+    inbound: Mutex<Vec<InboundMessage>>,
 }
 
 #[async_trait]
-impl Ear for Listener {
-    async fn hear(&self, heard: Heard) -> Result<Option<Value>, Failed> {
+impl InboundHandler for Listener {
+    async fn handle(&self, inbound: InboundMessage) -> Result<Option<Value>, DeliveryError> {
         sleep(self.takes).await;
         if self.refuses {
-            return Err(Failed::later("the store is away"));
+            return Err(DeliveryError::later("the store is away"));
         }
-        self.heard.lock().unwrap().push(heard);
+        self.inbound.lock().unwrap().push(inbound);
         Ok(self.answers.clone())
     }
 }
@@ -52,14 +52,14 @@ async fn say(slack: &mut Side, said: &Value) {
     slack.send(Message::text(said.to_string())).await.unwrap();
 }
 
-/// What is said, and how the connection ends after the ear has dealt with it.
-async fn after(ear: &Listener, said: &[Message], end: &Value) -> (End, Vec<String>) {
+/// What is said, and how the connection ends after the handler has dealt with it.
+async fn after(handler: &Listener, said: &[Message], end: &Value) -> (End, Vec<String>) {
     let (mut ours, mut slack) = pair().await;
     for message in said {
         slack.send(message.clone()).await.unwrap();
     }
     say(&mut slack, end).await;
-    let end = serve(&mut ours, ear, &mut false).await;
+    let end = serve(&mut ours, handler, &mut false).await;
     drop(ours);
     let mut acknowledged = Vec::new();
     while let Some(Ok(Message::Text(text))) = slack.next().await {
@@ -78,26 +78,26 @@ async fn only_what_was_taken_is_acknowledged() {
     let quick = Listener { takes: Duration::from_secs(2), ..Listener::default() };
     let slow = Listener { takes: Duration::from_secs(3), ..Listener::default() };
     let broken = Listener { refuses: true, ..Listener::default() };
-    for (what, ear, expected) in [
+    for (what, handler, expected) in [
         ("in time", &quick, acknowledged.clone()),
         ("too late", &slow, Vec::new()),
         ("refused", &broken, Vec::new()),
     ] {
         let began = Instant::now();
-        let (end, found) = after(ear, &[envelope("e1")], &refresh()).await;
+        let (end, found) = after(handler, &[envelope("e1")], &refresh()).await;
         assert_eq!((end, found), (End::Refresh, expected), "{what}");
         assert!(began.elapsed() < Duration::from_secs(3), "{what}: Slack waits no longer");
     }
-    let heard = quick.heard.lock().unwrap();
-    assert!(matches!(&heard[0].what, What::Wrote { text, .. } if text == "yes"));
+    let inbound = quick.inbound.lock().unwrap();
+    assert!(matches!(&inbound[0].what, InboundContent::Wrote { text, .. } if text == "yes"));
 }
 
 /// What a platform waits for goes with the acknowledgement.
 #[tokio::test(start_paused = true)]
 async fn an_answer_goes_with_the_acknowledgement() {
     let answer = json!({ "response_action": "errors", "errors": { "size": "At most 5." } });
-    let ear = Listener { answers: Some(answer.clone()), ..Listener::default() };
-    let (_, acknowledged) = after(&ear, &[envelope("e1")], &refresh()).await;
+    let handler = Listener { answers: Some(answer.clone()), ..Listener::default() };
+    let (_, acknowledged) = after(&handler, &[envelope("e1")], &refresh()).await;
     let said: Value = serde_json::from_str(&acknowledged[0]).unwrap();
     assert_eq!(said, json!({ "envelope_id": "e1", "payload": answer }));
 }
@@ -105,7 +105,7 @@ async fn an_answer_goes_with_the_acknowledgement() {
 /// What cannot be read, or is not for us, would come again and again.
 #[tokio::test(start_paused = true)]
 async fn what_says_nothing_is_acknowledged_too() {
-    let ear = Listener::default();
+    let handler = Listener::default();
     let said = [
         json!({ "type": "interactive", "envelope_id": "e1", "payload": { "type": "block_actions" } }),
         json!({ "type": "slash_commands", "envelope_id": "e2", "payload": {} }),
@@ -114,10 +114,10 @@ async fn what_says_nothing_is_acknowledged_too() {
     ]
     .map(|said| Message::text(said.to_string()));
     let (end, acknowledged) =
-        after(&ear, &said, &json!({ "type": "disconnect", "reason": "link_disabled" })).await;
+        after(&handler, &said, &json!({ "type": "disconnect", "reason": "link_disabled" })).await;
     assert_eq!(end, End::Disabled);
     assert_eq!(acknowledged, ["{\"envelope_id\":\"e1\"}", "{\"envelope_id\":\"e2\"}"]);
-    assert!(ear.heard.lock().unwrap().is_empty());
+    assert!(handler.inbound.lock().unwrap().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -132,7 +132,7 @@ async fn a_silent_connection_is_asked_once_and_given_up() {
 #[tokio::test(start_paused = true)]
 async fn a_connection_that_answers_is_kept() {
     let (mut ours, mut slack) = pair().await;
-    let ear = Listener::default();
+    let handler = Listener::default();
     let (mut greeted, began) = (false, Instant::now());
     let answering = async {
         // reading answers what asks whether anybody is there
@@ -144,7 +144,7 @@ async fn a_connection_that_answers_is_kept() {
         std::future::pending::<End>().await
     };
     let end = tokio::select! {
-        end = serve(&mut ours, &ear, &mut greeted) => end,
+        end = serve(&mut ours, &handler, &mut greeted) => end,
         end = answering => end,
     };
     assert_eq!((end, greeted), (End::Refresh, true));
@@ -158,7 +158,7 @@ fn sockets_are_slacks() {
         let bot_token = Secret::new("xoxb-1");
         let (signing_secret, app_token) = (None, Some(Secret::new("xapp-1")));
         let base = Some(base.parse().unwrap());
-        let settings = super::super::Settings { bot_token, signing_secret, app_token, base };
+        let settings = super::super::SlackSettings { bot_token, signing_secret, app_token, base };
         Slack::new(settings, reqwest::Client::new()).unwrap()
     };
     for (base, url, expected) in [

@@ -10,8 +10,8 @@ fn form(fields: &Value) -> Form {
     serde_json::from_value(json!({ "fields": fields })).unwrap()
 }
 
-fn sheet(fields: Fields) -> Sheet {
-    Sheet {
+fn sheet(fields: DialogFields) -> FormDialog {
+    FormDialog {
         token: "tok.sheet".to_owned(),
         title: "Supply a value".to_owned(),
         words: "Where shall <it> go?".to_owned(),
@@ -25,7 +25,7 @@ fn carried() -> Carried {
 }
 
 /// As it is sent, and taken by Slack.
-fn taken(sheet: &Sheet) -> Value {
+fn taken(sheet: &FormDialog) -> Value {
     let view = modal(sheet, &carried()).unwrap();
     assert_eq!(limits::view(&view), Ok(()), "{view:#}");
     view
@@ -52,18 +52,18 @@ fn every_kind_of_field() {
         { "key": "some", "label": "Some", "type": "multiselect", "options": two, "default": ["a"] },
         { "key": "more", "label": "More", "type": "multiselect", "options": many },
     ]));
-    insta::assert_json_snapshot!(taken(&sheet(Fields::Form(fields))));
+    insta::assert_json_snapshot!(taken(&sheet(DialogFields::Form(fields))));
 }
 
 #[test]
 fn words_alone() {
-    let fields = Fields::Words {
+    let fields = DialogFields::Words {
         label: "What should change?".to_owned(),
         filled: "less".to_owned(),
         optional: false,
     };
     let title = "What should change before you approve".to_owned();
-    insta::assert_json_snapshot!(taken(&Sheet { title, ..sheet(fields) }));
+    insta::assert_json_snapshot!(taken(&FormDialog { title, ..sheet(fields) }));
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn what_does_not_fit_is_not_shown_in_part() {
     ] {
         let form = form(&fields);
         assert!(!fits(&form), "{what}");
-        assert!(modal(&sheet(Fields::Form(form)), &carried()).is_none(), "{what}");
+        assert!(modal(&sheet(DialogFields::Form(form)), &carried()).is_none(), "{what}");
     }
     let steps: Form = serde_json::from_value(json!({ "steps": [
         { "title": "One", "fields": [{ "key": "a", "label": "A", "type": "text" }] },
@@ -115,10 +115,10 @@ fn what_does_not_fit_is_not_shown_in_part() {
     ] }))
     .unwrap();
     assert!(!fits(&steps));
-    let fields = Fields::Form(form(&of("multiselect", many(100))));
+    let fields = DialogFields::Form(form(&of("multiselect", many(100))));
     assert!(modal(&sheet(fields), &carried()).is_some(), "as many as fit");
-    let long = Fields::Form(form(&text(json!({}))));
-    let sheet = Sheet { words: "x".repeat(3000 * 100), ..sheet(long) };
+    let long = DialogFields::Form(form(&text(json!({}))));
+    let sheet = FormDialog { words: "x".repeat(3000 * 100), ..sheet(long) };
     assert!(modal(&sheet, &carried()).is_none(), "a question longer than a modal");
 }
 
@@ -190,7 +190,7 @@ proptest! {
             field
         });
         let form = form(&keyed.collect());
-        let sheet = Sheet { title, words: text, ..sheet(Fields::Form(form.clone())) };
+        let sheet = FormDialog { title, words: text, ..sheet(DialogFields::Form(form.clone())) };
         match modal(&sheet, &carried()) {
             Some(view) => prop_assert_eq!(limits::view(&view), Ok(()), "{:#}", view),
             None => prop_assert!(!fits(&form)),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use sha2::Sha256;
 
 use super::{SIGNING_SECRET, TEAM, Workspace};
-use crate::Knock;
+use crate::WebhookCall;
 
 /// A call on its way to us.
 #[derive(Debug, Clone)]
@@ -23,8 +23,8 @@ pub struct Incoming {
 
 impl Incoming {
     /// As a channel is given it.
-    pub fn knock(&self) -> Knock<'_> {
-        Knock {
+    pub fn call(&self) -> WebhookCall<'_> {
+        WebhookCall {
             url: "https://ask.example.com/channels/slack",
             name: self.name,
             headers: &self.headers,

@@ -1,7 +1,7 @@
 //! Meta's errors, by number.
 //! <https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes>
 
-use super::super::OUTSIDE_WINDOW;
+use crate::errors::OUTSIDE_WINDOW;
 
 /// What an error means for what is tried again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

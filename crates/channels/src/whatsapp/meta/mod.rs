@@ -11,12 +11,16 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::window::Window;
-use super::{Template, render};
-use crate::heard::{Parsed, What};
-use crate::plain::{beginning, units};
+use super::{NAME, Template, render};
+use crate::inbound::{InboundContent, ParsedCall};
 use crate::wire::{self, Answer, below};
-use crate::{Card, Channel, Failed, Forged, Heard, Knock, Medium, Parcel, Posted, Secret, Unread};
+use crate::{
+    Channel, DeliveryError, ForgedCall, InboundMessage, OutboundMessage, PostedMessage, Secret,
+    UnreadableCall, WebhookCall,
+};
 use codes::{Kind, explained};
+use views::message_card::MessageCard;
+use views::message_card::plain_text::{beginning, units};
 
 /// Where Meta is, and the version this is written for.
 pub const GRAPH: &str = "https://graph.facebook.com/v23.0";
@@ -26,7 +30,7 @@ const LONGEST: usize = 4096;
 
 /// What a number at Meta needs.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct MetaSettings {
     /// Where Meta is, with a version: [`GRAPH`].
     pub graph: Url,
     /// The id of the number messages come from, which is not the number.
@@ -43,8 +47,8 @@ pub struct Settings {
 
 /// `WhatsApp` through Meta.
 #[derive(Debug)]
-pub struct Cloud {
-    settings: Settings,
+pub struct MetaWhatsapp {
+    settings: MetaSettings,
     client: Client,
     window: Window,
 }
@@ -53,12 +57,12 @@ pub struct Cloud {
 enum Wrong {
     /// They have not written for a day.
     Window,
-    Failed(Failed),
+    Failed(DeliveryError),
 }
 
-impl Cloud {
+impl MetaWhatsapp {
     /// A number with these settings, or what is wrong with them.
-    pub fn new(settings: Settings, client: Client) -> Result<Self, String> {
+    pub fn new(settings: MetaSettings, client: Client) -> Result<Self, String> {
         let id = &settings.phone_number_id;
         if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(
@@ -80,7 +84,12 @@ impl Cloud {
         Ok(Self { settings, client, window: Window::default() })
     }
 
-    async fn send(&self, to: &str, above: Option<&str>, mut what: Value) -> Result<Posted, Wrong> {
+    async fn send(
+        &self,
+        to: &str,
+        above: Option<&str>,
+        mut what: Value,
+    ) -> Result<PostedMessage, Wrong> {
         if let Value::Object(members) = &mut what {
             members.insert("messaging_product".to_owned(), "whatsapp".into());
             members.insert("recipient_type".to_owned(), "individual".into());
@@ -96,20 +105,21 @@ impl Cloud {
             return Err(refused(&answer));
         }
         let id = answer.body.pointer("/messages/0/id").and_then(Value::as_str);
-        let id =
-            id.ok_or_else(|| Wrong::Failed(Failed::later("Meta took it without saying its id")))?;
-        Ok(Posted { id: id.to_owned(), thread: None, place: Value::Null })
+        let id = id.ok_or_else(|| {
+            Wrong::Failed(DeliveryError::later("Meta took it without saying its id"))
+        })?;
+        Ok(PostedMessage { id: id.to_owned(), thread: None, place: Value::Null })
     }
 
-    async fn called(&self, call: RequestBuilder) -> Result<Answer, Failed> {
+    async fn called(&self, call: RequestBuilder) -> Result<Answer, DeliveryError> {
         wire::answer(PLATFORM, call.bearer_auth(self.settings.token.reveal()).send().await).await
     }
 }
 
-impl From<Wrong> for Failed {
+impl From<Wrong> for DeliveryError {
     fn from(wrong: Wrong) -> Self {
         match wrong {
-            Wrong::Window => Self::never(super::OUTSIDE_WINDOW),
+            Wrong::Window => Self::never(crate::errors::OUTSIDE_WINDOW),
             Wrong::Failed(failed) => failed,
         }
     }
@@ -128,14 +138,19 @@ fn refused(answer: &Answer) -> Wrong {
     }
     Wrong::Failed(match explained(code) {
         Some((why, Kind::Passing)) => {
-            Failed::Later { why: format!("{why} ({code})"), after: answer.after }
+            DeliveryError::Later { why: format!("{why} ({code})"), after: answer.after }
         }
-        Some((why, Kind::Lasting | Kind::Forever)) => Failed::never(format!("{why} ({code})")),
+        Some((why, Kind::Lasting | Kind::Forever)) => {
+            DeliveryError::never(format!("{why} ({code})"))
+        }
         None => answer.later(PLATFORM).unwrap_or_else(|| {
             let text = |path: &str| answer.body.pointer(path).and_then(Value::as_str);
             let said = text("/error/error_data/details").or_else(|| text("/error/message"));
             let status = answer.status.as_u16();
-            Failed::never(format!("Meta refused it ({status}): {}", said.unwrap_or_default()))
+            DeliveryError::never(format!(
+                "Meta refused it ({status}): {}",
+                said.unwrap_or_default()
+            ))
         }),
     })
 }
@@ -173,19 +188,19 @@ fn templated(template: &Template, message: &Value) -> Value {
 }
 
 #[async_trait]
-impl Channel for Cloud {
-    fn medium(&self) -> Medium {
-        Medium::Whatsapp
+impl Channel for MetaWhatsapp {
+    fn name(&self) -> &'static str {
+        NAME
     }
 
-    fn render(&self, card: &Card) -> Value {
+    fn render(&self, card: &MessageCard) -> Value {
         render::render(card, LONGEST)
     }
 
-    async fn deliver(&self, parcel: Parcel<'_>) -> Result<Posted, Failed> {
-        let Parcel { to, message, thread, now, .. } = parcel;
+    async fn deliver(&self, outbound: OutboundMessage<'_>) -> Result<PostedMessage, DeliveryError> {
+        let OutboundMessage { to, message, thread, now, .. } = outbound;
         if !is_phone_number(to) {
-            return Err(Failed::never("a phone number looks like +491701234567"));
+            return Err(DeliveryError::never("a phone number looks like +491701234567"));
         }
         let template = self.settings.template.as_ref();
         if let Some(template) = template.filter(|_| !self.window.is_open(to, now)) {
@@ -199,47 +214,42 @@ impl Channel for Cloud {
         }
     }
 
-    /// What was sent stays as it is: the Cloud API changes nothing.
-    async fn update(&self, _: &Posted, _: &Value, _: Option<&Secret>) -> Result<(), Failed> {
-        Ok(())
-    }
-
     /// Meta dates nothing it signs, and says what was not taken again for days; what comes twice has the
     /// same id.
-    fn verify(&self, knock: &Knock<'_>) -> Result<(), Forged> {
-        verify::verify(&self.settings.app_secret, &self.settings.verify_token, knock)
+    fn verify(&self, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
+        verify::verify(&self.settings.app_secret, &self.settings.verify_token, call)
     }
 
-    fn parse(&self, knock: &Knock<'_>) -> Result<Parsed, Unread> {
-        if let Some(greeting) = verify::Greeting::of(knock) {
-            return Ok(Parsed {
-                heard: Vec::new(),
+    fn parse(&self, call: &WebhookCall<'_>) -> Result<ParsedCall, UnreadableCall> {
+        if let Some(greeting) = verify::Greeting::of(call) {
+            return Ok(ParsedCall {
+                inbound: Vec::new(),
                 answer: Some(("text/plain", greeting.challenge)),
             });
         }
         let unread = |error: serde_json::Error| {
-            Unread(format!("expected a notice of a WhatsApp Business account: {error}"))
+            UnreadableCall(format!("expected a notice of a WhatsApp Business account: {error}"))
         };
-        let notice: parse::Notice = serde_json::from_slice(knock.body).map_err(unread)?;
-        let heard = notice.heard(&self.settings.phone_number_id).map_err(unread)?;
-        for said in &heard {
+        let notice: parse::Notice = serde_json::from_slice(call.body).map_err(unread)?;
+        let inbound = notice.inbound(&self.settings.phone_number_id).map_err(unread)?;
+        for said in &inbound {
             if let (Some(number), false) =
-                (said.from.address(), matches!(said.what, What::Became { .. }))
+                (said.from.address(), matches!(said.what, InboundContent::Became { .. }))
             {
-                self.window.wrote(number, said.at.unwrap_or(knock.now).min(knock.now));
+                self.window.wrote(number, said.at.unwrap_or(call.now).min(call.now));
             }
         }
-        Ok(Parsed::of(heard))
+        Ok(ParsedCall::of(inbound))
     }
 
-    async fn answer(&self, heard: &Heard, words: &str) -> Result<(), Failed> {
-        let Some(to) = heard.from.address().filter(|_| !words.is_empty()) else { return Ok(()) };
-        let above = heard.place.get("message").and_then(Value::as_str);
+    async fn reply(&self, inbound: &InboundMessage, words: &str) -> Result<(), DeliveryError> {
+        let Some(to) = inbound.from.address().filter(|_| !words.is_empty()) else { return Ok(()) };
+        let above = inbound.place.get("message").and_then(Value::as_str);
         let message = json!({ "body": beginning(words, LONGEST, units) });
         Ok(self.send(to, above, free(&message)).await.map(|_| ())?)
     }
 
-    async fn check(&self) -> Result<String, Failed> {
+    async fn check(&self) -> Result<String, DeliveryError> {
         let path =
             format!("{}?fields=display_phone_number,verified_name", self.settings.phone_number_id);
         let answer = self.called(self.client.get(below(&self.settings.graph, &path))).await?;

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::super::whatsapp;
 use super::codes::{Kind, explained};
-use crate::heard::{About, Heard, Receipt, What};
-use crate::twilio::hear::wish;
+use crate::inbound::{DeliveryReport, InReplyTo, InboundContent, InboundMessage};
+use crate::twilio::inbound::wish;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Notice {
@@ -112,24 +112,24 @@ struct Wrong {
 
 impl Notice {
     /// What was heard at one number, in order. An app may have others.
-    pub(super) fn heard(self, number: &str) -> Result<Vec<Heard>, serde_json::Error> {
-        let mut heard = Vec::new();
+    pub(super) fn inbound(self, number: &str) -> Result<Vec<InboundMessage>, serde_json::Error> {
+        let mut inbound = Vec::new();
         if self.object != "whatsapp_business_account" {
-            return Ok(heard);
+            return Ok(inbound);
         }
         let changes = self.entry.into_iter().flat_map(|entry| entry.changes);
         for change in changes.filter(|change| change.field == "messages") {
             let news: News = serde_json::from_value(change.value)?;
             if news.metadata.phone_number_id == number {
-                heard.extend(news.heard());
+                inbound.extend(news.inbound());
             }
         }
-        Ok(heard)
+        Ok(inbound)
     }
 }
 
 impl News {
-    fn heard(self) -> Vec<Heard> {
+    fn inbound(self) -> Vec<InboundMessage> {
         let Self { contacts, messages, statuses, .. } = self;
         let name = |id: &str| {
             let contact = contacts.iter().find(|contact| contact.wa_id.as_deref() == Some(id))?;
@@ -137,61 +137,66 @@ impl News {
         };
         let said = messages.into_iter().filter_map(|message| {
             let name = message.from.as_deref().and_then(name);
-            message.heard(name)
+            message.inbound(name)
         });
-        said.chain(statuses.into_iter().filter_map(Status::heard)).collect()
+        said.chain(statuses.into_iter().filter_map(Status::inbound)).collect()
     }
 }
 
 impl Message {
-    fn heard(self, name: Option<String>) -> Option<Heard> {
+    fn inbound(self, name: Option<String>) -> Option<InboundMessage> {
         let above = self.context.and_then(|context| context.id);
         let pressed = self.interactive.and_then(|i| i.button_reply.or(i.list_reply)).map(|p| p.id);
         let pressed = pressed.or_else(|| self.button.map(|button| button.payload));
         let what = match (pressed, self.text) {
-            (Some(token), _) => What::Pressed { token, posted: above },
-            (None, Some(Text { body })) => wish(&body).unwrap_or(What::Wrote {
+            (Some(token), _) => InboundContent::Pressed { token, posted: above },
+            (None, Some(Text { body })) => wish(&body).unwrap_or(InboundContent::Wrote {
                 text: body,
-                about: above.map_or(About::Nothing, About::Posted),
+                about: above.map_or(InReplyTo::Nothing, InReplyTo::Posted),
             }),
             (None, None) => return None,
         };
         let place = json!({ "message": self.id });
         let from = whatsapp(&self.from?)?;
-        Some(Heard { id: self.id, from, name, place, what, at: moment(&self.timestamp) })
+        Some(InboundMessage { id: self.id, from, name, place, what, at: moment(&self.timestamp) })
     }
 }
 
 impl Status {
-    fn heard(self) -> Option<Heard> {
+    fn inbound(self) -> Option<InboundMessage> {
         let state = match self.state.as_str() {
-            "delivered" => Receipt::Delivered,
-            "read" => Receipt::Read,
+            "delivered" => DeliveryReport::Delivered,
+            "read" => DeliveryReport::Read,
             "failed" => self.failed(),
             _ => return None,
         };
-        Some(Heard {
+        Some(InboundMessage {
             id: format!("{}.{}", self.id, self.state),
             from: whatsapp(self.recipient_id.as_deref()?)?,
             name: None,
             place: Value::Null,
-            what: What::Became { posted: self.id, state },
+            what: InboundContent::Became { posted: self.id, state },
             at: moment(&self.timestamp),
         })
     }
 
-    fn failed(&self) -> Receipt {
+    fn failed(&self) -> DeliveryReport {
         let Some(wrong) = self.errors.first() else {
-            return Receipt::Failed { why: "Meta does not say why".to_owned(), forever: false };
+            return DeliveryReport::Failed {
+                why: "Meta does not say why".to_owned(),
+                forever: false,
+            };
         };
         let (code, title) = (wrong.code, wrong.title.as_deref().unwrap_or_default());
         match explained(code) {
-            Some((why, kind)) => {
-                Receipt::Failed { why: format!("{why} ({code})"), forever: kind == Kind::Forever }
-            }
-            None => {
-                Receipt::Failed { why: format!("Meta says error {code}: {title}"), forever: false }
-            }
+            Some((why, kind)) => DeliveryReport::Failed {
+                why: format!("{why} ({code})"),
+                forever: kind == Kind::Forever,
+            },
+            None => DeliveryReport::Failed {
+                why: format!("Meta says error {code}: {title}"),
+                forever: false,
+            },
         }
     }
 }

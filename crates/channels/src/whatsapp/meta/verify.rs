@@ -6,22 +6,22 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use url::Url;
 
-use crate::{Forged, Knock, Secret};
+use crate::{ForgedCall, Secret, WebhookCall};
 
 pub(super) fn verify(
     app_secret: &Secret,
     verify_token: &Secret,
-    knock: &Knock<'_>,
-) -> Result<(), Forged> {
-    if let Some(greeting) = Greeting::of(knock) {
+    call: &WebhookCall<'_>,
+) -> Result<(), ForgedCall> {
+    if let Some(greeting) = Greeting::of(call) {
         let same = greeting.token.as_bytes().ct_eq(verify_token.reveal().as_bytes());
-        return bool::from(same).then_some(()).ok_or(Forged("the verify token is another"));
+        return bool::from(same).then_some(()).ok_or(ForgedCall("the verify token is another"));
     }
-    let shown = knock
+    let shown = call
         .header("x-hub-signature-256")
-        .ok_or(Forged("there is no signature of Meta's, or more than one"))?;
-    let same = signature(app_secret, knock.body).as_bytes().ct_eq(shown.as_bytes());
-    bool::from(same).then_some(()).ok_or(Forged("the signature is not Meta's"))
+        .ok_or(ForgedCall("there is no signature of Meta's, or more than one"))?;
+    let same = signature(app_secret, call.body).as_bytes().ct_eq(shown.as_bytes());
+    bool::from(same).then_some(()).ok_or(ForgedCall("the signature is not Meta's"))
 }
 
 /// How Meta signs.
@@ -42,8 +42,8 @@ pub(super) struct Greeting {
 }
 
 impl Greeting {
-    pub(super) fn of(knock: &Knock<'_>) -> Option<Self> {
-        let url = Url::parse(knock.url).ok().filter(|_| knock.body.is_empty())?;
+    pub(super) fn of(call: &WebhookCall<'_>) -> Option<Self> {
+        let url = Url::parse(call.url).ok().filter(|_| call.body.is_empty())?;
         let member = |name: &str| {
             let mut found = url.query_pairs().filter(|(key, _)| key == name);
             let value = found.next().map(|(_, value)| value.into_owned());

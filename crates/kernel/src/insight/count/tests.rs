@@ -6,7 +6,7 @@ use super::*;
 use crate::actor::{Actor, Attested};
 use crate::ask::claims::Finding;
 use crate::ask::{DefaultAction, NewClaims};
-use crate::command::{Command, NewAsk, Silence};
+use crate::command::{AskCommand, NewAsk, Silence};
 use crate::ids::AskId;
 use crate::insight::{Cell, Tally, Whose};
 use crate::question::{Choice, Editable, Options, Pick, Reply};
@@ -92,14 +92,14 @@ fn actions_count_when_they_are_seen_and_when_they_are_picked() {
     let mut cast = Cast::new();
     let id = cast.ask(saying(&said, None));
     assert_eq!(of(&cast, id, Measure::Shown), Vec::<&str>::new());
-    cast.run(cast.human("olga"), Command::Open(id));
-    cast.run(cast.human("olga"), Command::Open(id));
+    cast.run(cast.human("olga"), AskCommand::Open(id));
+    cast.run(cast.human("olga"), AskCommand::Open(id));
     assert_eq!(of(&cast, id, Measure::Shown), ["expand", "other", "expand"]);
     for actor in [cast.human("olga"), Actor::link_holder(id)] {
-        cast.run(actor.clone(), Command::Pick(id, 2));
-        cast.run(actor, Command::Pick(id, 2));
+        cast.run(actor.clone(), AskCommand::Pick(id, 2));
+        cast.run(actor, AskCommand::Pick(id, 2));
     }
-    cast.run(cast.human("olga"), Command::Pick(id, 3));
+    cast.run(cast.human("olga"), AskCommand::Pick(id, 3));
     assert_eq!(of(&cast, id, Measure::Picked), ["other", "expand"]);
 }
 
@@ -108,9 +108,9 @@ fn waiting_is_measured_from_the_ask() {
     let mut cast = Cast::new();
     let id = cast.ask(new_ask());
     cast.advance(42);
-    cast.run(cast.human("olga"), Command::Open(id));
+    cast.run(cast.human("olga"), AskCommand::Open(id));
     cast.advance(400);
-    cast.run(cast.human("olga"), Command::Answer(id, yes()));
+    cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
     assert_eq!(of(&cast, id, Measure::FirstView), ["60"]);
     assert_eq!(of(&cast, id, Measure::Decision), ["900"]);
     assert_eq!(of(&cast, id, Measure::Ended), ["answered"]);
@@ -126,14 +126,14 @@ fn every_end_counts_as_what_it_was() {
     ] {
         let id = cast.ask(NewAsk { timeout: Some(30), on_expiry, ..new_ask() });
         cast.advance(31);
-        cast.run(Actor::System, Command::Expire(id));
+        cast.run(Actor::System, AskCommand::Expire(id));
         assert_eq!(of(&cast, id, Measure::Ended), [bin]);
         assert_eq!(of(&cast, id, Measure::Decision), Vec::<&str>::new(), "nobody decided");
         assert_eq!(of(&cast, id, Measure::Verdict), Vec::<&str>::new());
         assert_eq!(of(&cast, id, Measure::Reading), Vec::<&str>::new());
     }
     let id = cast.ask(new_ask());
-    cast.run(cast.agent("bot"), Command::Cancel(id, None));
+    cast.run(cast.agent("bot"), AskCommand::Cancel(id, None));
     assert_eq!(of(&cast, id, Measure::Ended), ["cancelled"]);
 }
 
@@ -184,7 +184,7 @@ fn an_answer_follows_changes_or_overrules() {
     ] {
         let mut cast = Cast::new();
         let id = cast.ask(about(body.clone()));
-        cast.run(cast.human("olga"), Command::Answer(id, Box::new(reply(answer.clone()))));
+        cast.run(cast.human("olga"), AskCommand::Answer(id, Box::new(reply(answer.clone()))));
         assert_eq!(of(&cast, id, Measure::Verdict), [expected], "{body:?} {answer:?}");
     }
 }
@@ -199,7 +199,7 @@ fn a_claim_is_held_against_what_people_did() {
     ] {
         let mut cast = Cast::new();
         let id = cast.ask(new);
-        cast.run(cast.human("olga"), Command::Answer(id, answer));
+        cast.run(cast.human("olga"), AskCommand::Answer(id, answer));
         assert_eq!(of(&cast, id, Measure::Claimed), claimed);
         assert_eq!(of(&cast, id, Measure::Overruled), overruled);
     }
@@ -215,10 +215,10 @@ fn a_decision_before_the_text_can_be_read_is_hasty() {
         let id = cast.ask(NewAsk { question: long.clone(), ..new_ask() });
         if let Some(seconds) = seconds {
             cast.advance(1000);
-            cast.run(cast.human("olga"), Command::Open(id));
+            cast.run(cast.human("olga"), AskCommand::Open(id));
             cast.advance(seconds);
         }
-        cast.run(cast.human("olga"), Command::Answer(id, yes()));
+        cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
         assert_eq!(of(&cast, id, Measure::Reading), [expected], "{seconds:?}");
     }
 }
@@ -236,7 +236,7 @@ fn what_was_passed_on_is_no_reading_of_ours() {
         platform_user_id: text("U1"),
         display_name: None,
     };
-    cast.run(Actor::Relay { ask: id, attested }, Command::Answer(id, yes()));
+    cast.run(Actor::Relay { ask: id, attested }, AskCommand::Answer(id, yes()));
     assert_eq!(of(&cast, id, Measure::Reading), Vec::<&str>::new());
     assert_eq!(of(&cast, id, Measure::Verdict), ["followed"]);
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::actor::{Assurance, Via};
 use crate::ask::Phase;
-use crate::command::Command;
+use crate::command::{AskCommand, DirectoryCommand};
 use crate::directory::NewProject;
 use crate::ids::ArtifactId;
 use crate::task::{Handover, NewTask, NewVersion, Party, Quorum, TaskCommand};
@@ -230,7 +230,7 @@ fn an_answer_anywhere_is_a_verdict() {
     ] {
         let (mut cast, id) = delivered(new_task().judged_by(Quorum::Any, &["nina"]));
         let ask = cast.task(id).judged_in.unwrap();
-        cast.run(cast.human("nina"), Command::Answer(ask, reply));
+        cast.run(cast.human("nina"), AskCommand::Answer(ask, reply));
         let task = cast.task(id);
         let [review] = &task.reviews[..] else { panic!() };
         assert_eq!((review.verdict, task.state), (given, state));
@@ -247,7 +247,7 @@ fn an_answer_anywhere_is_a_verdict() {
 fn only_the_reviewers_answer() {
     let (mut cast, id) = delivered(new_task().judged_by(Quorum::Any, &["nina"]));
     let ask = cast.task(id).judged_in.unwrap();
-    cast.run(cast.human("olga"), Command::Assign(ask, human("mark"), None));
+    cast.run(cast.human("olga"), AskCommand::Assign(ask, human("mark"), None));
     for actor in [
         cast.human("olga"),
         cast.human("mark"),
@@ -258,12 +258,12 @@ fn only_the_reviewers_answer() {
         cast.relay(ask),
     ] {
         let before = (cast.task(id).clone(), cast.seen(ask).clone());
-        let refused = cast.attempt(actor.clone(), Command::Answer(ask, yes()));
+        let refused = cast.attempt(actor.clone(), AskCommand::Answer(ask, yes()));
         assert!(refused.is_err(), "{actor:?}");
         assert_eq!((cast.task(id).clone(), cast.seen(ask).clone()), before);
     }
     cast.judge("nina", id, verdict(Verdict::Approved)).unwrap();
-    let told = cast.attempt(cast.human("zoe"), Command::Answer(ask, no()));
+    let told = cast.attempt(cast.human("zoe"), AskCommand::Answer(ask, no()));
     assert_eq!(told, Err(Refusal::NotFound { what: "request" }));
 }
 
@@ -273,14 +273,14 @@ fn whoever_plans_first_has_the_plan_judged_first() {
     let autonomy = Autonomy::PlanThenImplement;
     let (mut cast, id) = delivered(NewTask { autonomy, ..new_task() });
     let ask = cast.task(id).judged_in.unwrap();
-    cast.run(cast.human("olga"), Command::Answer(ask, yes()));
+    cast.run(cast.human("olga"), AskCommand::Answer(ask, yes()));
     assert_eq!(
         (cast.task(id).state, cast.task(id).reviews[0].kind),
         (State::InProgress, ReviewKind::Plan)
     );
     cast.delivered(id, version());
     let ask = cast.task(id).judged_in.unwrap();
-    cast.run(cast.human("olga"), Command::Answer(ask, yes()));
+    cast.run(cast.human("olga"), AskCommand::Answer(ask, yes()));
     assert_eq!(cast.task(id).state, State::Completed);
 }
 
@@ -303,11 +303,11 @@ fn nobody_judges_with_too_little_proof() {
         let (mut cast, id) = delivered(new_task());
         let ask = cast.task(id).judged_in.unwrap();
         if withdrawn {
-            cast.run(Actor::System, Command::Cancel(ask, None));
+            cast.run(Actor::System, AskCommand::Cancel(ask, None));
         }
         let plain = NewProject::plain("acme".parse().unwrap());
         let floor = Assurance::Session;
-        cast.run(Actor::System, Command::SaveProject(NewProject { floor, ..plain }));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { floor, ..plain }));
         let by = |assurance| Actor::Human { id: human("olga"), via: Via::Slack, assurance };
         let judge = || TaskCommand::Review(id, Box::new(verdict(Verdict::Approved)));
         let judged = cast.want(by(Assurance::Channel), judge());

@@ -3,7 +3,7 @@ mod parts;
 use super::*;
 use crate::actor::{Assurance, By, Via};
 use crate::ask::{Ending, Phase};
-use crate::command::Command;
+use crate::command::{AskCommand, Command, DirectoryCommand};
 use crate::directory::NewProject;
 use crate::ids::TaskId;
 use crate::task::{
@@ -316,7 +316,7 @@ fn an_answer_anywhere_resumes_the_task() {
     ] {
         let (mut cast, id, ask) = blocked(kind);
         let before = (cast.task(id).revision, cast.records().len());
-        cast.run(cast.human("nina"), Command::Answer(ask, reply));
+        cast.run(cast.human("nina"), AskCommand::Answer(ask, reply));
         let resolution = resolved(&cast, id);
         assert_eq!((resolution.action, cast.task(id).state), (action, state), "{kind:?}");
         assert_eq!(resolution.by, By::Human(human("nina")));
@@ -333,7 +333,7 @@ fn an_answer_anywhere_resumes_the_task() {
 #[test]
 fn nobody_else_decides_through_any_door() {
     let (mut cast, id, ask) = blocked(CheckpointKind::Approval);
-    cast.run(cast.human("olga"), Command::Assign(ask, human("mark"), None));
+    cast.run(cast.human("olga"), AskCommand::Assign(ask, human("mark"), None));
     let link = Actor::link_holder(ask);
     for actor in [
         cast.human("mark"),
@@ -348,7 +348,7 @@ fn nobody_else_decides_through_any_door() {
     ] {
         let before = (cast.task(id).clone(), cast.seen(ask).clone(), cast.effects().len());
         for reply in [yes(), no()] {
-            let refused = cast.attempt(actor.clone(), Command::Answer(ask, reply));
+            let refused = cast.attempt(actor.clone(), AskCommand::Answer(ask, reply));
             assert!(refused.is_err(), "{actor:?}");
         }
         let resolve = TaskCommand::Resolve(ask, Box::new(approve()));
@@ -368,7 +368,7 @@ fn a_checkpoint_is_resolved_once() {
     let before = cast.task(id).clone();
     let again = cast.resolve("nina", ask, resolution(Action::Reject));
     assert!(matches!(again, Err(Refusal::AlreadyAnswered { .. })));
-    let elsewhere = cast.attempt(cast.human("nina"), Command::Answer(ask, no()));
+    let elsewhere = cast.attempt(cast.human("nina"), AskCommand::Answer(ask, no()));
     assert!(matches!(elsewhere, Err(Refusal::AlreadyAnswered { .. })));
     assert_eq!(*cast.task(id), before);
 
@@ -443,7 +443,7 @@ fn nobody_decides_with_too_little_proof() {
         let mut cast = Cast::staffed();
         let plain = NewProject::plain("acme".parse().unwrap());
         let floor = Assurance::Session;
-        cast.run(Actor::System, Command::SaveProject(NewProject { floor, ..plain }));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { floor, ..plain }));
         let id = cast.begun(new_task());
         let ask = if kind == CheckpointKind::Interrupt {
             cast.interrupted(id)

@@ -1,20 +1,20 @@
 //! What somebody writes first: to an agent, by a letter to the address that is theirs for it, or in a
 //! chat. It is the same command as on our page, and nothing that answers a request comes here.
 
-use ::channels::Medium;
-use ::channels::mail::{Addressed, Invitation};
+use ::channels::email::{Invitation, OpenedAddress};
+use ::channels::{SenderClaim, UnverifiedSender, slack};
 use dialects::origin::{Letter, Origin, Post};
+use gateway::Terms;
 use kernel::audit::Digest;
 use kernel::command::Written;
 use kernel::directory::{Directory, Human, Means};
-use kernel::{Actor, AgentId, Assurance, Command, HumanId, Refusal};
+use kernel::{Actor, AgentId, AskCommand, Assurance, HumanId, Refusal, SenderVerification};
 use serde_json::Value;
 use store::{Idempotency, StoreError};
 
-use super::{Came, Hearing, UNTOLD};
+use super::{Answerer, Came, Hearing, UNTOLD};
 use crate::channels::send::via;
-use crate::gateway::Terms;
-use crate::web::paths;
+use views::site::paths;
 
 /// So many agents are named to somebody who may write to several.
 const NAMED: usize = 10;
@@ -25,6 +25,8 @@ struct First<'a> {
     agent: &'a AgentId,
     text: String,
     origin: Option<Origin>,
+    /// How the sender was verified, if it came by email.
+    sender: Option<Result<SenderVerification, UnverifiedSender>>,
     /// Whether it is known by its name for ever, and not for a day.
     lasting: bool,
 }
@@ -32,9 +34,9 @@ struct First<'a> {
 impl Hearing<'_> {
     /// Who may write to which agent, if a letter was sent to an address that says so.
     pub(super) fn invited(&self, token: &str) -> Option<Invitation> {
-        match self.app.mail.as_ref()?.addressed(token)? {
-            Addressed::Invitation(invitation) => Some(invitation),
-            Addressed::Reply(_) => None,
+        match self.app.channels.email.as_ref()?.addressed(token)? {
+            OpenedAddress::Invitation(invitation) => Some(invitation),
+            OpenedAddress::Reply(_) => None,
         }
     }
 
@@ -44,6 +46,7 @@ impl Hearing<'_> {
         &self,
         invitation: Invitation,
         body: &str,
+        sender: &Result<SenderClaim, UnverifiedSender>,
     ) -> Result<Came, StoreError> {
         let directory = self.app.gateway.directory();
         let agent = directory.agents().find(|agent| invitation.is_to(&agent.id));
@@ -59,14 +62,15 @@ impl Hearing<'_> {
         let text = Letter::words(&subject, body);
         let origin = Letter {
             from: self.heard.from.address().unwrap_or_default().to_owned(),
-            to: self.app.mail.as_ref().and_then(|mail| mail.bare()).unwrap_or_default(),
+            to: self.app.channels.email.as_ref().and_then(|email| email.bare()).unwrap_or_default(),
             subject,
             message_id: if message_id.is_empty() { message_id } else { format!("<{message_id}>") },
         };
         let (human_id, agent) = (human.id.clone(), agent.id.clone());
         let to = own_mail(human).unwrap_or_else(|| self.heard.from.clone());
         let origin = Some(Origin::Email(origin));
-        let first = First { human: &human_id, agent: &agent, text, origin, lasting: true };
+        let sender = Some(self.sender(&human_id, sender).await);
+        let first = First { human: &human_id, agent: &agent, text, origin, sender, lasting: true };
         Ok(match self.begin(first).await? {
             Came::Taken(words) | Came::Not(words) => Came::Written(words, to),
             came @ (Came::Written(..) | Came::Wrong(_) | Came::Silent) => came,
@@ -94,7 +98,7 @@ impl Hearing<'_> {
         let open: Vec<AgentId> =
             directory.written_to_by(&human).map(|agent| agent.id.clone()).take(NAMED + 1).collect();
         if let [only] = open.as_slice()
-            && self.channel.medium() == Medium::Slack
+            && self.channel.name() == slack::NAME
             && is_a_sentence(text)
         {
             return self.begin(self.typed(&human.id, only, text)).await;
@@ -126,7 +130,8 @@ impl Hearing<'_> {
     }
 
     fn typed<'a>(&self, human: &'a HumanId, agent: &'a AgentId, text: &str) -> First<'a> {
-        First { human, agent, text: text.to_owned(), origin: self.post(), lasting: false }
+        let origin = self.post();
+        First { human, agent, text: text.to_owned(), origin, sender: None, lasting: false }
     }
 
     /// Where in Slack it was said.
@@ -140,7 +145,7 @@ impl Hearing<'_> {
 
     /// Begins it, once however often it is heard: also with other words under the same name.
     async fn begin(&self, first: First<'_>) -> Result<Came, StoreError> {
-        let First { human, agent, text, origin, lasting } = first;
+        let First { human, agent, text, origin, sender, lasting } = first;
         let from = &self.heard.from;
         let idempotency = Idempotency {
             scope: format!("wrote:{}", from.kind()),
@@ -148,11 +153,15 @@ impl Hearing<'_> {
             fingerprint: Digest::of_json(&(agent, human)),
             lasting,
         };
-        let terms = Terms { idempotency: Some(idempotency), ..Terms::default() };
-        let actor =
-            Actor::Human { id: human.clone(), via: via(from), assurance: Assurance::Channel };
+        let answerer = sender.map(|sender| Answerer::by_email(human.clone(), sender));
+        let Answerer { actor, sender } = answerer.unwrap_or_else(|| {
+            let (id, via) = (human.clone(), via(from));
+            Actor::Human { id, via, assurance: Assurance::Channel }.into()
+        });
+        let sender = sender.and_then(Result::ok);
+        let terms = Terms { idempotency: Some(idempotency), sender, ..Terms::default() };
         let metadata = origin.map(|origin| origin.beside()).unwrap_or_default();
-        let command = Command::Write(agent.clone(), Box::new(Written { text, metadata }));
+        let command = AskCommand::Write(agent.clone(), Box::new(Written { text, metadata }));
         match self.app.gateway.run_on(terms, actor, command).await {
             Ok(outcome) => Ok(match outcome.ask.filter(|_| !outcome.replayed) {
                 Some(ask) => {

@@ -1,11 +1,10 @@
 //! What platforms report: what became of a message, and who wants to hear no more there.
 
-use ::channels::Medium;
-use ::channels::heard::Receipt;
-use ::channels::mail::Whom;
+use ::channels::email::{self, AddressOwner};
+use ::channels::inbound::DeliveryReport;
 use kernel::directory::{Means, NewNotices};
 use kernel::effect::Chain;
-use kernel::{Actor, Command, Effect};
+use kernel::{Actor, DirectoryCommand, Effect};
 use serde_json::Value;
 use store::{Message, Sent, StoreError};
 
@@ -14,12 +13,16 @@ use crate::http::App;
 
 impl Hearing<'_> {
     /// What became of a message that went out.
-    pub(super) async fn became(&self, posted: &str, state: &Receipt) -> Result<Came, StoreError> {
+    pub(super) async fn became(
+        &self,
+        posted: &str,
+        state: &DeliveryReport,
+    ) -> Result<Came, StoreError> {
         let Some(message) = self.reported(posted).await? else { return Ok(Came::Silent) };
         let standing = match state {
-            Receipt::Delivered => Sent::Delivered,
-            Receipt::Read => Sent::Read,
-            Receipt::Failed { why, .. } => Sent::Failed { error: why.clone() },
+            DeliveryReport::Delivered => Sent::Delivered,
+            DeliveryReport::Read => Sent::Read,
+            DeliveryReport::Failed { why, .. } => Sent::Failed { error: why.clone() },
         };
         let learned = message.clone().learned(standing, self.app.gateway.now());
         if learned == message {
@@ -36,7 +39,7 @@ impl Hearing<'_> {
     /// The message a report is about. Of a letter the address says for certain whose it was, and about
     /// what; the id in a report only which one of theirs, if it is there.
     async fn reported(&self, posted: &str) -> Result<Option<Message>, StoreError> {
-        if self.channel.medium() != Medium::Email {
+        if self.channel.name() != email::NAME {
             return self.message_at(Some(posted)).await;
         }
         let said = |name: &str| self.heard.place.get(name).and_then(Value::as_str);
@@ -45,7 +48,7 @@ impl Hearing<'_> {
             return Ok(None);
         };
         let mut theirs = self.app.gateway.store().messages(vec![ask]).await?;
-        theirs.retain(|message| Whom::of_mark(&message.to).to_string() == whom);
+        theirs.retain(|message| AddressOwner::of_mark(&message.to).to_string() == whom);
         let id = posted.split('@').next();
         let named = theirs.iter().position(|message| message.posted.as_deref() == id);
         Ok(if let Some(n) = named { theirs.into_iter().nth(n) } else { theirs.pop() })
@@ -61,7 +64,7 @@ impl Hearing<'_> {
         if changed {
             let (human, order, digest) = (human.id.clone(), None, None);
             let new = NewNotices { human, order, off: Some(silent), digest };
-            self.app.gateway.run(Actor::System, Command::SaveNotices(new)).await?;
+            self.app.gateway.run(Actor::System, DirectoryCommand::SaveNotices(new)).await?;
         }
         // Platforms that know such words answer them themselves.
         Ok(Came::Silent)

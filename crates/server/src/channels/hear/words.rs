@@ -1,23 +1,23 @@
 //! What somebody wrote or filled in, as an answer.
 
-use ::channels::card::Mistake;
 use kernel::Ask;
 use kernel::form::FieldError;
 use kernel::question::{Answer, Body, Question, Reply};
 use serde_json::{Map, Value};
 
 use crate::channels::offers::{self, Offer};
+use views::message_card::DialogError;
 
 /// What somebody filled in, as an answer to what a form asks; or what is wrong with it.
 pub(super) fn filled(
     ask: &Ask,
     values: &Map<String, Value>,
-) -> Option<Result<Reply, Vec<Mistake>>> {
+) -> Option<Result<Reply, Vec<DialogError>>> {
     let Body::Provide { form } = ask.question.value()?.body() else { return None };
     Some(match form.validate(values) {
         Ok(values) => Ok(Reply { answer: Answer::Provided { values }, comment: None }),
         Err(errors) => {
-            let mistake = |error: FieldError| Mistake { key: error.key, words: error.message };
+            let mistake = |error: FieldError| DialogError { key: error.key, words: error.message };
             Err(errors.into_iter().map(mistake).collect())
         }
     })
@@ -51,7 +51,7 @@ pub(super) fn read(question: &Question, text: &str) -> Option<Reply> {
         let also: &[&str] = match &offer.answer {
             Answer::Approved { .. } => &["approve", "approved", "ok", "y"],
             Answer::Rejected { option: None } => &["reject", "rejected", "deny", "n"],
-            Answer::Confirmed { .. } => &["ok", "y"],
+            Answer::Confirmed { .. } => &["confirm", "ok", "y"],
             Answer::Declined => &["n"],
             _ => &[],
         };

@@ -7,6 +7,7 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Response};
 use dialects::a2h::{self, Addressed, Beside, Kind, NewCall, WireError};
+use gateway::Terms;
 use kernel::actor::Reach;
 use kernel::ask::{Place, Route};
 use kernel::directory::{Holder, Means};
@@ -15,7 +16,6 @@ use serde_json::Value;
 use store::{Cursor, Filter, List, Order, Scope, StoreError};
 
 use super::{A2hError, Answer, Caller, asking};
-use crate::gateway::Terms;
 use crate::http::name::Named;
 use crate::http::{App, Shared, bound};
 
@@ -104,7 +104,9 @@ impl App {
             ask.place.as_ref().is_some_and(|place| matches!(place.means, Means::Slack(_)));
         let (command, actor) = (asking(ask, conversation), caller.actor.clone());
         let outcome = match bot_token.filter(|_| in_slack) {
-            Some(lent) => self.gateway.run_lending(terms, actor, command, lent.reveal()).await?,
+            Some(lent) => {
+                self.gateway.run_with_bot_token(terms, actor, command, lent.reveal()).await?
+            }
             None => self.gateway.run_on(terms, actor, command).await?,
         };
         let made = outcome.ask.ok_or_else(WireError::internal)?;
@@ -144,7 +146,8 @@ impl App {
 
     /// A call as it stands.
     pub(super) async fn a2h_shown(&self, ask: &Ask) -> Answer {
-        let (name, receipt) = (self.respondent(ask), self.receipt_for(ask, &Actor::System));
+        let name = self.receipts.respondent(ask);
+        let receipt = self.receipts.receipt_for(ask, &Actor::System).await?;
         let slack_message_ts = self.slack_message_ts(ask).await?;
         let beside = Beside { name, receipt, slack_message_ts };
         let shown = a2h::call(ask, beside).ok_or_else(WireError::gone)?;

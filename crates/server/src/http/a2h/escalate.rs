@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use dialects::a2h::{self, Kind, WireError};
-use kernel::Command;
+use kernel::AskCommand;
 use kernel::command::Urge;
 
 use super::Answer;
@@ -61,7 +61,7 @@ impl App {
         people.sort_unstable();
         people.dedup();
         let urge = Urge { text: escalation.words(&strangers), people };
-        let outcome = self.gateway.run(caller.actor, Command::Urge(ask.id, urge)).await?;
+        let outcome = self.gateway.run(caller.actor, AskCommand::Nudge(ask.id, urge)).await?;
         self.a2h_shown(&outcome.ask.ok_or_else(WireError::internal)?).await
     }
 }

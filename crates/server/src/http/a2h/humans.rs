@@ -11,12 +11,12 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::IntoResponse;
 use dialects::a2h::{self, HumanBody, WireError};
+use gateway::auth::Denied;
 use kernel::directory::{About, Directory, Human, NewHuman, Profile};
-use kernel::{Actor, Command, HumanId, ProjectId};
+use kernel::{Actor, DirectoryCommand, HumanId, ProjectId};
 use serde_json::json;
 
 use super::{A2hError, Answer, calls};
-use crate::auth::Denied;
 use crate::http::name::Named;
 use crate::http::{App, Shared};
 
@@ -119,7 +119,7 @@ pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: 
         groups: BTreeSet::new(),
         skills: BTreeSet::new(),
     };
-    app.gateway.run(actor, Command::SaveHuman(new)).await?;
+    app.gateway.run(actor, DirectoryCommand::SaveHuman(new)).await?;
     let directory = app.gateway.directory();
     let made = directory.human(&id).ok_or_else(WireError::internal)?;
     Ok((StatusCode::CREATED, Json(a2h::human(made, true))).into_response())
@@ -142,7 +142,7 @@ pub(super) async fn replace(
     new.profile.contacts = Some(contacts);
     new.projects = projects.map_or(new.projects, |projects| projects.into_iter().collect());
     let id = new.id.clone();
-    app.gateway.run(actor, Command::SaveHuman(new)).await?;
+    app.gateway.run(actor, DirectoryCommand::SaveHuman(new)).await?;
     let directory = app.gateway.directory();
     let changed = directory.human(&id).ok_or_else(WireError::internal)?;
     Ok(Json(a2h::human(changed, true)).into_response())
@@ -159,7 +159,7 @@ pub(super) async fn remove(
     let directory = app.gateway.directory();
     let id: HumanId = id.parse().map_err(|_| WireError::no_human())?;
     directory.living(&id).ok_or_else(WireError::no_human)?;
-    app.gateway.erase_person(actor, &id).await?;
+    app.erasure.erase_person(actor, &id).await?;
     Ok(Json(json!({ "id": id, "deleted": true })).into_response())
 }
 
@@ -211,7 +211,7 @@ fn known<'d>(directory: &'d Directory, id: &str) -> Result<&'d Human, WireError>
 }
 
 fn as_known(human: &Human) -> NewHuman {
-    let Human { id, profile, admin, active, projects, groups, skills } = human.clone();
+    let Human { id, profile, admin, active, projects, groups, skills, .. } = human.clone();
     let profile = profile.value().cloned().unwrap_or_default();
     NewHuman { id, profile, admin, active, projects, groups, skills }
 }
@@ -237,8 +237,7 @@ impl Reader {
 impl App {
     /// An agent with its key, or an administrator with their token.
     async fn a2h_reader(&self, headers: &HeaderMap) -> Result<Reader, A2hError> {
-        let directory = self.gateway.directory();
-        match self.door.agent(&directory, headers, self.gateway.now()) {
+        match self.callers.agent(headers) {
             Ok(Actor::Agent { project, .. }) => Ok(Reader::Agent(project)),
             Ok(_) | Err(Denied::Unknown) => Ok(Reader::Admin(self.a2h_admin(headers).await?)),
             Err(denied) => Err(denied.into()),
@@ -247,12 +246,11 @@ impl App {
 
     /// An administrator; whoever else is known may not (A2H-127).
     async fn a2h_admin(&self, headers: &HeaderMap) -> Result<Actor, A2hError> {
-        let (directory, now) = (self.gateway.directory(), self.gateway.now());
-        match self.door.human(&directory, headers, now).await {
-            Ok(actor) if directory.administers(&actor) => Ok(actor),
+        match self.callers.human(headers).await {
+            Ok(actor) if self.gateway.directory().administers(&actor) => Ok(actor),
             Ok(_) => Err(WireError::admins_only().into()),
             Err(Denied::Unknown) => {
-                self.door.agent(&directory, headers, now)?;
+                self.callers.agent(headers)?;
                 Err(WireError::admins_only().into())
             }
             Err(denied) => Err(denied.into()),

@@ -6,10 +6,10 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
 use dialects::a2h::{self, Kind, NewMessage, WireError};
+use gateway::Terms;
 use kernel::{Actor, Ask, Refusal};
 
 use super::{Answer, asking, schema};
-use crate::gateway::Terms;
 use crate::http::name::Named;
 use crate::http::{App, Shared, bound};
 
@@ -33,7 +33,7 @@ pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: 
     if !made.within_reach(&caller.actor) {
         return Err(Refusal::IdempotencyMismatch.into());
     }
-    shown(&app, &made)
+    shown(&app, &made).await
 }
 
 pub(super) async fn message(
@@ -43,11 +43,11 @@ pub(super) async fn message(
 ) -> Answer {
     let caller = app.a2h_agent(&headers)?;
     let ask = app.a2h_call(&caller, Kind::Message, &uid).await?;
-    shown(&app, &ask)
+    shown(&app, &ask).await
 }
 
-fn shown(app: &App, ask: &Ask) -> Answer {
-    let receipt = app.receipt_for(ask, &Actor::System);
+async fn shown(app: &App, ask: &Ask) -> Answer {
+    let receipt = app.receipts.receipt_for(ask, &Actor::System).await?;
     let message = a2h::message(ask, receipt, schema::judge).ok_or_else(WireError::gone)?;
     let mut answer = Json(message).into_response();
     bound::say(ask, answer.headers_mut());

@@ -37,13 +37,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use bytes::Bytes;
 use dialects::a2h::{self, Kind, WireError};
+use gateway::auth::Denied;
 use kernel::audit::Digest;
 use kernel::command::NewAsk;
-use kernel::{Actor, Ask, AskId, Command, ProjectId};
+use kernel::{Actor, Ask, AskCommand, AskId, ProjectId};
 use store::Idempotency;
 use tower::ServiceExt;
 
-use crate::auth::Denied;
 use crate::http::{App, Shared, body};
 
 pub use error::A2hError;
@@ -161,10 +161,10 @@ fn key(call_id: &str) -> String {
 }
 
 /// What an agent wants: to ask, or to go on with a conversation (A2H-133).
-fn asking(ask: NewAsk, conversation: Option<AskId>) -> Command {
+fn asking(ask: NewAsk, conversation: Option<AskId>) -> AskCommand {
     match conversation {
-        Some(conversation) => Command::Reply(conversation, Box::new(ask)),
-        None => Command::Ask(Box::new(ask)),
+        Some(conversation) => AskCommand::Reply(conversation, Box::new(ask)),
+        None => AskCommand::Create(Box::new(ask)),
     }
 }
 
@@ -184,7 +184,7 @@ impl Caller {
 
 impl App {
     fn a2h_agent(&self, headers: &HeaderMap) -> Result<Caller, A2hError> {
-        let actor = self.door.agent(&self.gateway.directory(), headers, self.gateway.now())?;
+        let actor = self.callers.agent(headers)?;
         let Actor::Agent { project, .. } = &actor else { return Err(Denied::Unknown.into()) };
         Ok(Caller { project: project.clone(), actor })
     }

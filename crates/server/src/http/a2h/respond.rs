@@ -11,7 +11,7 @@ use dialects::a2h::{self, Kind, WireError};
 use kernel::actor::Attested;
 use kernel::directory::Holder;
 use kernel::question::Reply;
-use kernel::{Actor, AgentId, Ask, Command};
+use kernel::{Actor, AgentId, Ask, AskCommand};
 
 use super::{A2hError, Answer};
 use crate::http::name::Named;
@@ -57,7 +57,7 @@ impl App {
         ask.still_open(self.gateway.now())?;
         let (reply, attested) = read(&bytes, &ask, &agent)?;
         let relay = Actor::Relay { ask: ask.id, attested };
-        let outcome = self.gateway.run(relay, Command::Answer(ask.id, Box::new(reply))).await?;
+        let outcome = self.gateway.run(relay, AskCommand::Answer(ask.id, Box::new(reply))).await?;
         self.a2h_shown(&outcome.ask.ok_or_else(WireError::internal)?).await
     }
 

@@ -2,12 +2,14 @@
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
+use gateway::Gateway;
 use kernel::{Actor, AskId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
 use crate::http::api::asks::parse;
+use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 
@@ -36,12 +38,13 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     security(("agent_key" = [])),
 )]
 async fn acknowledge(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
+    State(gateway): State<Gateway>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<StatusCode, Problem> {
-    let actor = app.anyone(&headers).await?;
-    let ask = app.visible(&actor, parse(&id)?).await?;
+    let actor = callers.anyone(&headers).await?;
+    let ask = gateway.visible(&actor, parse(&id)?).await?;
     if !matches!(actor, Actor::Agent { .. }) {
         return Err(Refusal::NotAllowed { why: "only the agent that asked has its secrets" }.into());
     }
@@ -49,6 +52,6 @@ async fn acknowledge(
         let detail = "nothing was answered yet";
         return Err(Problem::new(409, "not-over").detail(detail));
     }
-    app.gateway.store().forget_confided(ask.id, None).await?;
+    gateway.store().delete_secrets(ask.id, None).await?;
     Ok(StatusCode::NO_CONTENT)
 }

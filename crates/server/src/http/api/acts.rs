@@ -9,13 +9,13 @@ use axum::response::{IntoResponse, Response};
 use dialects::native::{
     AskView, AssignBody, CancelBody, CommentBody, CommentView, Comments, ExtendBody, PickBody,
 };
+use gateway::Terms;
 use kernel::question::Reply;
-use kernel::{Actor, AskId, Command, Refusal};
+use kernel::{Actor, AskCommand, AskId, Refusal};
 use store::StoreError;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::gateway::Terms;
 use crate::http::api::asks::parse;
 use crate::http::api::openapi::IfMatch;
 use crate::http::name::Named;
@@ -78,10 +78,10 @@ async fn answer(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = app.callers.person(&headers).await?;
     let reply: Reply = app.json(body).await?;
-    let reply = app.redeemed(reply, parse(&id)?, &actor)?;
-    app.act(actor, &headers, &id, |id| Command::Answer(id, Box::new(reply))).await
+    let reply = app.answer_files.redeemed(reply, parse(&id)?, &actor)?;
+    app.act(actor, &headers, &id, |id| AskCommand::Answer(id, Box::new(reply))).await
 }
 
 /// Withdraw an ask.
@@ -119,9 +119,9 @@ async fn cancel(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.anyone(&headers).await?;
+    let actor = app.callers.anyone(&headers).await?;
     let CancelBody { reason } = app.json_if_any(body).await?;
-    app.act(actor, &headers, &id, |id| Command::Cancel(id, reason)).await
+    app.act(actor, &headers, &id, |id| AskCommand::Cancel(id, reason)).await
 }
 
 /// Take an ask on, so that nobody else works on it.
@@ -157,8 +157,8 @@ async fn claim(
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
-    app.act(actor, &headers, &id, Command::Claim).await
+    let actor = app.callers.person(&headers).await?;
+    app.act(actor, &headers, &id, AskCommand::Claim).await
 }
 
 /// Hand an ask to somebody, with a word.
@@ -199,9 +199,9 @@ async fn assign(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = app.callers.person(&headers).await?;
     let AssignBody { to, note } = app.json(body).await?;
-    app.act(actor, &headers, &id, |id| Command::Assign(id, to, note)).await
+    app.act(actor, &headers, &id, |id| AskCommand::Assign(id, to, note)).await
 }
 
 /// Move the deadline of an ask.
@@ -239,9 +239,9 @@ async fn extend(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.anyone(&headers).await?;
+    let actor = app.callers.anyone(&headers).await?;
     let ExtendBody { until } = app.json(body).await?;
-    app.act(actor, &headers, &id, |id| Command::Extend(id, until)).await
+    app.act(actor, &headers, &id, |id| AskCommand::Extend(id, until)).await
 }
 
 /// Pick one of the actions the agent offers in its envelope.
@@ -282,9 +282,9 @@ async fn pick(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = app.callers.person(&headers).await?;
     let PickBody { action } = app.json(body).await?;
-    app.act(actor, &headers, &id, |id| Command::Pick(id, action)).await
+    app.act(actor, &headers, &id, |id| AskCommand::Pick(id, action)).await
 }
 
 /// Remark something on an ask, before or after it is over.
@@ -316,9 +316,9 @@ async fn comment(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.anyone(&headers).await?;
+    let actor = app.callers.anyone(&headers).await?;
     let CommentBody { text } = app.json(body).await?;
-    app.act(actor, &headers, &id, |id| Command::Comment(id, text)).await
+    app.act(actor, &headers, &id, |id| AskCommand::Comment(id, text)).await
 }
 
 /// What was remarked on an ask.
@@ -338,8 +338,8 @@ async fn comments(
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let actor = app.anyone(&headers).await?;
-    let ask = app.visible(&actor, parse(&id)?).await?;
+    let actor = app.callers.anyone(&headers).await?;
+    let ask = app.gateway.visible(&actor, parse(&id)?).await?;
     let comments = CommentView::all(&ask, app.viewer(&actor));
     Ok(Json(Comments { comments }).into_response())
 }
@@ -374,8 +374,8 @@ async fn erase(
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
-    app.act(actor, &headers, &id, Command::Erase).await
+    let actor = app.callers.person(&headers).await?;
+    app.act(actor, &headers, &id, AskCommand::Erase).await
 }
 
 impl App {
@@ -385,14 +385,14 @@ impl App {
         actor: Actor,
         headers: &HeaderMap,
         id: &str,
-        command: impl FnOnce(AskId) -> Command,
+        command: impl FnOnce(AskId) -> AskCommand,
     ) -> Result<Response, Problem> {
         let terms = Terms { expected: conditions::expected(headers)?, ..Terms::default() };
         let id = parse(id)?;
         match self.gateway.run_on(terms, actor.clone(), command(id)).await {
             Ok(outcome) => {
                 let ask = outcome.ask.ok_or(Refusal::NotFound { what: "request" })?;
-                Ok(self.shown(&ask, &actor))
+                self.shown(&ask, &actor).await
             }
             Err(StoreError::Refused(refusal)) => Err(self.told(&actor, id, refusal).await),
             Err(error) => Err(error.into()),
@@ -401,7 +401,7 @@ impl App {
 
     /// A refusal as this actor may hear it: it may name somebody.
     async fn told(&self, actor: &Actor, id: AskId, refusal: Refusal) -> Problem {
-        match self.visible(actor, id).await {
+        match self.gateway.visible(actor, id).await {
             Ok(ask) => self.viewer(actor).told(refusal, &ask).into(),
             // Whoever cannot see the ask was told no more than that.
             Err(_) => refusal.into(),

@@ -10,16 +10,19 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dialects::hxp_experience::claims::{self, NotAnObject};
 use dialects::native::{AskView, CreateAsk, Viewer};
-use kernel::{Actor, Ask, AskId, Command, Refusal};
+use gateway::Terms;
+use gateway::wake::Topic;
+use kernel::{Actor, Ask, AskCommand, AskId, Refusal, Subject};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::gateway::Terms;
 use crate::http::api::openapi::{IdempotencyKey, IfNoneMatch, Wait};
 use crate::http::conditions::{self, Seen};
 use crate::http::name::Named;
+use crate::http::pass::Pass;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared, body, bound};
+use store::StoreError;
 
 /// How soon a store that was away is asked again by whoever waits.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -95,7 +98,7 @@ async fn create(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.agent(&headers).await?;
+    let actor = app.callers.only_agent(&headers).await?;
     let wait = conditions::wait(&headers);
     let bytes = body::read(body, app.config.body_limit).await?;
     let new: CreateAsk = super::parse(&bytes)?;
@@ -113,8 +116,8 @@ async fn create(
     };
     let new = Box::new(new.into_ask(bound::heard(claims, &headers)));
     let command = match conversation {
-        Some(conversation) => Command::Reply(conversation, new),
-        None => Command::Ask(new),
+        Some(conversation) => AskCommand::Reply(conversation, new),
+        None => AskCommand::Create(new),
     };
     let outcome = app.gateway.run_on(terms, actor.clone(), command).await?;
     let mut ask = Arc::new(outcome.ask.ok_or(Refusal::NotFound { what: "request" })?);
@@ -122,7 +125,7 @@ async fn create(
         let version = ask.version();
         ask = app.held(&actor, &headers, ask.id, wait, |ask| ask.version() == version).await?;
     }
-    let mut answer = (StatusCode::CREATED, app.shown(&ask, &actor)).into_response();
+    let mut answer = (StatusCode::CREATED, app.shown(&ask, &actor).await?).into_response();
     if let Ok(place) = HeaderValue::from_str(&format!("/api/v1/asks/{}", ask.id)) {
         answer.headers_mut().insert(header::LOCATION, place);
     }
@@ -168,7 +171,7 @@ async fn show(
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let actor = app.anyone(&headers).await?;
+    let actor = app.callers.anyone(&headers).await?;
     let id = parse(&id)?;
     let (wait, seen) = (conditions::wait(&headers), Seen::read(&headers)?);
     let mut first = None;
@@ -187,7 +190,7 @@ async fn show(
         Actor::Agent { .. } if !unchanged => app.gateway.told(ask).await?,
         _ => ask,
     };
-    let mut answer = app.shown(&ask, &actor);
+    let mut answer = app.shown(&ask, &actor).await?;
     if unchanged {
         *answer.status_mut() = StatusCode::NOT_MODIFIED;
         *answer.body_mut() = Body::empty();
@@ -198,14 +201,7 @@ async fn show(
 }
 
 impl App {
-    /// An ask the actor may see.
-    pub(crate) async fn visible(&self, actor: &Actor, id: AskId) -> Result<Arc<Ask>, Problem> {
-        let directory = self.gateway.directory();
-        let found = self.gateway.ask(id).await?.filter(|ask| ask.is_shown_to(actor, &directory));
-        Ok(found.ok_or(Refusal::NotFound { what: "request" })?)
-    }
-
-    /// The same, once it is open no longer or not what the caller knows; or after `wait` seconds.
+    /// An ask the actor may see, once it is open no longer or not what the caller knows; or after `wait` seconds.
     async fn held(
         &self,
         actor: &Actor,
@@ -216,33 +212,36 @@ impl App {
     ) -> Result<Arc<Ask>, Problem> {
         if let Some(seconds) = wait.filter(|seconds| *seconds > 0) {
             // Boxed, so that who does not wait carries no room for it.
-            Box::pin(self.news(actor, id, Duration::from_secs(seconds), known)).await?;
+            let pass = Pass::new(self, actor.clone(), headers);
+            Box::pin(self.news(&pass, id, Duration::from_secs(seconds), known)).await?;
             // A credential that was revoked meanwhile learns nothing more.
-            self.anyone(headers).await?;
+            self.callers.anyone(headers).await?;
         }
-        self.visible(actor, id).await
+        Ok(self.gateway.visible(actor, id).await?)
     }
 
-    /// Waits for that. The ask is read, not kept: thousands may wait.
+    /// Waits for that, or for the end of the credential. The ask is read, not kept: thousands may wait.
     async fn news(
         &self,
-        actor: &Actor,
+        pass: &Pass,
         id: AskId,
         at_most: Duration,
         mut known: impl FnMut(&Ask) -> bool,
     ) -> Result<(), Problem> {
-        let mut waiter = self.gateway.subscribe(id);
+        let own = Topic::Subject(Subject::Ask(id));
+        let mut waiter = self.gateway.wake().subscribe(pass.topics().chain([own]));
         let time_is_up = tokio::time::sleep(at_most);
         tokio::pin!(time_is_up);
         let mut begun = false;
         loop {
-            let (waits, away) = match self.visible(actor, id).await {
+            let seen = self.gateway.visible(&pass.actor, id).await.map_err(Problem::from);
+            let (waits, away) = match seen {
                 Ok(ask) => (known(&ask) && ask.is_open(), false),
                 // Whoever waits already goes on: the store may be back in time.
                 Err(problem) if begun && problem.is_temporary() => (true, true),
                 Err(problem) => return Err(problem),
             };
-            if !waits {
+            if !waits || !pass.holds(self) {
                 return Ok(());
             }
             begun = true;
@@ -258,13 +257,13 @@ impl App {
     }
 
     /// One ask with its tag.
-    pub(super) fn shown(&self, ask: &Ask, actor: &Actor) -> Response {
-        let mut answer = Json(self.view(ask, actor)).into_response();
+    pub(super) async fn shown(&self, ask: &Ask, actor: &Actor) -> Result<Response, Problem> {
+        let mut answer = Json(self.view(ask, actor).await?).into_response();
         if let Ok(tag) = HeaderValue::from_str(&conditions::tag(ask)) {
             answer.headers_mut().insert(header::ETAG, tag);
         }
         bound::say(ask, answer.headers_mut());
-        answer
+        Ok(answer)
     }
 
     /// As whom an actor looks.
@@ -281,9 +280,26 @@ impl App {
     }
 
     /// An ask as this actor sees it.
-    pub(super) fn view<'a>(&self, ask: &'a Ask, actor: &Actor) -> AskView<'a> {
-        let receipt = self.receipt_for(ask, actor);
-        AskView::of(ask, self.viewer(actor), self.config.public_url.as_str(), receipt)
+    pub(super) async fn view<'a>(
+        &self,
+        ask: &'a Ask,
+        actor: &Actor,
+    ) -> Result<AskView<'a>, StoreError> {
+        let receipt = self.receipts.receipt_for(ask, actor).await?;
+        Ok(AskView::of(ask, self.viewer(actor), self.config.public_url.as_str(), receipt))
+    }
+
+    /// Several asks as this actor sees them.
+    pub(super) async fn views<'a>(
+        &self,
+        asks: &'a [Ask],
+        actor: &Actor,
+    ) -> Result<Vec<AskView<'a>>, StoreError> {
+        let mut views = Vec::with_capacity(asks.len());
+        for ask in asks {
+            views.push(self.view(ask, actor).await?);
+        }
+        Ok(views)
     }
 }
 

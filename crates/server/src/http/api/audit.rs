@@ -11,15 +11,17 @@ use axum::response::{IntoResponse, Response};
 use dialects::native::{BlockPage, BlockView, RecordView, Records};
 use dialects::proof::inclusion::Inclusion;
 use futures_util::stream;
+use gateway::Gateway;
+use gateway::audit::{Export, NoProof, proof};
 use kernel::event::HELD_ANSWER;
 use kernel::{Actor, Ask, AskId, Refusal, Subject};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::audit::{Export, NoProof, proof};
 use crate::http::api::asks::parse;
 use crate::http::api::openapi::After;
 use crate::http::api::page::Params;
+use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared};
@@ -106,8 +108,8 @@ async fn prove(
 impl App {
     /// An ask the caller may see, and who that is.
     async fn seen(&self, headers: &HeaderMap, id: &str) -> Result<(Arc<Ask>, Actor), Problem> {
-        let actor = self.anyone(headers).await?;
-        Ok((self.visible(&actor, parse(id)?).await?, actor))
+        let actor = self.callers.anyone(headers).await?;
+        Ok((self.gateway.visible(&actor, parse(id)?).await?, actor))
     }
 
     /// The proof of one event of any subject, or when to ask for it again.
@@ -174,14 +176,15 @@ fn is_held_answer(body: Option<&str>) -> bool {
     security(("human_token" = [])),
 )]
 async fn blocks(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
+    State(gateway): State<Gateway>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
-    app.administered(&headers).await?;
+    callers.administrator(&headers).await?;
     let params = Params::new(pairs, &["after", "limit"])?;
     let (after, limit) = (params.after()?, params.limit()?);
-    let store = app.gateway.store();
+    let store = gateway.store();
     let anchored = store.anchored().await?.unwrap_or(0);
     let found = store.blocks(after, limit).await?;
     let next = found.last().filter(|_| found.len() == limit).map(|sealed| sealed.block.n);
@@ -215,7 +218,7 @@ async fn export(
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
-    app.administered(&headers).await?;
+    app.callers.administrator(&headers).await?;
     let after = Params::new(pairs, &["after"])?.after()?;
     let sealer = &app.sealer;
     let (store, signer) = (Arc::clone(app.gateway.store()), sealer.signer().clone());

@@ -8,14 +8,14 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{BulkAnswer, BulkResult, BulkResults};
+use gateway::Terms;
 use kernel::ask::Shown;
 use kernel::question::Reply;
-use kernel::{Actor, Ask, AskId, Command, Refusal};
+use kernel::{Actor, Ask, AskCommand, AskId, Refusal};
 use store::StoreError;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::gateway::Terms;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared};
 
@@ -57,7 +57,7 @@ async fn answer_all(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = app.callers.person(&headers).await?;
     let BulkAnswer { asks, answer, comment, dry_run } = app.json(body).await?;
     let distinct: std::collections::BTreeSet<&AskId> = asks.iter().collect();
     if asks.is_empty() || asks.len() > MOST || distinct.len() < asks.len() {
@@ -71,23 +71,26 @@ async fn answer_all(
         let result = app.one_of_many(&actor, id, &reply, how).await?;
         answered.push((id, result));
     }
-    let results = answered.iter().map(|(id, result)| match result {
-        Ok(ask) => BulkResult {
-            id: *id,
-            done: true,
-            ask: Some(app.view(ask, &actor)),
-            code: None,
-            why: None,
-        },
-        Err(refusal) => BulkResult {
-            id: *id,
-            done: false,
-            ask: None,
-            code: Some(refusal.code()),
-            why: Some(refusal.to_string()),
-        },
-    });
-    Ok(Json(BulkResults { dry_run, results: results.collect() }).into_response())
+    let mut results = Vec::with_capacity(answered.len());
+    for (id, result) in &answered {
+        results.push(match result {
+            Ok(ask) => BulkResult {
+                id: *id,
+                done: true,
+                ask: Some(app.view(ask, &actor).await?),
+                code: None,
+                why: None,
+            },
+            Err(refusal) => BulkResult {
+                id: *id,
+                done: false,
+                ask: None,
+                code: Some(refusal.code()),
+                why: Some(refusal.to_string()),
+            },
+        });
+    }
+    Ok(Json(BulkResults { dry_run, results }).into_response())
 }
 
 /// How one of many is answered.
@@ -126,8 +129,8 @@ impl App {
         };
         let terms = Terms { expected: Some(ask.version()), shown, ..Terms::default() };
         let command = match how {
-            How::Held => Command::HoldAnswer(id, Box::new(reply)),
-            How::AtOnce | How::DryRun => Command::Answer(id, Box::new(reply)),
+            How::Held => AskCommand::HoldAnswer(id, Box::new(reply)),
+            How::AtOnce | How::DryRun => AskCommand::Answer(id, Box::new(reply)),
         };
         let outcome = if how == How::DryRun {
             let taken = self.gateway.considering(&ask).await?.takes(actor, command);

@@ -6,13 +6,15 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dialects::native::CallbacksView;
-use kernel::{Ask, AskId, Command, Refusal};
+use gateway::Gateway;
+use kernel::{Ask, AskCommand, AskId, Refusal};
 use url::Url;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
 use crate::http::api::asks::parse;
+use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 
@@ -33,12 +35,13 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn callbacks(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
+    State(gateway): State<Gateway>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let actor = app.anyone(&headers).await?;
-    let ask = app.visible(&actor, parse(&id)?).await?;
+    let actor = callers.anyone(&headers).await?;
+    let ask = gateway.visible(&actor, parse(&id)?).await?;
     Ok(Json(view(&ask)).into_response())
 }
 
@@ -61,12 +64,13 @@ async fn callbacks(
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn call_back(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
+    State(gateway): State<Gateway>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let actor = app.anyone(&headers).await?;
-    let outcome = app.gateway.run(actor, Command::CallBack(parse(&id)?)).await?;
+    let actor = callers.anyone(&headers).await?;
+    let outcome = gateway.run(actor, AskCommand::CallBack(parse(&id)?)).await?;
     let ask = outcome.ask.ok_or(Refusal::NotFound { what: "request" })?;
     Ok((StatusCode::ACCEPTED, Json(view(&ask))).into_response())
 }

@@ -7,12 +7,12 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{AskPage, AskView, WriteAddress, WriteBody};
-use kernel::{Actor, AgentId, Command, Phase, Refusal};
+use gateway::Terms;
+use kernel::{Actor, AgentId, AskCommand, Phase, Refusal};
 use store::{Filter, List, Order, Scope};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::gateway::Terms;
 use crate::http::api::narrowing::place;
 use crate::http::api::openapi::{IdempotencyKey, Pages};
 use crate::http::api::page::Params;
@@ -66,7 +66,7 @@ async fn write(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = app.callers.person(&headers).await?;
     let bytes = body::read(body, app.config.body_limit).await?;
     let WriteBody { text } = super::parse(&bytes)?;
     let agent: AgentId = id.parse().map_err(|_| Refusal::NotFound { what: "agent" })?;
@@ -75,9 +75,9 @@ async fn write(
     let idempotency = conditions::idempotency("write", &actor, &headers, &said)?;
     let terms = Terms { idempotency, ..Terms::default() };
     let outcome =
-        app.gateway.run_on(terms, actor.clone(), Command::Write(agent, text.into())).await?;
+        app.gateway.run_on(terms, actor.clone(), AskCommand::Write(agent, text.into())).await?;
     let ask = outcome.ask.ok_or(Refusal::NotFound { what: "request" })?;
-    let mut answer = (StatusCode::CREATED, app.shown(&ask, &actor)).into_response();
+    let mut answer = (StatusCode::CREATED, app.shown(&ask, &actor).await?).into_response();
     if let Ok(place) = HeaderValue::from_str(&format!("/api/v1/asks/{}", ask.id)) {
         answer.headers_mut().insert(header::LOCATION, place);
     }
@@ -114,7 +114,7 @@ async fn address(
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Json<WriteAddress>, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = app.callers.person(&headers).await?;
     let directory = app.gateway.directory();
     let person = if let Actor::Human { id, .. } = &actor { directory.human(id) } else { None };
     let person = person.ok_or(Refusal::NotAllowed { why: "this takes a person's token" })?;
@@ -154,7 +154,7 @@ async fn list(
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
-    let actor = app.agent(&headers).await?;
+    let actor = app.callers.only_agent(&headers).await?;
     let Actor::Agent { id, .. } = &actor else {
         return Err(Refusal::NotAllowed { why: "this takes an agent key" }.into());
     };
@@ -169,7 +169,7 @@ async fn list(
         limit: params.limit()?,
     };
     let page = app.gateway.list(list).await?;
-    let shown = app.shown_page(&page, &name, &actor);
+    let shown = app.shown_page(&page, &name, &actor).await?;
     let next = shown.next.clone();
     Ok(params.page(PATH, &shown, next.as_deref()))
 }

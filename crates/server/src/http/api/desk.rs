@@ -107,7 +107,7 @@ async fn wake(
     security(("human_token" = [])),
 )]
 async fn snoozed(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = app.callers.person(&headers).await?;
     let hidden = app.gateway.store().snoozed(own(&actor)?, app.gateway.now()).await?;
     let directory = app.gateway.directory();
     let mut asks = Vec::with_capacity(hidden.len());
@@ -116,9 +116,11 @@ async fn snoozed(State(app): State<Shared>, headers: HeaderMap) -> Result<Respon
         let seen = ask.filter(|ask| ask.is_open() && ask.is_shown_to(&actor, &directory));
         asks.extend(seen.map(|ask| (ask, until)));
     }
-    let shown =
-        asks.iter().map(|(ask, until)| SnoozedAsk { until: *until, ask: app.view(ask, &actor) });
-    Ok(Json(Snoozed { snoozed: shown.collect() }).into_response())
+    let mut snoozed = Vec::with_capacity(asks.len());
+    for (ask, until) in &asks {
+        snoozed.push(SnoozedAsk { until: *until, ask: app.view(ask, &actor).await? });
+    }
+    Ok(Json(Snoozed { snoozed }).into_response())
 }
 
 /// Say that one looks at an ask, for a minute.
@@ -142,7 +144,7 @@ async fn look(
 ) -> Result<Response, Problem> {
     let (human, id) = app.at_desk(&headers, &id).await?;
     let until = app.gateway.now().plus_seconds(LEASE);
-    app.gateway.store().look(id, human, Some(until)).await?;
+    app.gateway.store().view(id, human, Some(until)).await?;
     Ok(Json(app.lookers(vec![id]).await?).into_response())
 }
 
@@ -164,7 +166,7 @@ async fn leave(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let (human, id) = app.at_desk(&headers, &id).await?;
-    app.gateway.store().look(id, human, None).await?;
+    app.gateway.store().view(id, human, None).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -185,7 +187,7 @@ async fn looking(
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = app.callers.person(&headers).await?;
     let params = Params::new(pairs, &["ask"])?;
     let asks: Option<Vec<AskId>> = params.all("ask").map(|id| id.parse().ok()).collect();
     let asks = asks.filter(|asks| (1..=MOST).contains(&asks.len()));
@@ -201,14 +203,14 @@ async fn looking(
 impl App {
     /// The person, and an ask they may see.
     async fn at_desk(&self, headers: &HeaderMap, id: &str) -> Result<(HumanId, AskId), Problem> {
-        let actor = self.person(headers).await?;
-        let ask = self.visible(&actor, parse(id)?).await?;
+        let actor = self.callers.person(headers).await?;
+        let ask = self.gateway.visible(&actor, parse(id)?).await?;
         Ok((own(&actor)?, ask.id))
     }
 
     async fn lookers(&self, asks: Vec<AskId>) -> Result<Lookers, Problem> {
         let now: Time = self.gateway.now();
-        let found = self.gateway.store().lookers(asks, now).await?;
+        let found = self.gateway.store().viewers(asks, now).await?;
         let looking = found.into_iter().map(|(ask, human)| Looker { ask, human }).collect();
         Ok(Lookers { looking })
     }

@@ -8,6 +8,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
+use gateway::clock::MovableClock;
 use kernel::Time;
 use kernel::time::LONGEST_TIMEOUT;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,6 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::clock::MovableClock;
 use crate::http::api::page::unfit;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared};
@@ -154,7 +154,7 @@ async fn replace_script(
 
 impl App {
     async fn dev(&self, headers: &HeaderMap) -> Result<&Dev, Problem> {
-        self.anyone(headers).await?;
+        self.callers.anyone(headers).await?;
         self.dev.as_ref().ok_or_else(|| {
             Problem::new(404, "not-found").detail("only a server started with --dev has this")
         })

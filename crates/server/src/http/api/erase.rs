@@ -6,12 +6,15 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{Erased, PersonView};
+use gateway::Gateway;
+use gateway::erasure::Erasure;
 use kernel::{ArtifactId, HumanId, Refusal, TaskId};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
 use crate::http::api::identities::one;
+use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 
@@ -49,14 +52,16 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     security(("human_token" = [])),
 )]
 async fn erase_person(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
+    State(erasure): State<Erasure>,
+    State(gateway): State<Gateway>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (_, actor) = app.administered(&headers).await?;
+    let (_, actor) = callers.administrator(&headers).await?;
     let id: HumanId = id.parse().map_err(|_| Refusal::NotFound { what: "person" })?;
-    app.gateway.erase_person(actor, &id).await?;
-    one(app.gateway.directory().human(&id).map(PersonView::from), "person")
+    erasure.erase_person(actor, &id).await?;
+    one(gateway.directory().human(&id).map(PersonView::from), "person")
 }
 
 /// Erase the text of a task that is over: goal, criteria, comments, reviews, and the requests by which
@@ -80,13 +85,14 @@ async fn erase_person(
     security(("human_token" = [])),
 )]
 async fn erase_task(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
+    State(erasure): State<Erasure>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (_, actor) = app.administered(&headers).await?;
+    let (_, actor) = callers.administrator(&headers).await?;
     let id: TaskId = id.parse().map_err(|_| Refusal::NotFound { what: "task" })?;
-    let requests = app.gateway.erase_task(actor, id).await?;
+    let requests = erasure.erase_task(actor, id).await?;
     Ok(Json(Erased { id: id.to_string(), erased: true, requests }).into_response())
 }
 
@@ -114,12 +120,13 @@ async fn erase_task(
     security(("human_token" = [])),
 )]
 async fn erase_artifact(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
+    State(erasure): State<Erasure>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (_, actor) = app.administered(&headers).await?;
+    let (_, actor) = callers.administrator(&headers).await?;
     let id: ArtifactId = id.parse().map_err(|_| Refusal::NotFound { what: "artifact" })?;
-    app.gateway.erase_artifact(actor, id).await?;
+    erasure.erase_artifact(actor, id).await?;
     Ok(Json(Erased { id: id.to_string(), erased: true, requests: Vec::new() }).into_response())
 }

@@ -9,17 +9,18 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dialects::native::Uploaded;
+use gateway::auth::Denied;
 use kernel::{Actor, Ask, AskId, HumanId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::auth::Denied;
 use crate::http::api::asks::parse;
 use crate::http::api::page::{Params, bad};
 use crate::http::name::Named;
 use crate::http::problem::Problem;
-use crate::http::uploads::{Refused, Unread};
+use crate::http::uploads::Refused;
 use crate::http::{App, Shared};
+use gateway::files::Unread;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(upload)).routes(routes!(file))
@@ -69,7 +70,7 @@ async fn upload(
     Query(pairs): Query<Vec<(String, String)>>,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = app.callers.person(&headers).await?;
     let Actor::Human { id: human, .. } = &actor else { return Err(Denied::Unknown.into()) };
     let params = Params::new(pairs, &["name"])?;
     let name = params.one("name")?.ok_or_else(|| bad("name", "the name of the file"))?;
@@ -129,8 +130,8 @@ async fn file(
     Named((id, digest)): Named<(String, String)>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let actor = app.anyone(&headers).await?;
-    let ask = app.visible(&actor, parse(&id)?).await?;
+    let actor = app.callers.anyone(&headers).await?;
+    let ask = app.gateway.visible(&actor, parse(&id)?).await?;
     let missing = || Problem::new(404, "not-found").detail("this request has no such file");
     app.kept_file(&ask, &digest).await?.ok_or_else(missing)
 }

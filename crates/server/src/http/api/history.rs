@@ -7,6 +7,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{AskPage, Outcome};
 use futures_util::stream;
+use gateway::csv_export;
 use kernel::ask::Priority;
 use kernel::directory::Directory;
 use kernel::question::Kind;
@@ -22,7 +23,6 @@ use crate::http::api::narrowing::{View, Whose, named, narrowed, place, word};
 use crate::http::api::openapi::Pages;
 use crate::http::api::page::{Params, bad};
 use crate::http::problem::Problem;
-use crate::table;
 
 const PATH: &str = "/api/v1/history";
 const NARROWED: [&str; 7] = ["view", "outcome", "by", "project", "agent", "kind", "priority"];
@@ -68,7 +68,7 @@ async fn history(
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = app.callers.person(&headers).await?;
     let known: Vec<&str> = NARROWED.into_iter().chain(["limit", "cursor"]).collect();
     let params = Params::new(pairs, &known)?;
     let (whose, list) = wanted(&params, &actor)?;
@@ -78,7 +78,7 @@ async fn history(
     let after = params.cursor(&name, place)?;
     let list = List { scopes: whole.scopes.clone(), after, ..list };
     let page = app.page_of(&whole, list).await?;
-    let shown = app.shown_page(&page, &name, &actor);
+    let shown = app.shown_page(&page, &name, &actor).await?;
     let next = shown.next.clone();
     Ok(params.page(PATH, &shown, next.as_deref()))
 }
@@ -120,7 +120,7 @@ async fn export(
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = app.callers.person(&headers).await?;
     let known: Vec<&str> = NARROWED.into_iter().chain(["format"]).collect();
     let params = Params::new(pairs, &known)?;
     let format = match params.one("format")? {
@@ -153,12 +153,13 @@ pub(in crate::http) fn written(
             let (asks, next) = not_before(page, since);
             let mut text = String::new();
             if going.first && format == Format::Csv {
-                text.push_str(&table::header());
+                text.push_str(&csv_export::header());
             }
             for ask in &asks {
-                let shown = serde_json::to_value(app.view(ask, &actor)).unwrap_or_default();
+                let shown = app.view(ask, &actor).await?;
+                let shown = serde_json::to_value(shown).unwrap_or_default();
                 match format {
-                    Format::Csv => text.push_str(&table::row(&shown)),
+                    Format::Csv => text.push_str(&csv_export::row(&shown)),
                     Format::Jsonl => {
                         text.push_str(&shown.to_string());
                         text.push('\n');

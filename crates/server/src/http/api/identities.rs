@@ -10,8 +10,8 @@ use kernel::directory::Directory;
 use kernel::{Actor, Refusal};
 use serde::Serialize;
 
-use crate::http::App;
 use crate::http::api::page::{Params, seal};
+use crate::http::callers::Callers;
 use crate::http::problem::Problem;
 
 /// The parameters of an address.
@@ -106,14 +106,14 @@ impl Listing {
     }
 }
 
-impl App {
+impl Callers {
     /// The directory, for an administrator.
-    pub(super) async fn administered(
+    pub(super) async fn administrator(
         &self,
         headers: &HeaderMap,
     ) -> Result<(Arc<Directory>, Actor), Problem> {
         let actor = self.person(headers).await?;
-        let directory = self.gateway.directory();
+        let directory = self.directory();
         if directory.administers(&actor) {
             return Ok((directory, actor));
         }

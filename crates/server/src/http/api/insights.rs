@@ -5,6 +5,8 @@ use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{AgentInsights, InsightsView};
+use gateway::Gateway;
+use gateway::insights::{self, Unseen};
 use kernel::insight::Day;
 use kernel::{AgentId, ProjectId, Time};
 use utoipa_axum::router::OpenApiRouter;
@@ -12,8 +14,9 @@ use utoipa_axum::routes;
 
 use crate::http::Shared;
 use crate::http::api::page::{Params, bad, unfit};
+use crate::http::callers::Callers;
 use crate::http::problem::Problem;
-use crate::insights::{self, LONGEST_DAYS, Unseen, Wanted};
+use kernel::insight::access::{LONGEST_DAYS, Wanted};
 
 const KNOWN: [&str; 4] = ["project", "agent", "from", "to"];
 /// So many days are looked at if nobody says.
@@ -54,13 +57,14 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn insights(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
+    State(gateway): State<Gateway>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
-    let actor = app.anyone(&headers).await?;
-    let wanted = wanted(&Params::new(pairs, &KNOWN)?, app.gateway.now())?;
-    let found = match insights::read(&**app.gateway.store(), &wanted, &actor).await {
+    let actor = callers.anyone(&headers).await?;
+    let wanted = wanted(&Params::new(pairs, &KNOWN)?, gateway.now())?;
+    let found = match insights::read(&**gateway.store(), &wanted, &actor).await {
         Ok(found) => found,
         Err(Unseen::Refused(refusal)) => return Err(refusal.into()),
         Err(Unseen::Store(error)) => return Err(error.into()),

@@ -7,15 +7,17 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{IssueKey, IssuedKey, KeyPage, KeyView};
-use kernel::{Command, KeyId, Refusal};
+use gateway::Gateway;
+use gateway::bootstrap;
+use kernel::{DirectoryCommand, KeyId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::bootstrap;
 use crate::http::Shared;
 use crate::http::api::identities::{Listing, Pairs};
 use crate::http::api::openapi::Pages;
 use crate::http::api::page::{Params, unfit};
+use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 
@@ -48,12 +50,13 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     security(("human_token" = [])),
 )]
 async fn keys(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
+    State(gateway): State<Gateway>,
     headers: HeaderMap,
     pairs: Pairs,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
-    let directory = app.gateway.directory();
+    let actor = callers.person(&headers).await?;
+    let directory = gateway.directory();
     let list = Listing::read(pairs, "keys")?;
     let mut rest = directory.keys_after(list.after()?.as_ref()).peekable();
     let (mut shown, mut last, mut examined) = (Vec::new(), None, 0);
@@ -63,8 +66,8 @@ async fn keys(
     {
         (last, examined) = (Some(key.id), examined + 1);
         if directory.manages(&actor, &key.holder) {
-            let used = app.gateway.store().key_used(key.id).await?;
-            shown.push(KeyView::of(key, &directory, used));
+            let used = gateway.store().key_used(key.id).await?;
+            shown.push(KeyView::of(key, &directory, used, gateway.now()));
         }
     }
     let more = rest.any(|key| directory.manages(&actor, &key.holder));
@@ -89,17 +92,18 @@ async fn keys(
     security(("human_token" = [])),
 )]
 async fn key(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
+    State(gateway): State<Gateway>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
-    let directory = app.gateway.directory();
+    let actor = callers.person(&headers).await?;
+    let directory = gateway.directory();
     let known = id.parse().ok().and_then(|id| directory.key(id));
     let key = known.filter(|key| directory.manages(&actor, &key.holder));
     let key = key.ok_or(Refusal::NotFound { what: "key" })?;
-    let used = app.gateway.store().key_used(key.id).await?;
-    Ok(Json(KeyView::of(key, &directory, used)).into_response())
+    let used = gateway.store().key_used(key.id).await?;
+    Ok(Json(KeyView::of(key, &directory, used, gateway.now())).into_response())
 }
 
 /// Issue a key for an agent or a token for a person. Its secret is shown this once.
@@ -120,7 +124,7 @@ async fn issue_key(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = app.callers.person(&headers).await?;
     let issued = bootstrap::issue_key(&app.gateway, actor, app.json(body).await?).await?;
     Ok((StatusCode::CREATED, Json(issued)).into_response())
 }
@@ -156,12 +160,13 @@ async fn issue_key(
     security(("human_token" = [])),
 )]
 async fn revoke_key(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
+    State(gateway): State<Gateway>,
     Named(id): Named<String>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = callers.person(&headers).await?;
     let params = Params::new(pairs, &["tokens"])?;
     let with_tokens = match params.one("tokens")? {
         None | Some("keep") => false,
@@ -169,9 +174,12 @@ async fn revoke_key(
         Some(_) => return Err(unfit("tokens", "keep or end")),
     };
     let id: KeyId = id.parse().map_err(|_| Refusal::NotFound { what: "key" })?;
-    let command =
-        if with_tokens { Command::RevokeKeyWithTokens(id) } else { Command::RevokeKey(id) };
-    app.gateway.run(actor, command).await?;
+    let command = if with_tokens {
+        DirectoryCommand::RevokeKeyWithTokens(id)
+    } else {
+        DirectoryCommand::RevokeKey(id)
+    };
+    gateway.run(actor, command).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -197,12 +205,13 @@ async fn revoke_key(
     security(("human_token" = [])),
 )]
 async fn confirm_passkey(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
+    State(gateway): State<Gateway>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = callers.person(&headers).await?;
     let id: KeyId = id.parse().map_err(|_| Refusal::NotFound { what: "passkey" })?;
-    app.gateway.run(actor, Command::ConfirmPasskey(id)).await?;
+    gateway.run(actor, DirectoryCommand::ConfirmPasskey(id)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

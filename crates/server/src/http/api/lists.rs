@@ -88,7 +88,7 @@ pub(super) async fn list(
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
-    let actor = app.anyone(&headers).await?;
+    let actor = app.callers.anyone(&headers).await?;
     let params = Params::new(pairs, &KNOWN)?;
     let directory = app.gateway.directory();
     let (whose, list) = wanted(&params, &actor, &directory)?;
@@ -100,7 +100,7 @@ pub(super) async fn list(
     let list = List { scopes: whole.scopes.clone(), ..list };
     let list = List { after: params.cursor(&name, place)?, ..list };
     let page = app.page_of(&whole, list).await?;
-    let shown = app.shown_page(&page, &name, &actor);
+    let shown = app.shown_page(&page, &name, &actor).await?;
     let next = shown.next.clone();
     Ok(params.page(PATH, &shown, next.as_deref()))
 }
@@ -135,7 +135,7 @@ pub(super) async fn count(
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
-    let actor = app.anyone(&headers).await?;
+    let actor = app.callers.anyone(&headers).await?;
     let known = ["view", "state", "kind", "priority", "project", "agent", "fold"];
     let params = Params::new(pairs, &known)?;
     let directory = app.gateway.directory();
@@ -278,7 +278,7 @@ impl App {
         let next = next.map(|(at, ask)| {
             seal(&name, &[&at.millis().to_be_bytes()[..], &ask.ulid().to_bytes()].concat())
         });
-        let asks = asks.iter().map(|ask| self.view(ask, actor)).collect();
+        let asks = self.views(&asks, actor).await?;
         Ok(params.page(PATH, &AskPage { asks, next: next.clone() }, next.as_deref()))
     }
 }

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{MessageView, MessagesView};
+use gateway::Gateway;
 use kernel::{Actor, AskId};
 use store::{Message, Sent};
 use utoipa_axum::router::OpenApiRouter;
@@ -12,6 +13,7 @@ use utoipa_axum::routes;
 
 use crate::http::Shared;
 use crate::http::api::asks::parse;
+use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 
@@ -34,14 +36,15 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn messages(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
+    State(gateway): State<Gateway>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let actor = app.anyone(&headers).await?;
-    let ask = app.visible(&actor, parse(&id)?).await?;
+    let actor = callers.anyone(&headers).await?;
+    let ask = gateway.visible(&actor, parse(&id)?).await?;
     let person = matches!(actor, Actor::Human { .. });
-    let found = app.gateway.store().messages(vec![ask.id]).await?;
+    let found = gateway.store().messages(vec![ask.id]).await?;
     let messages = found.into_iter().map(|message| view(message, person)).collect();
     Ok(Json(MessagesView { messages }).into_response())
 }

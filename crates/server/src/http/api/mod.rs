@@ -30,6 +30,7 @@ mod receipts;
 mod rules;
 mod search;
 mod sessions;
+pub mod signing_keys;
 mod streams;
 mod thread;
 mod webhooks;
@@ -48,8 +49,8 @@ use utoipa_axum::router::OpenApiRouter;
 pub(super) use desk::LEASE;
 pub use dev::Dev;
 
-use crate::auth::Denied;
 use crate::http::api::explain::explain;
+use crate::http::callers::Callers;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared, body};
 
@@ -84,6 +85,7 @@ fn described() -> OpenApiRouter<Shared> {
         .merge(erase::routes())
         .merge(keys::routes())
         .merge(sessions::routes())
+        .merge(signing_keys::routes())
         .merge(push::routes())
         .merge(messages::routes())
         .merge(notices::routes())
@@ -94,7 +96,8 @@ fn described() -> OpenApiRouter<Shared> {
         .merge(dev::routes())
 }
 
-impl App {
+impl Callers {
+    /// A person, by their token.
     async fn person(&self, headers: &HeaderMap) -> Result<Actor, Problem> {
         match self.anyone(headers).await? {
             person @ Actor::Human { .. } => Ok(person),
@@ -109,7 +112,8 @@ impl App {
         }
     }
 
-    async fn agent(&self, headers: &HeaderMap) -> Result<Actor, Problem> {
+    /// An agent, by its key.
+    async fn only_agent(&self, headers: &HeaderMap) -> Result<Actor, Problem> {
         match self.anyone(headers).await? {
             agent @ Actor::Agent { .. } => Ok(agent),
             Actor::Human { .. }
@@ -122,16 +126,9 @@ impl App {
             }
         }
     }
+}
 
-    /// Whoever it is.
-    async fn anyone(&self, headers: &HeaderMap) -> Result<Actor, Problem> {
-        let (directory, now) = (self.gateway.directory(), self.gateway.now());
-        match self.door.agent(&directory, headers, now) {
-            Err(Denied::Unknown) => Ok(self.door.human(&directory, headers, now).await?),
-            known => Ok(known?),
-        }
-    }
-
+impl App {
     /// A JSON body; what is wrong with it is said with its place.
     async fn json<T: DeserializeOwned>(&self, raw: Body) -> Result<T, Problem> {
         parse(&body::read(raw, self.config.body_limit).await?)

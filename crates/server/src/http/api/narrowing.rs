@@ -142,12 +142,17 @@ impl App {
     }
 
     /// A page as it is shown, with the address of the next.
-    pub(super) fn shown_page<'a>(&self, page: &'a Page, name: &str, actor: &Actor) -> AskPage<'a> {
+    pub(super) async fn shown_page<'a>(
+        &self,
+        page: &'a Page,
+        name: &str,
+        actor: &Actor,
+    ) -> Result<AskPage<'a>, StoreError> {
         let next = page.next.map(|at| {
             let place = [&[at.rank][..], &at.ask.ulid().to_bytes()].concat();
             seal(name, &place)
         });
-        AskPage { asks: page.asks.iter().map(|ask| self.view(ask, actor)).collect(), next }
+        Ok(AskPage { asks: self.views(&page.asks, actor).await?, next })
     }
 }
 

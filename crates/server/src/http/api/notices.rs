@@ -6,14 +6,14 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{CodeBody, NoticesBody, NoticesView};
+use gateway::auth::Denied;
 use kernel::audit::Digest;
 use kernel::directory::{Contact, Human, Means};
-use kernel::{Actor, Command, Refusal};
+use kernel::{Actor, DirectoryCommand, Refusal};
 use store::CodeTried;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::auth::Denied;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared};
@@ -66,7 +66,7 @@ async fn save_notices(
 ) -> Result<Response, Problem> {
     let (actor, me) = app.me(&headers).await?;
     let body: NoticesBody = app.json(body).await?;
-    app.gateway.run(actor, Command::SaveNotices(body.of(me.id.clone()))).await?;
+    app.gateway.run(actor, DirectoryCommand::SaveNotices(body.of(me.id.clone()))).await?;
     app.told_how(&me)
 }
 
@@ -95,7 +95,7 @@ async fn add_contact(
 ) -> Result<Response, Problem> {
     let (actor, me) = app.me(&headers).await?;
     let new: Contact = app.json(body).await?;
-    app.gateway.run(actor, Command::AddContact(me.id.clone(), new)).await?;
+    app.gateway.run(actor, DirectoryCommand::AddContact(me.id.clone(), new)).await?;
     Ok((StatusCode::CREATED, app.told_how(&me)?).into_response())
 }
 
@@ -116,7 +116,7 @@ async fn remove_contact(
 ) -> Result<Response, Problem> {
     let (actor, me) = app.me(&headers).await?;
     let gone = own(&me, &id)?;
-    app.gateway.run(actor, Command::RemoveContact(me.id, gone)).await?;
+    app.gateway.run(actor, DirectoryCommand::RemoveContact(me.id, gone)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -205,7 +205,7 @@ fn own(me: &Human, id: &str) -> Result<Means, Refusal> {
 impl App {
     /// Whoever calls, as the directory knows them.
     async fn me(&self, headers: &HeaderMap) -> Result<(Actor, Human), Problem> {
-        let actor = self.person(headers).await?;
+        let actor = self.callers.person(headers).await?;
         let Actor::Human { id, .. } = &actor else { return Err(Denied::Unknown.into()) };
         let me = self.gateway.directory().human(id).cloned().ok_or(Denied::Unknown)?;
         Ok((actor, me))

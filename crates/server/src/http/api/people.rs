@@ -1,5 +1,7 @@
 //! People and groups: `/api/v1/people`, `/api/v1/groups`, for administrators; and `/api/v1/me`.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
@@ -9,17 +11,20 @@ use dialects::native::{
     GroupBody, GroupPage, GroupView, Me, PeoplePage, PersonBody, PersonPatch, PersonView,
     ProfileBody, SignInLink,
 };
+use gateway::Gateway;
+use gateway::auth::Denied;
+use gateway::bootstrap;
 use kernel::directory::Directory;
 use kernel::ids::GroupId;
-use kernel::{Actor, Command, HumanId, Refusal};
+use kernel::{Actor, DirectoryCommand, HumanId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::auth::Denied;
-use crate::bootstrap;
+use crate::config::Config;
 use crate::http::Shared;
 use crate::http::api::identities::{Listing, Pairs, given_id, named, one, saved};
 use crate::http::api::openapi::Pages;
+use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::serve::sign_in_url;
@@ -44,11 +49,15 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     responses((status = 200, description = "An agent or a person", body = Me)),
     security(("agent_key" = []), ("human_token" = [])),
 )]
-async fn me(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
-    let me = match app.anyone(&headers).await? {
+async fn me(
+    State(callers): State<Callers>,
+    State(gateway): State<Gateway>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let me = match callers.anyone(&headers).await? {
         Actor::Agent { id, project, reach, .. } => Me::Agent { id, project, reach },
         Actor::Human { id, .. } => {
-            let directory = app.gateway.directory();
+            let directory = gateway.directory();
             let me = directory.human(&id).map(PersonView::from).ok_or(Denied::Unknown)?;
             Me::Human(Box::new(me))
         }
@@ -87,10 +96,10 @@ async fn save_me(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = app.callers.person(&headers).await?;
     let Actor::Human { id, .. } = &actor else { return Err(Denied::Unknown.into()) };
     let (id, body) = (id.clone(), app.json::<ProfileBody>(body).await?);
-    app.gateway.run(actor, Command::SaveProfile(body.of(id.clone()))).await?;
+    app.gateway.run(actor, DirectoryCommand::SaveProfile(body.of(id.clone()))).await?;
     saved(false, app.gateway.directory().human(&id).map(PersonView::from), "person")
 }
 
@@ -117,10 +126,10 @@ async fn save_profile(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = app.callers.person(&headers).await?;
     let body: ProfileBody = app.json(body).await?;
     let id: HumanId = id.parse().map_err(|_| Refusal::NotFound { what: "person" })?;
-    app.gateway.run(actor, Command::SaveProfile(body.of(id.clone()))).await?;
+    app.gateway.run(actor, DirectoryCommand::SaveProfile(body.of(id.clone()))).await?;
     saved(false, app.gateway.directory().human(&id).map(PersonView::from), "person")
 }
 
@@ -144,11 +153,11 @@ async fn save_profile(
     security(("human_token" = [])),
 )]
 async fn people(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
     headers: HeaderMap,
     pairs: Pairs,
 ) -> Result<Response, Problem> {
-    let (directory, _) = app.administered(&headers).await?;
+    let (directory, _) = callers.administrator(&headers).await?;
     let list = Listing::read(pairs, "people")?;
     let found = directory.humans_after(list.after()?.as_ref()).map(PersonView::from);
     Ok(list.show(found, |person| person.id.as_str(), PeoplePage::new))
@@ -168,11 +177,11 @@ async fn people(
     security(("human_token" = [])),
 )]
 async fn person(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (directory, _) = app.administered(&headers).await?;
+    let (directory, _) = callers.administrator(&headers).await?;
     let found = id.parse().ok().and_then(|id| directory.human(&id).map(PersonView::from));
     one(found, "person")
 }
@@ -205,10 +214,10 @@ async fn add_person(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (_, actor) = app.administered(&headers).await?;
+    let (_, actor) = app.callers.administrator(&headers).await?;
     let body: PersonBody = app.json(body).await?;
     let id = given_id(body.id.clone())?;
-    app.gateway.run(actor, Command::AddHuman(body.named(id.clone()))).await?;
+    app.gateway.run(actor, DirectoryCommand::AddHuman(body.named(id.clone()))).await?;
     saved(true, app.gateway.directory().human(&id).map(PersonView::from), "person")
 }
 
@@ -239,11 +248,11 @@ async fn change_person(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (_, actor) = app.administered(&headers).await?;
+    let (_, actor) = app.callers.administrator(&headers).await?;
     let patch: PersonPatch = app.json(body).await?;
     let id: HumanId = id.parse().map_err(|_| Refusal::NotFound { what: "person" })?;
     let change = Box::new(patch.into());
-    app.gateway.run(actor, Command::ChangeHuman(id.clone(), change)).await?;
+    app.gateway.run(actor, DirectoryCommand::ChangeHuman(id.clone(), change)).await?;
     saved(false, app.gateway.directory().human(&id).map(PersonView::from), "person")
 }
 
@@ -275,11 +284,11 @@ async fn save_person(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (before, actor) = app.administered(&headers).await?;
+    let (before, actor) = app.callers.administrator(&headers).await?;
     let body: PersonBody = app.json(body).await?;
     let id = named(&id, body.id.as_ref())?;
     let new = before.human(&id).is_none();
-    app.gateway.run(actor, Command::SaveHuman(body.named(id.clone()))).await?;
+    app.gateway.run(actor, DirectoryCommand::SaveHuman(body.named(id.clone()))).await?;
     saved(new, app.gateway.directory().human(&id).map(PersonView::from), "person")
 }
 
@@ -297,15 +306,17 @@ async fn save_person(
     security(("human_token" = [])),
 )]
 async fn make_link(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
+    State(config): State<Arc<Config>>,
+    State(gateway): State<Gateway>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (directory, actor) = app.administered(&headers).await?;
+    let (directory, actor) = callers.administrator(&headers).await?;
     let known = id.parse().ok().filter(|id| directory.living(id).is_some());
     let human = known.ok_or(Refusal::NotFound { what: "person" })?;
-    let secret = bootstrap::link(&app.gateway, actor, human).await?;
-    let url = sign_in_url(&app.config, &secret)
+    let secret = bootstrap::link(&gateway, actor, human).await?;
+    let url = sign_in_url(&config, &secret)
         .map_err(|_| Problem::new(500, "internal").detail("the sign-in address cannot be built"))?;
     Ok((StatusCode::CREATED, Json(SignInLink { url })).into_response())
 }
@@ -330,11 +341,11 @@ async fn make_link(
     security(("human_token" = [])),
 )]
 async fn groups(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
     headers: HeaderMap,
     pairs: Pairs,
 ) -> Result<Response, Problem> {
-    let (directory, _) = app.administered(&headers).await?;
+    let (directory, _) = callers.administrator(&headers).await?;
     let list = Listing::read(pairs, "groups")?;
     let after: Option<GroupId> = list.after()?;
     let found = directory.groups_after(after.as_ref()).map(|id| members(&directory, id.clone()));
@@ -355,11 +366,11 @@ async fn groups(
     security(("human_token" = [])),
 )]
 async fn group(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (directory, _) = app.administered(&headers).await?;
+    let (directory, _) = callers.administrator(&headers).await?;
     let found = id.parse().ok().map(|id| members(&directory, id));
     one(found.filter(|group| !group.members.is_empty()), "group")
 }
@@ -385,12 +396,12 @@ async fn save_group(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (before, actor) = app.administered(&headers).await?;
+    let (before, actor) = app.callers.administrator(&headers).await?;
     let body: GroupBody = app.json(body).await?;
     let id = named(&id, body.id.as_ref())?;
     // With nobody in it, it is not there: neither before nor after.
     let new = before.members(&id).next().is_none() && !body.members.is_empty();
-    app.gateway.run(actor, Command::SaveGroup(body.named(id.clone()))).await?;
+    app.gateway.run(actor, DirectoryCommand::SaveGroup(body.named(id.clone()))).await?;
     saved(new, Some(members(&app.gateway.directory(), id)), "group")
 }
 

@@ -6,12 +6,13 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use dialects::native::{AgentBody, AgentPage, AgentView, ProjectBody, ProjectPage, ProjectView};
 use kernel::directory::{Hears, NewProject, Reachable};
-use kernel::{AgentId, Assurance, Command, ProjectId, Refusal};
+use kernel::{AgentId, Assurance, DirectoryCommand, ProjectId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::api::identities::{Listing, Pairs, given_id, named, one, saved};
 use crate::http::api::openapi::Pages;
+use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared};
@@ -44,11 +45,11 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     security(("human_token" = [])),
 )]
 async fn projects(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
     headers: HeaderMap,
     pairs: Pairs,
 ) -> Result<Response, Problem> {
-    let (directory, _) = app.administered(&headers).await?;
+    let (directory, _) = callers.administrator(&headers).await?;
     let list = Listing::read(pairs, "projects")?;
     let found = directory.projects_after(list.after()?.as_ref()).map(ProjectView::from);
     Ok(list.show(found, |project| project.id.as_str(), ProjectPage::new))
@@ -68,11 +69,11 @@ async fn projects(
     security(("human_token" = [])),
 )]
 async fn project(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (directory, _) = app.administered(&headers).await?;
+    let (directory, _) = callers.administrator(&headers).await?;
     let found = id.parse().ok().and_then(|id| directory.project(&id).map(ProjectView::from));
     one(found, "project")
 }
@@ -128,11 +129,11 @@ async fn add_project(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (_, actor) = app.administered(&headers).await?;
+    let (_, actor) = app.callers.administrator(&headers).await?;
     let body: ProjectBody = app.json(body).await?;
     let id = given_id(body.id.clone())?;
     let new = app.wanted_project(body, &id);
-    app.gateway.run(actor, Command::AddProject(new)).await?;
+    app.gateway.run(actor, DirectoryCommand::AddProject(new)).await?;
     saved(true, app.gateway.directory().project(&id).map(ProjectView::from), "project")
 }
 
@@ -157,12 +158,12 @@ async fn save_project(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (before, actor) = app.administered(&headers).await?;
+    let (before, actor) = app.callers.administrator(&headers).await?;
     let body: ProjectBody = app.json(body).await?;
     let id = named(&id, body.id.as_ref())?;
     let new = before.project(&id).is_none();
     let wanted = app.wanted_project(body, &id);
-    app.gateway.run(actor, Command::SaveProject(wanted)).await?;
+    app.gateway.run(actor, DirectoryCommand::SaveProject(wanted)).await?;
     saved(new, app.gateway.directory().project(&id).map(ProjectView::from), "project")
 }
 
@@ -186,11 +187,11 @@ async fn save_project(
     security(("human_token" = [])),
 )]
 async fn agents(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
     headers: HeaderMap,
     pairs: Pairs,
 ) -> Result<Response, Problem> {
-    let (directory, _) = app.administered(&headers).await?;
+    let (directory, _) = callers.administrator(&headers).await?;
     let list = Listing::read(pairs, "agents")?;
     let found = directory.agents_after(list.after()?.as_ref()).map(AgentView::from);
     Ok(list.show(found, |agent| agent.id.as_str(), AgentPage::new))
@@ -210,11 +211,11 @@ async fn agents(
     security(("human_token" = [])),
 )]
 async fn agent(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (directory, _) = app.administered(&headers).await?;
+    let (directory, _) = callers.administrator(&headers).await?;
     let found = id.parse().ok().and_then(|id| directory.agent(&id).map(AgentView::from));
     one(found, "agent")
 }
@@ -242,7 +243,7 @@ async fn save_agent(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = app.callers.person(&headers).await?;
     let before = app.gateway.directory();
     // Who answers for an agent may let people write to it; the kernel judges what else is changed.
     let own = id.parse().is_ok_and(|id| before.keeps(&actor, &Hears::Agent(id)));
@@ -252,6 +253,6 @@ async fn save_agent(
     let body: AgentBody = app.json(body).await?;
     let id = named(&id, body.id.as_ref())?;
     let new = before.agent(&id).is_none();
-    app.gateway.run(actor, Command::SaveAgent(body.named(id.clone()))).await?;
+    app.gateway.run(actor, DirectoryCommand::SaveAgent(body.named(id.clone()))).await?;
     saved(new, app.gateway.directory().agent(&id).map(AgentView::from), "agent")
 }

@@ -1,23 +1,24 @@
 //! My devices: `/api/v1/me/push`.
 
+use ::channels::DeliveryError;
+use ::channels::push::{InvalidSubscription, PushSubscription, WebPush};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{DeviceTried, DeviceView, Devices, NewDevice, Tried};
+use gateway::auth::Denied;
 use kernel::audit::Digest;
 use kernel::{Actor, HumanId, Refusal};
 use store::Device;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::auth::Denied;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared};
-use crate::push::devices::{Added, Address, FULL, Wrong};
-use crate::push::{Push, Sent};
+use crate::push::devices::{Added, FULL};
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -39,7 +40,7 @@ async fn devices(State(app): State<Shared>, headers: HeaderMap) -> Result<Respon
     let me = app.myself(&headers).await?;
     let devices = app.devices_of(&me).await?;
     let devices = devices.iter().map(|(device, address)| view(device, address)).collect();
-    let key = app.push.as_ref().map(|push| push.key().to_owned());
+    let key = app.channels.push.as_ref().map(|push| push.key().to_owned());
     Ok(Json(Devices { key, devices }).into_response())
 }
 
@@ -79,13 +80,15 @@ async fn add_device(
     let new: NewDevice = app.json(body).await?;
     let push = app.pushing()?;
     let NewDevice { endpoint, keys, label, expiration_time: _ } = new;
-    let address = Address { endpoint, p256dh: keys.p256dh, auth: keys.auth, label };
-    let key = app.door.key(&app.gateway.directory(), &headers);
+    let address = PushSubscription { endpoint, p256dh: keys.p256dh, auth: keys.auth, label };
+    let key = app.callers.key(&headers);
     match app.add_device(push, &me, key, address.clone()).await? {
         Added::Kept(device) => {
             Ok((StatusCode::CREATED, Json(view(&device, &address))).into_response())
         }
-        Added::Wrong(Wrong { field, expected }) => Err(Refusal::Invalid { field, expected }.into()),
+        Added::Wrong(InvalidSubscription { field, expected }) => {
+            Err(Refusal::Invalid { field, expected }.into())
+        }
         Added::Full => Err(Refusal::NotAllowed { why: FULL }.into()),
     }
 }
@@ -129,15 +132,15 @@ async fn try_device(
     let me = app.myself(&headers).await?;
     let device = app.own_device(&me, &id).await?;
     let (result, error) = match app.try_device(app.pushing()?, device).await? {
-        Sent::Taken => (Tried::Taken, None),
-        Sent::Gone => (Tried::Gone, None),
-        Sent::Later { error, .. } => (Tried::Later, Some(error)),
-        Sent::Refused { error } => (Tried::Refused, Some(error)),
+        Ok(()) => (Tried::Taken, None),
+        Err(DeliveryError::Gone { .. }) => (Tried::Gone, None),
+        Err(DeliveryError::Later { why, .. }) => (Tried::Later, Some(why)),
+        Err(DeliveryError::Never { why }) => (Tried::Refused, Some(why)),
     };
     Ok(Json(DeviceTried { result, error }).into_response())
 }
 
-fn view(device: &Device, address: &Address) -> DeviceView {
+fn view(device: &Device, address: &PushSubscription) -> DeviceView {
     DeviceView {
         id: device.name,
         label: address.label.clone(),
@@ -148,7 +151,7 @@ fn view(device: &Device, address: &Address) -> DeviceView {
 
 impl App {
     async fn myself(&self, headers: &HeaderMap) -> Result<HumanId, Problem> {
-        match self.person(headers).await? {
+        match self.callers.person(headers).await? {
             Actor::Human { id, .. } => Ok(id),
             Actor::Agent { .. }
             | Actor::LinkHolder { .. }
@@ -158,9 +161,9 @@ impl App {
         }
     }
 
-    fn pushing(&self) -> Result<&Push, Problem> {
+    fn pushing(&self) -> Result<&WebPush, Problem> {
         let why = "this server tells no devices; see the setting push";
-        self.push.as_ref().ok_or_else(|| Refusal::NotAllowed { why }.into())
+        self.channels.push.as_deref().ok_or_else(|| Refusal::NotAllowed { why }.into())
     }
 
     async fn own_device(&self, me: &HumanId, id: &str) -> Result<Digest, Problem> {

@@ -1,6 +1,8 @@
 //! Receipts: `GET /api/v1/asks/{id}/receipt` and `…/proof`, `POST /api/v1/asks/{id}/revoke`,
 //! `POST /api/v1/receipts/verify`, `GET /api/v1/receipts/revocations`. See `docs/receipts.md`.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Query, State};
@@ -10,24 +12,28 @@ use dialects::native::{AskView, Revocation};
 use dialects::proof::inclusion::Inclusion;
 use dialects::proof::receipt::{PREFIX, id as receipt_id};
 use dialects::proof::{
-    EvidenceStatus, Names, RECEIPT, REVOCATIONS, ReceiptClaims, RevocationClaims, RevokedReceipt,
-    Unproven, compare, words,
+    EvidenceStatus, REVOCATIONS, ReceiptClaims, RevocationClaims, RevokedReceipt, compare, words,
 };
+use gateway::Gateway;
+use gateway::receipts::Receipts;
+use gateway::receipts::evidence_for;
 use kernel::passkey_evidence::PasskeyEvidence;
 use kernel::receipt::Receipt;
-use kernel::{Actor, Ask, AskId, Assurance, By, Command, Phase, Refusal, Subject, Time};
+use kernel::{AskCommand, AskId, Phase, Refusal, Subject, Time};
 use serde::{Deserialize, Serialize};
 use store::{Cursor, Filter, List, Order, Scope};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::config::Config;
 use crate::http::api::asks::parse;
 use crate::http::api::openapi::IfMatch;
 use crate::http::api::page::{Params, unfit};
+use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
-use crate::http::{App, Shared, body};
+use crate::http::{Shared, body};
 
 const JOSE: &str = "application/jose";
 /// How many revocations stand on one page.
@@ -45,50 +51,6 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(revocations))
 }
 
-impl App {
-    /// The receipt of an ask as this actor gets it: none while the ask is open, and none once its
-    /// words were erased.
-    pub fn receipt_for(&self, ask: &Ask, actor: &Actor) -> Option<String> {
-        let claims = self.claims_for(ask, actor)?;
-        Some(self.signer.sign(RECEIPT, &claims, claims.ended_at))
-    }
-
-    /// What whoever answered is called, where that is known and the agent may learn it (HITL-068).
-    pub(crate) fn respondent(&self, ask: &Ask) -> Option<String> {
-        let By::Human(id) = &ask.resolution()?.by else { return None };
-        if ask.is_pooled() {
-            return None;
-        }
-        Some(crate::web::words::person(&self.gateway.directory(), id))
-    }
-
-    fn claims_for(&self, ask: &Ask, actor: &Actor) -> Option<ReceiptClaims> {
-        let names = match actor {
-            Actor::Human { .. } => Names::Shown,
-            // A link is held by whoever the agent gave it to, so it learns no more than the agent.
-            Actor::Agent { .. }
-            | Actor::LinkHolder { .. }
-            | Actor::Relay { .. }
-            | Actor::Guest { .. }
-            | Actor::System => Names::Hidden(self.secrets.evidence.reveal().as_bytes()),
-        };
-        let claims = ReceiptClaims::of(ask, self.issuer(), names)?;
-        // Verifiers refuse what was issued in the future, which is where the clock of `--dev` may have
-        // been moved to. `ended_at` says when it ended. A wall clock that was set back changes nothing:
-        // a receipt has the same bytes at every read.
-        let now = self.gateway.now();
-        let wall = self.gateway.wall_time();
-        let iat =
-            if now > wall { claims.iat.min(wall.millis().div_euclid(1000)) } else { claims.iat };
-        Some(ReceiptClaims { iat, ..claims })
-    }
-
-    /// Who signs: the public address, without a slash.
-    pub(crate) fn issuer(&self) -> &str {
-        self.config.public_url.as_str().trim_end_matches('/')
-    }
-}
-
 /// A receipt with what it claims.
 #[derive(Serialize, ToSchema)]
 #[schema(as = SignedReceipt)]
@@ -104,24 +66,6 @@ struct Signed {
     /// Where that evidence is, if the assurance is `passkey`.
     #[serde(skip_serializing_if = "Option::is_none")]
     evidence_status: Option<EvidenceStatus>,
-}
-
-/// The evidence of an answer that was confirmed with a passkey, as this actor gets it.
-fn evidence_for(ask: &Ask, actor: &Actor) -> (Option<EvidenceStatus>, Option<PasskeyEvidence>) {
-    let resolution = ask.resolution().filter(|given| given.assurance == Assurance::Passkey);
-    let Some(resolution) = resolution else { return (None, None) };
-    let status = match &resolution.passkey {
-        None => EvidenceStatus::NotRecorded,
-        // A credential is the same in every request: it would tell the people of a pool apart.
-        Some(_) if ask.is_pooled() && !matches!(actor, Actor::Human { .. }) => {
-            EvidenceStatus::Withheld
-        }
-        Some(evidence) => match evidence.value() {
-            Some(found) => return (Some(EvidenceStatus::Kept), Some(found.clone())),
-            None => EvidenceStatus::Erased,
-        },
-    };
-    (Some(status), None)
 }
 
 /// Get the receipt of an ask that is over.
@@ -151,20 +95,22 @@ fn evidence_for(ask: &Ask, actor: &Actor) -> (Option<EvidenceStatus>, Option<Pas
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn receipt(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
+    State(gateway): State<Gateway>,
+    State(receipts): State<Receipts>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let actor = app.anyone(&headers).await?;
-    let ask = app.visible(&actor, parse(&id)?).await?;
+    let actor = callers.anyone(&headers).await?;
+    let ask = gateway.visible(&actor, parse(&id)?).await?;
     if ask.is_open() {
         return Err(not_over());
     }
-    let claims = app.claims_for(&ask, &actor).ok_or_else(|| {
+    let claims = receipts.claims_for(&ask, &actor).ok_or_else(|| {
         let detail = "the words of this request were erased, so no receipt can be made any more";
         Problem::new(410, "erased").detail(detail)
     })?;
-    let receipt = app.signer.sign(RECEIPT, &claims, claims.ended_at);
+    let receipt = receipts.sign_receipt(&claims).await?;
     let accept = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     if accept.into_iter().any(|kinds| kinds.contains("application/json")) {
         let (evidence_status, evidence) = evidence_for(&ask, &actor);
@@ -216,9 +162,9 @@ async fn revoke(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = app.callers.person(&headers).await?;
     let RevokeBody { reason } = app.json(body).await?;
-    app.act(actor, &headers, &id, |id| Command::Revoke(id, reason)).await
+    app.act(actor, &headers, &id, |id| AskCommand::Revoke(id, reason)).await
 }
 
 /// Prove that the event a receipt names stands in a signed block.
@@ -245,8 +191,8 @@ async fn prove(
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let actor = app.anyone(&headers).await?;
-    let ask = app.visible(&actor, parse(&id)?).await?;
+    let actor = app.callers.anyone(&headers).await?;
+    let ask = app.gateway.visible(&actor, parse(&id)?).await?;
     let place = Receipt::of(&ask).ok_or_else(not_over)?.place;
     Ok(Json(app.proof(&ask, &actor, place.seq).await?).into_response())
 }
@@ -279,8 +225,8 @@ async fn prove_enrolment(
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let actor = app.anyone(&headers).await?;
-    let ask = app.visible(&actor, parse(&id)?).await?;
+    let actor = app.callers.anyone(&headers).await?;
+    let ask = app.gateway.visible(&actor, parse(&id)?).await?;
     if ask.is_open() {
         return Err(not_over());
     }
@@ -334,18 +280,23 @@ struct Checked {
     responses((status = 200, description = "Whether it counts, and if not, why", body = Checked)),
     security(()),
 )]
-async fn verify(State(app): State<Shared>, body: Body) -> Result<Json<Checked>, Problem> {
+async fn verify(
+    State(config): State<Arc<Config>>,
+    State(gateway): State<Gateway>,
+    State(receipts): State<Receipts>,
+    body: Body,
+) -> Result<Json<Checked>, Problem> {
     // A receipt holds a question and an answer, each of a body of its own, in base64.
-    let largest = app.config.body_limit.saturating_mul(3).saturating_add(1 << 16);
+    let largest = config.body_limit.saturating_mul(3).saturating_add(1 << 16);
     let VerifyBody { receipt } = super::parse(&body::read(body, largest).await?)?;
-    let claims = match app.signer.verify(&receipt) {
+    let claims = match receipts.signer().verify(&receipt) {
         Ok(claims) => claims,
         Err(unproven) => {
-            let why = Some(app.why(&unproven));
+            let why = Some(receipts.reason(&unproven));
             return Ok(Json(Checked { why, ..Checked::default() }));
         }
     };
-    let asked = app.gateway.store().ask(claims.sub).await?;
+    let asked = gateway.store().ask(claims.sub).await?;
     if let Err(differs) = compare(&claims, asked.as_deref()) {
         let why = Some(differs.to_string());
         return Ok(Json(Checked { why, ..Checked::default() }));
@@ -354,17 +305,6 @@ async fn verify(State(app): State<Shared>, body: Body) -> Result<Json<Checked>, 
     let why = revoked.as_ref().map(|revoked| called_back(revoked.at, revoked.reason.as_deref()));
     let words = Some(words(&claims));
     Ok(Json(Checked { valid: revoked.is_none(), why, claims: Some(claims), words, revoked }))
-}
-
-impl App {
-    pub(crate) fn why(&self, unproven: &Unproven) -> String {
-        if let Unproven::UnknownKey { kid } = unproven
-            && let Some(key) = self.signer.revoked().into_iter().find(|key| key.kid == *kid)
-        {
-            return format!("the key that signed it was revoked at {}: {}", key.at, key.reason);
-        }
-        unproven.to_string()
-    }
 }
 
 fn called_back(at: Time, reason: Option<&str>) -> String {
@@ -397,7 +337,8 @@ fn called_back(at: Time, reason: Option<&str>) -> String {
     security(()),
 )]
 async fn revocations(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(receipts): State<Receipts>,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
     let params = Params::new(pairs, &["cursor"])?;
@@ -410,21 +351,21 @@ async fn revocations(
     let (scopes, filter) = (vec![Scope::Revoked], Filter::default());
     let (phases, order) = (OVER.to_vec(), Order::Age);
     let list = List { scopes, phases, order, filter, after, limit: PAGE };
-    let page = app.gateway.store().list(list).await?;
+    let page = gateway.store().list(list).await?;
     let revoked = page.asks.iter().filter_map(|ask| {
         let revoked = ask.revoked.as_ref()?;
         let reason = revoked.reason.value().cloned();
         Some(RevokedReceipt { jti: receipt_id(ask.id), at: revoked.at, reason })
     });
-    let now = app.gateway.now();
+    let now = gateway.now();
     let claims = RevocationClaims {
-        iss: app.issuer().to_owned(),
-        iat: app.gateway.wall_time().millis().div_euclid(1000),
+        iss: receipts.issuer().to_owned(),
+        iat: gateway.wall_time().millis().div_euclid(1000),
         revoked: revoked.collect(),
-        keys: app.signer.revoked(),
+        keys: receipts.signer().revoked(),
         after: cursor.map(str::to_owned),
         next: page.next.map(|cursor| receipt_id(cursor.ask)),
     };
     let kept = [(header::CONTENT_TYPE, JOSE), (header::CACHE_CONTROL, "public, max-age=60")];
-    Ok((kept, app.signer.sign(REVOCATIONS, &claims, now)).into_response())
+    Ok((kept, receipts.signer().sign(REVOCATIONS, &claims, now)).into_response())
 }

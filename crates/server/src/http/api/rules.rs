@@ -6,12 +6,14 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{RuleBody, RuleView, Rules};
-use kernel::{Actor, Command, Refusal, RuleId};
+use gateway::Gateway;
+use gateway::auth::Denied;
+use kernel::{Actor, DirectoryCommand, Refusal, RuleId};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::auth::Denied;
 use crate::http::Shared;
+use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 
@@ -28,11 +30,15 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     responses((status = 200, description = "All of them", body = Rules<'static>)),
     security(("human_token" = [])),
 )]
-async fn rules(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
-    let Actor::Human { id, .. } = app.person(&headers).await? else {
+async fn rules(
+    State(callers): State<Callers>,
+    State(gateway): State<Gateway>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let Actor::Human { id, .. } = callers.person(&headers).await? else {
         return Err(Denied::Unknown.into());
     };
-    let directory = app.gateway.directory();
+    let directory = gateway.directory();
     let rules = directory.rules_of(&id).map(RuleView::from).collect();
     Ok(Json(Rules { rules }).into_response())
 }
@@ -55,10 +61,10 @@ async fn add_rule(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = app.callers.person(&headers).await?;
     let body: RuleBody = app.json(body).await?;
     let id = RuleId::new(app.gateway.ids().ulid());
-    app.gateway.run(actor, Command::AddRules(vec![(id, body.try_into()?)])).await?;
+    app.gateway.run(actor, DirectoryCommand::AddRules(vec![(id, body.try_into()?)])).await?;
     let directory = app.gateway.directory();
     let rule = directory.rule(id).ok_or(Refusal::NotFound { what: "rule" })?;
     Ok((StatusCode::CREATED, Json(RuleView::from(rule))).into_response())
@@ -82,12 +88,13 @@ async fn add_rule(
     security(("human_token" = [])),
 )]
 async fn remove_rule(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
+    State(gateway): State<Gateway>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = callers.person(&headers).await?;
     let id: RuleId = id.parse().map_err(|_| Refusal::NotFound { what: "rule" })?;
-    app.gateway.run(actor, Command::RemoveRule(id)).await?;
+    gateway.run(actor, DirectoryCommand::RemoveRule(id)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

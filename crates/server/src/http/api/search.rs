@@ -68,7 +68,7 @@ async fn search(
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = app.callers.person(&headers).await?;
     let params = Params::new(pairs, &KNOWN)?;
     let expected = "words to look for, 500 characters at most";
     let fits = |q: &&str| !q.trim().is_empty() && q.chars().count() <= LONGEST;
@@ -98,6 +98,6 @@ async fn search(
     let mut asks = app.gateway.search(wanted).await?;
     let most = asks.len() == FOUND;
     asks.retain(|ask| whole.shows(ask) && open.is_none_or(|open| ask.is_open() == open));
-    let asks = asks.iter().map(|ask| app.view(ask, &actor)).collect();
+    let asks = app.views(&asks, &actor).await?;
     Ok(Json(SearchResults { asks, more: most }).into_response())
 }

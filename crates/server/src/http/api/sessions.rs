@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{SessionView, Sessions};
-use kernel::{Actor, Command, HumanId, Refusal};
+use kernel::{Actor, DirectoryCommand, HumanId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -67,14 +67,14 @@ async fn end_sessions(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let (actor, human) = app.own(&headers, &id).await?;
-    app.gateway.run(actor, Command::EndSessions(human, None)).await?;
+    app.gateway.run(actor, DirectoryCommand::EndSessions(human, None)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// End everything that lets a person in: sessions, tokens, sign-in links, passkeys and channel identities.
 ///
-/// The account stays. A new sign-in link lets the person in again, and they verify their contact methods
-/// anew.
+/// Review links and messages that were sent to the person end too. The account stays. A new sign-in link
+/// lets the person in again, and they verify their contact methods anew.
 #[utoipa::path(
     delete,
     path = "/api/v1/people/{id}/access",
@@ -94,14 +94,14 @@ async fn end_access(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let (actor, human) = app.own(&headers, &id).await?;
-    app.gateway.run(actor, Command::EndAccess(human)).await?;
+    app.gateway.run(actor, DirectoryCommand::EndAccess(human)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 impl App {
     /// Whoever calls, if they are the named person or administer.
     async fn own(&self, headers: &HeaderMap, id: &str) -> Result<(Actor, HumanId), Problem> {
-        let actor = self.person(headers).await?;
+        let actor = self.callers.person(headers).await?;
         let directory = self.gateway.directory();
         let administers = directory.administers(&actor);
         let own = matches!(&actor, Actor::Human { id: own, .. } if own.as_str() == id);

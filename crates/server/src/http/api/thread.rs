@@ -44,14 +44,14 @@ async fn thread(
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let actor = app.anyone(&headers).await?;
-    let here = app.visible(&actor, parse(&id)?).await?;
+    let actor = app.callers.anyone(&headers).await?;
+    let here = app.gateway.visible(&actor, parse(&id)?).await?;
     let mut asks = app.rounds(&actor, here.follows, |ask| ask.follows).await?;
     asks.reverse();
     let later = app.rounds(&actor, here.followed_by, |ask| ask.followed_by).await?;
     asks.push(Arc::unwrap_or_clone(here));
     asks.extend(later);
-    let asks = asks.iter().map(|ask| app.view(ask, &actor)).collect();
+    let asks = app.views(&asks, &actor).await?;
     Ok(Json(Thread { asks }).into_response())
 }
 

@@ -11,13 +11,15 @@ use axum::response::{IntoResponse, Response};
 use dialects::native::{
     CallbackSecret, RotateBody, WebhookBody, WebhookPage, WebhookSecret, WebhookView,
 };
+use gateway::Gateway;
 use kernel::directory::{Directory, NewWebhook};
-use kernel::{Actor, Command, Refusal, WebhookId};
+use kernel::{Actor, DirectoryCommand, Refusal, WebhookId};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::api::identities::{Listing, Pairs};
 use crate::http::api::openapi::Pages;
+use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared};
@@ -58,12 +60,13 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     security(("human_token" = [])),
 )]
 async fn webhooks(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
+    State(gateway): State<Gateway>,
     headers: HeaderMap,
     pairs: Pairs,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
-    let directory = app.gateway.directory();
+    let actor = callers.person(&headers).await?;
+    let directory = gateway.directory();
     let list = Listing::read(pairs, "webhooks")?;
     let mut rest = directory.webhooks_after(list.after()?.as_ref()).peekable();
     let (mut shown, mut last, mut examined) = (Vec::new(), None, 0);
@@ -104,7 +107,7 @@ async fn add(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.person(&headers).await?;
+    let actor = app.callers.person(&headers).await?;
     let body: WebhookBody = app.json(body).await?;
     let id = WebhookId::new(app.gateway.ids().ulid());
     let made = app.add_webhook(actor, wanted(body, id)?).await?;
@@ -159,7 +162,7 @@ async fn save(
     let (actor, _, id) = app.kept_webhook(&headers, &id).await?;
     let new = wanted(app.json(body).await?, id)?;
     app.callable("url", &new.url)?;
-    app.gateway.run(actor, Command::SaveWebhook(new)).await?;
+    app.gateway.run(actor, DirectoryCommand::SaveWebhook(new)).await?;
     app.shown_webhook(StatusCode::OK, id)
 }
 
@@ -209,7 +212,7 @@ async fn rotate(
 ) -> Result<Response, Problem> {
     let (actor, _, id) = app.kept_webhook(&headers, &id).await?;
     let RotateBody { grace_seconds } = app.json_if_any(body).await?;
-    app.gateway.run(actor, Command::RotateWebhook(id, grace_seconds)).await?;
+    app.gateway.run(actor, DirectoryCommand::RotateWebhook(id, grace_seconds)).await?;
     Ok(Json(app.revealed_webhook(id)?).into_response())
 }
 
@@ -236,7 +239,7 @@ async fn test(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let (actor, _, id) = app.kept_webhook(&headers, &id).await?;
-    app.gateway.run(actor, Command::TestWebhook(id)).await?;
+    app.gateway.run(actor, DirectoryCommand::TestWebhook(id)).await?;
     app.shown_webhook(StatusCode::ACCEPTED, id)
 }
 
@@ -256,7 +259,7 @@ async fn callback_secret(
     State(app): State<Shared>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let Actor::Agent { key, .. } = app.agent(&headers).await? else {
+    let Actor::Agent { key, .. } = app.callers.only_agent(&headers).await? else {
         return Err(Refusal::NotAllowed { why: "this takes an agent key" }.into());
     };
     let secret = app.callback_signer(key).shown();
@@ -285,7 +288,7 @@ impl App {
     ) -> Result<WebhookSecret, store::StoreError> {
         self.callable("url", &new.url)?;
         let id = new.id;
-        self.gateway.run(actor, Command::SaveWebhook(new)).await?;
+        self.gateway.run(actor, DirectoryCommand::SaveWebhook(new)).await?;
         Ok(self.revealed_webhook(id)?)
     }
 
@@ -295,7 +298,7 @@ impl App {
         actor: Actor,
         id: WebhookId,
     ) -> Result<(), store::StoreError> {
-        self.gateway.run(actor, Command::RemoveWebhook(id)).await?;
+        self.gateway.run(actor, DirectoryCommand::RemoveWebhook(id)).await?;
         while self.gateway.store().unlog(id, FORGOTTEN).await? == FORGOTTEN {}
         Ok(())
     }
@@ -314,7 +317,7 @@ impl App {
         headers: &HeaderMap,
         id: &str,
     ) -> Result<(Actor, Arc<Directory>, WebhookId), Problem> {
-        let actor = self.person(headers).await?;
+        let actor = self.callers.person(headers).await?;
         let directory = self.gateway.directory();
         let known = id.parse().ok().and_then(|id| directory.webhook(id));
         let kept = known.filter(|webhook| directory.keeps(&actor, &webhook.of));

@@ -5,6 +5,8 @@
 
 use bytes::Bytes;
 use dialects::hacp::{self, Call, Commit, HacpError, Operation, Params, Version, view};
+use gateway::Terms;
+use gateway::blobs::Way;
 use kernel::audit::Digest;
 use kernel::task::{Artifact, TaskCommand, TaskEvent};
 use kernel::{Actor, ArtifactId, Ask, AskId, Command, Happened, Refusal, Task, TaskId};
@@ -14,8 +16,6 @@ use store::{Idempotency, Outcome, StoreError};
 
 use super::Failure;
 use super::ops::Shown;
-use crate::blobs::Way;
-use crate::gateway::Terms;
 use crate::http::{App, bound};
 
 impl App {
@@ -60,7 +60,7 @@ impl App {
         if let (Some(way), Err(StoreError::Refused(_)) | Ok(Outcome { replayed: true, .. })) =
             (way, &outcome)
         {
-            self.blobs().refused(way).await;
+            self.blobs.refused(way).await;
         }
         let done = self.hacp_done(operation, outcome?, checkpoint, used).await?;
         let shown = self.hacp_result(operation, version, &done);
@@ -91,7 +91,7 @@ impl App {
         actor: &Actor,
         commit: &Commit,
     ) -> Result<(TaskCommand, Option<Way>), Failure> {
-        let (blobs, payload) = (self.blobs(), &commit.payload);
+        let (blobs, payload) = (&self.blobs, &commit.payload);
         let given = match (&payload.content, payload.upload()) {
             (Some(content), _) => {
                 let kept = blobs.inline(Bytes::from(content.clone())).await.map_err(|error| {
@@ -99,8 +99,9 @@ impl App {
                     HacpError::unavailable()
                 })?;
                 if let Way::Along(holder) = kept.way {
-                    let (accounts, size) = (crate::quotas::accounts(actor), kept.held.size);
-                    let charged = self.gateway.charge_bytes(accounts, None, holder, size).await;
+                    let (accounts, size) = (gateway::quotas::accounts(actor), kept.held.size);
+                    let charged =
+                        self.gateway.quotas().charge_bytes(accounts, None, holder, size).await;
                     if charged.is_err() {
                         blobs.refused(kept.way).await;
                     }
@@ -136,7 +137,7 @@ impl App {
         if let Some((id, seq)) = place.filter(|_| replayed || tells) {
             let last = self.hacp_event(id, seq).await?;
             if replayed {
-                done.task = self.task_then(id, |record| record.seq <= seq).await?;
+                done.task = self.gateway.task_then(id, |record| record.seq <= seq).await?;
                 done.entry = match &last {
                     Some(TaskEvent::Wrote { entry, revision, .. }) => {
                         let seq = revision.saturating_sub(1);

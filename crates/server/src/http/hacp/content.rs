@@ -8,18 +8,17 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dialects::hacp::HacpError;
 use futures_util::{StreamExt, TryStreamExt, stream};
+use gateway::auth::Denied;
+use gateway::streams::{Held as Counted, Wire};
 use kernel::task::Held;
 use kernel::{Actor, Refusal, Subject};
 use serde_json::json;
 
 use super::Failure;
 use super::range::{Wanted, wanted};
-use crate::auth::Denied;
-use crate::blobs::Blobs;
 use crate::http::name::Named;
-use crate::http::uploads::Unread;
 use crate::http::{App, Shared};
-use crate::streams::{Held as Counted, Wire};
+use gateway::files::Unread;
 
 /// `GET /hacp/v1/artifacts/{id}/versions/{version}/content`.
 pub(super) async fn of_version(
@@ -27,7 +26,7 @@ pub(super) async fn of_version(
     Named((id, name)): Named<(String, String)>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let actor = app.hacp_actor(&headers).await?;
+    let actor = app.callers.anyone(&headers).await?;
     let id = id.parse().map_err(|_| Refusal::NotFound { what: "artifact" })?;
     let artifact = app.hacp_made(&actor, id).await?;
     let version = artifact.version(Some(&name));
@@ -49,18 +48,13 @@ pub(super) async fn of_upload(
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let actor = app.hacp_actor(&headers).await?;
+    let actor = app.callers.anyone(&headers).await?;
     let upload = app.own_upload(&id, &actor).await?;
     let held = upload.whole.ok_or_else(|| HacpError::missing("upload", "content yet"))?;
     app.hand_over(&actor, &headers, held, upload.id).await
 }
 
 impl App {
-    /// Where bytes of any size are kept.
-    pub fn blobs(&self) -> Blobs {
-        Blobs::new(self.files.clone(), self.gateway.clone())
-    }
-
     /// Counts bytes that come or go as one of the streams of a credential, until this is dropped: each
     /// has a piece in memory.
     pub(super) fn hacp_transfer(&self, actor: &Actor) -> Result<Counted, Denied> {
@@ -69,7 +63,7 @@ impl App {
             Actor::Human { id, .. } => Some(Subject::Human(id.clone())),
             _ => None,
         };
-        self.open_stream(who, Wire::Bytes)
+        self.streams.open_for(&self.gateway, who, Wire::Bytes)
     }
 
     /// The answer with what is held, or the part of it that is wanted.
@@ -98,7 +92,7 @@ impl App {
             tracing::error!(error, of = %of, ?what, "stored bytes cannot be handed out");
         };
         let opened = async {
-            let mut bytes = Box::pin(self.blobs().open(&held).await?.read(range));
+            let mut bytes = Box::pin(self.blobs.open(&held).await?.read(range));
             // Looked at before anything is promised.
             let first = bytes.try_next().await?;
             anyhow::Ok((first, bytes))

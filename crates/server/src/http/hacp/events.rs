@@ -10,6 +10,8 @@ use axum::response::Response;
 use bytes::Bytes;
 use dialects::hacp::audit::AuditEvent;
 use dialects::hacp::{HacpError, Stamped, Version, stream as told};
+use gateway::streams::{Held, Wire};
+use gateway::wake::{Topic, Waiter};
 use kernel::audit::Record;
 use kernel::{Actor, ProjectId};
 use serde_json::json;
@@ -21,8 +23,6 @@ use super::{Failure, version_of};
 use crate::http::Shared;
 use crate::http::pass::Pass;
 use crate::http::sse::{self, HEARTBEAT, Source};
-use crate::streams::{Held, Wire};
-use crate::wake::{Topic, Waiter};
 
 /// How often an idle stream shows that it lives.
 const BEAT: Duration = Duration::from_secs(15);
@@ -37,7 +37,7 @@ pub(super) async fn stream(
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Failure> {
     let version = version_of(&headers)?;
-    let actor = app.hacp_actor(&headers).await?;
+    let actor = app.callers.anyone(&headers).await?;
     let after = last_seen(&headers, &pairs)?;
     let ends = max_seconds(&pairs)?.map(|longest| Instant::now() + longest);
     let pass = Pass::new(&app, actor, &headers);
@@ -89,7 +89,7 @@ impl Feed {
         version: Version,
         after: Option<u64>,
     ) -> Result<Self, Failure> {
-        let held = app.open_stream(pass.counted(), Wire::Events)?;
+        let held = app.streams.open_for(&app.gateway, pass.counted(), Wire::Events)?;
         // Subscribe first, read afterwards: nothing that happens in between is missed.
         let projects = app.hacp_projects(&pass.actor).await?;
         let waiter = app.gateway.wake().subscribe(topics(&pass, &projects));

@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use dialects::hacp::audit::{AuditEvent, Trail, replayed};
 use dialects::hacp::read::{AuditQuery, Replayed};
 use dialects::hacp::{AuditAction, HacpError, Params, Stamped, Version, actor_name};
+use gateway::Gateway;
 use kernel::audit::Record;
 use kernel::{Actor, Subject, TaskId, Time};
 use serde::Serialize;
@@ -18,7 +19,6 @@ use store::StoreError;
 
 use super::Failure;
 use super::look::{bad_cursor, limit};
-use crate::gateway::Gateway;
 use crate::http::App;
 
 /// How many records are read at once.
@@ -352,8 +352,8 @@ mod tests {
     use store::sqlite::Sqlite;
 
     use super::*;
-    use crate::bootstrap;
-    use crate::clock::SystemClock;
+    use gateway::bootstrap;
+    use gateway::clock::SystemClock;
 
     /// HACP-084: a WebSocket gives up waiting for the next event whenever a call comes in. What was told
     /// before is not lost by that, and the event is told when it is asked for again.

@@ -37,7 +37,6 @@ use kernel::actor::Reach;
 use kernel::{Actor, ProjectId};
 use store::StoreError;
 
-use crate::auth::Denied;
 use crate::http::{App, Shared};
 
 pub use error::Failure;
@@ -89,15 +88,6 @@ fn version_of(headers: &HeaderMap) -> Result<Version, HacpError> {
 }
 
 impl App {
-    /// Whoever it is, by their credential.
-    async fn hacp_actor(&self, headers: &HeaderMap) -> Result<Actor, Denied> {
-        let (directory, now) = (self.gateway.directory(), self.gateway.now());
-        match self.door.agent(&directory, headers, now) {
-            Err(Denied::Unknown) => self.door.human(&directory, headers, now).await,
-            known => known,
-        }
-    }
-
     /// The projects whose tasks somebody sees; of an agent with a key of its own, those of the tasks it
     /// was given.
     async fn hacp_projects(&self, actor: &Actor) -> Result<Vec<ProjectId>, StoreError> {

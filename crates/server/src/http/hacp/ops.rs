@@ -59,7 +59,7 @@ impl App {
         headers: &HeaderMap,
         body: Body,
     ) -> Result<Response, Failure> {
-        let actor = self.hacp_actor(headers).await?;
+        let actor = self.callers.anyone(headers).await?;
         let operation = Operation::named(operation, version)?;
         let bytes = body::read(body, self.config.body_limit).await?;
         let directory = self.gateway.directory();

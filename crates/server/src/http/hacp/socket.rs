@@ -34,7 +34,7 @@ pub(super) async fn open(
         return Err(HacpError::new(code::UNAUTHORIZED, message).into());
     }
     let version = version_of(&headers)?;
-    let actor = app.hacp_actor(&headers).await?;
+    let actor = app.callers.anyone(&headers).await?;
     let after = said("after").map(|text| {
         text.parse().map_err(|_| HacpError::field("after", "the id of an event: a whole number"))
     });
@@ -125,7 +125,7 @@ impl App {
             Ok(request) => request,
             Err(answer) => return Some(answer),
         };
-        let result = match self.hacp_actor(headers).await {
+        let result = match self.callers.anyone(headers).await {
             Ok(actor) => {
                 let directory = self.gateway.directory();
                 let caller = Caller { actor: &actor, directory: &directory, version };

@@ -3,11 +3,11 @@
 use axum::http::{HeaderName, HeaderValue};
 use dialects::hacp::HacpError;
 use dialects::hacp::errors::code;
+use gateway::blobs::{Interrupted, Stopped};
 use serde_json::json;
 use store::MOST_PIECES;
 
 use super::Failure;
-use crate::blobs::Stopped;
 use crate::http::body::BodyError;
 
 /// How many bytes of an upload have arrived.
@@ -54,9 +54,8 @@ pub(super) fn stopped(stopped: Stopped, limit: u64) -> Failure {
             let expected = format!("sha256:{is}, which the bytes have");
             HacpError::field("Upload-Checksum", &expected).into()
         }
-        Stopped::Body(
-            error @ (BodyError::BrokenOff | BodyError::TooSlow | BodyError::TooLarge),
-        ) => error.into(),
+        Stopped::Interrupted(Interrupted::BrokenOff) => BodyError::BrokenOff.into(),
+        Stopped::Interrupted(Interrupted::TooSlow) => BodyError::TooSlow.into(),
         Stopped::Unkept => HacpError::unavailable().into(),
         Stopped::Store(error) => error.into(),
     }

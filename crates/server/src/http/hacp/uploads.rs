@@ -11,6 +11,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dialects::hacp::HacpError;
 use dialects::hacp::errors::code;
+use gateway::auth::Denied;
+use gateway::blobs::{Part, Progress, Stopped};
 use kernel::audit::Digest;
 use kernel::form::FileRef;
 use kernel::task::{Held, Party};
@@ -20,8 +22,6 @@ use store::{MOST_UPLOADS, Upload};
 
 use super::Failure;
 use super::stopped::{UPLOAD_OFFSET, elsewhere, over_limit, stopped};
-use crate::auth::Denied;
-use crate::blobs::{Part, Progress, Stopped};
 use crate::http::body::{self, BodyError};
 use crate::http::name::Named;
 use crate::http::{App, Shared};
@@ -36,7 +36,7 @@ pub(super) async fn begin(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Failure> {
-    let actor = app.hacp_actor(&headers).await?;
+    let actor = app.callers.anyone(&headers).await?;
     match body::read(body, 0).await {
         Ok(_) => {}
         Err(BodyError::TooLarge) => {
@@ -60,7 +60,7 @@ pub(super) async fn all_at_once(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Failure> {
-    let actor = app.hacp_actor(&headers).await?;
+    let actor = app.callers.anyone(&headers).await?;
     let checksum = checksum(&headers)?;
     app.announced(&headers, 0, number(&headers, &UPLOAD_LENGTH, "Upload-Length")?)?;
     let counted = app.hacp_transfer(&actor)?;
@@ -69,7 +69,7 @@ pub(super) async fn all_at_once(
     let part = Part { offset: 0, last: true, checksum, limit };
     let taking = |app: Shared| async move {
         let _counted = counted;
-        let blobs = app.blobs();
+        let blobs = &app.blobs;
         let taken = blobs.append(upload, part, body.into_data_stream(), &app.stop).await;
         if taken.is_err()
             && let Err(error) = blobs.discard(id).await
@@ -88,7 +88,7 @@ pub(super) async fn stands(
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let actor = app.hacp_actor(&headers).await?;
+    let actor = app.callers.anyone(&headers).await?;
     let upload = app.own_upload(&id, &actor).await?;
     Ok(with_place(Json(shown(&upload)).into_response(), &upload))
 }
@@ -100,7 +100,7 @@ pub(super) async fn append(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Failure> {
-    let actor = app.hacp_actor(&headers).await?;
+    let actor = app.callers.anyone(&headers).await?;
     let offset = number(&headers, &UPLOAD_OFFSET, "Upload-Offset")?;
     let offset = offset.ok_or_else(|| HacpError::field("Upload-Offset", NUMBER))?;
     let (last, checksum) = (last(&headers)?, checksum(&headers)?);
@@ -114,7 +114,7 @@ pub(super) async fn append(
     let part = Part { offset, last, checksum, limit };
     let taking = |app: Shared| async move {
         let _counted = counted;
-        app.blobs().append(upload, part, body.into_data_stream(), &app.stop).await
+        app.blobs.append(upload, part, body.into_data_stream(), &app.stop).await
     };
     let Progress { offset, whole } = taken(&app, taking(Shared::clone(&app)), limit).await?;
     let mut answer = match whole {
@@ -131,9 +131,9 @@ pub(super) async fn discard(
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let actor = app.hacp_actor(&headers).await?;
+    let actor = app.callers.anyone(&headers).await?;
     let upload = app.own_upload(&id, &actor).await?;
-    match app.blobs().discard(upload.id).await {
+    match app.blobs.discard(upload.id).await {
         Ok(true) => Ok(StatusCode::NO_CONTENT.into_response()),
         Ok(false) => {
             let expected = "an upload of which nothing is made";
@@ -149,7 +149,7 @@ pub(super) async fn discard(
 impl App {
     /// An upload of the caller's.
     pub(super) async fn own_upload(&self, id: &str, actor: &Actor) -> Result<Upload, Failure> {
-        let found = self.blobs().upload(id, actor).await?;
+        let found = self.blobs.upload(id, actor).await?;
         Ok(found.ok_or_else(|| HacpError::missing("upload", "upload"))?)
     }
 
@@ -161,7 +161,7 @@ impl App {
             return Err(over_limit(self.config.artifact_limit).into());
         }
         let media_type = media_type(headers)?;
-        self.gateway.charge_upload(actor, None).await?;
+        self.gateway.quotas().charge_upload(actor, None).await?;
         let id = UploadId::new(self.gateway.ids().ulid());
         let upload = Upload { length, media_type, ..Upload::new(id, owner, self.gateway.now()) };
         if !self.gateway.store().begin_upload(upload.clone()).await? {

@@ -1,25 +1,29 @@
 //! `GET /hacp/v1/health`; `GET`, `POST /hacp/v1/version`; `GET /hacp/v1/schemas` and one of them. They
 //! need no credential.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use dialects::hacp::{self, HacpError, schema as registry};
+use gateway::Gateway;
 use serde_json::json;
 
 use super::{Failure, version_of};
+use crate::config::Config;
+use crate::http::body;
 use crate::http::name::Named;
-use crate::http::{Shared, body};
 
 /// 200 while the store answers, with the version that is spoken; else 503 `UNAVAILABLE`.
 pub(super) async fn health(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let version = version_of(&headers)?;
-    if let Err(error) = app.gateway.store().ping().await {
+    if let Err(error) = gateway.store().ping().await {
         tracing::warn!(error = %error, "the HACP health check failed: the store does not answer");
         return Err(Failure::from(HacpError::unavailable()).in_version(version));
     }
@@ -30,8 +34,11 @@ pub(super) async fn spoken(headers: HeaderMap) -> Result<Response, Failure> {
     Ok(Json(hacp::spoken(version_of(&headers)?)).into_response())
 }
 
-pub(super) async fn negotiated(State(app): State<Shared>, body: Body) -> Result<Response, Failure> {
-    let bytes = body::read(body, app.config.body_limit).await?;
+pub(super) async fn negotiated(
+    State(config): State<Arc<Config>>,
+    body: Body,
+) -> Result<Response, Failure> {
+    let bytes = body::read(body, config.body_limit).await?;
     Ok(Json(hacp::negotiate(&bytes)?.stamp()).into_response())
 }
 

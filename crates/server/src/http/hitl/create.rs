@@ -9,18 +9,18 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::IntoResponse;
 use dialects::hitl::{self, Links, NewCase, WireError};
+use gateway::Terms;
+use gateway::ids::{Ids, Minted};
 use kernel::ask::{Grant, Purpose};
 use kernel::command::NewAsk;
 use kernel::question::Stance;
 use kernel::verification::Policy;
-use kernel::{Actor, Ask, Assurance, Command, KeyId};
+use kernel::{Actor, Ask, AskCommand, Assurance, KeyId};
 use serde_json::json;
 use store::StoreError;
 
 use super::{Answer, HitlError};
-use crate::gateway::Terms;
 use crate::http::{App, Shared, body, bound, conditions};
-use crate::ids::{Ids, Minted};
 
 /// The tokens of a case, while somebody still knows them.
 struct Tokens {
@@ -81,7 +81,7 @@ pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: 
         idempotency: conditions::idempotency("hitl", &actor, &headers, &bytes)?,
         ..Terms::default()
     };
-    let command = Command::Ask(Box::new(ask));
+    let command = AskCommand::Create(Box::new(ask));
     let outcome = app.gateway.run_on(terms, actor.clone(), command).await.map_err(refused)?;
     let made = outcome.ask.ok_or_else(WireError::internal)?;
     let (made, tokens) =
@@ -145,7 +145,7 @@ impl App {
     /// A create was repeated: nobody knows the tokens of the first time, so there are more.
     async fn granted_again(&self, actor: Actor, ask: Ask) -> Result<(Ask, Tokens), HitlError> {
         let tokens = Tokens::draw(self.gateway.ids(), ask.inline.is_some());
-        let command = Command::Grant(ask.id, tokens.grants());
+        let command = AskCommand::Grant(ask.id, tokens.grants());
         let granted = self.gateway.run(actor, command).await?;
         Ok((granted.ask.ok_or_else(WireError::internal)?, tokens))
     }

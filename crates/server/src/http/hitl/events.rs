@@ -12,16 +12,16 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use bytes::Bytes;
 use dialects::hitl::{self, Told};
-use kernel::{Actor, Ask, AskId, AskState, Happened, KeyId, Subject};
+use gateway::REQUESTS;
+use gateway::streams::{Held, Wire};
+use gateway::wake::{Topic, Waiter};
+use kernel::{Actor, Ask, AskId, AskState, Happened, Subject};
 use store::StoreError;
 
 use super::{Answer, Reader, param};
-use crate::gateway::REQUESTS;
 use crate::http::name::Named;
 use crate::http::sse::{self, Source};
 use crate::http::{Shared, bound};
-use crate::streams::{Held, Wire};
-use crate::wake::{Topic, Waiter};
 
 /// How often an idle stream shows that it lives.
 const BEAT: Duration = Duration::from_secs(15);
@@ -41,18 +41,17 @@ pub(super) async fn events(
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Answer {
     let (ask, reader) = app.hitl_readable(&id, &headers, &pairs).await?;
-    let key = match reader {
-        Reader::Key(Actor::Agent { key, .. }) => Some(key),
-        Reader::Key(_) | Reader::Token => None,
+    let counted = match &reader {
+        Reader::Key(Actor::Agent { key, .. }) => Subject::Key(*key),
+        Reader::Key(_) | Reader::Token(_) => Subject::Ask(ask.id),
     };
-    let counted = key.map_or(Subject::Ask(ask.id), Subject::Key);
-    let held = app.open_stream(Some(counted), Wire::Events)?;
+    let held = app.streams.open_for(&app.gateway, Some(counted), Wire::Events)?;
     // A position nobody gave out is none: everything is told again (HITL-172).
     let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let seen = header.or_else(|| param(&pairs, "after")).and_then(|text| text.parse().ok());
     let prelude = Some(&*ask).filter(|_| bound::wants_prelude(&pairs));
     let prelude = prelude.and_then(bound::prelude_event).map(Bytes::from);
-    match OfCase::begin(app, ask.id, key, held, seen.unwrap_or(0)).await? {
+    match OfCase::begin(app, ask.id, reader, held, seen.unwrap_or(0)).await? {
         Some(mut stream) => {
             stream.frames.extend(prelude);
             Ok(sse::respond(stream))
@@ -66,8 +65,8 @@ pub(super) async fn events(
 struct OfCase {
     app: Shared,
     id: AskId,
-    /// The key it was opened with, if it was one.
-    key: Option<KeyId>,
+    /// What it was opened with.
+    reader: Reader,
     waiter: Waiter,
     /// What was seen before.
     seen: u64,
@@ -86,12 +85,18 @@ impl OfCase {
     async fn begin(
         app: Shared,
         id: AskId,
-        key: Option<KeyId>,
+        reader: Reader,
         held: Held,
         seen: u64,
     ) -> Result<Option<Self>, StoreError> {
-        let topics = key.map(Subject::Key).into_iter().chain([Subject::Ask(id)]);
-        let waiter = app.gateway.wake().subscribe(topics.map(Topic::Subject));
+        let topics: Vec<Topic> = match &reader {
+            Reader::Key(Actor::Agent { key, .. }) => {
+                [Subject::Key(*key), Subject::Ask(id)].map(Topic::Subject).into()
+            }
+            Reader::Key(_) => vec![Topic::Subject(Subject::Ask(id))],
+            Reader::Token(pass) => pass.topics().collect(),
+        };
+        let waiter = app.gateway.wake().subscribe(topics);
         // Read after the subscription: nothing that happens in between is missed.
         let ask = app.gateway.ask(id).await?;
         // What has not happened yet nobody has seen; whoever says so would never hear the end.
@@ -106,7 +111,7 @@ impl OfCase {
         Ok(Some(Self {
             app,
             id,
-            key,
+            reader,
             waiter,
             seen,
             read: 0,
@@ -126,9 +131,13 @@ impl OfCase {
             self.over = true;
             return Ok(());
         };
+        if !self.holds(&ask) {
+            self.over = true;
+            return Ok(());
+        }
         let records = gateway.store().records(Subject::Ask(self.id), self.read, BATCH).await?;
         self.stale = records.len() == BATCH;
-        let signature = self.app.hitl_signature(&ask);
+        let signature = self.app.hitl_signature(&ask).await?;
         // What happened since the ask was read is told with the ask as it is then: its news is on the
         // way to us.
         for record in records.into_iter().take_while(|record| record.seq <= ask.head.seq) {
@@ -149,10 +158,23 @@ impl OfCase {
         Ok(())
     }
 
-    /// Whether the key it was opened with still holds.
-    fn holds(&self) -> bool {
+    /// Whether the key or the token it was opened with still works.
+    fn holds(&self, ask: &Ask) -> bool {
+        match &self.reader {
+            Reader::Key(_) => self.key_holds(),
+            Reader::Token(pass) => pass.holds(&self.app, ask),
+        }
+    }
+
+    /// Whether the key it was opened with works, if it was one.
+    fn key_holds(&self) -> bool {
         let (directory, now) = (self.app.gateway.directory(), self.app.gateway.now());
-        self.key.is_none_or(|key| directory.key(key).is_some_and(|key| key.is_live(now)))
+        match &self.reader {
+            Reader::Key(Actor::Agent { key, .. }) => {
+                directory.key(*key).is_some_and(|key| key.is_live(now))
+            }
+            Reader::Key(_) | Reader::Token(_) => true,
+        }
     }
 }
 
@@ -179,14 +201,8 @@ impl Source for OfCase {
                 biased;
                 () = self.app.stop.cancelled() => return None,
                 () = self.waiter.changed() => self.stale = true,
-                () = tokio::time::sleep(BEAT) => {
-                    if self.holds() {
-                        return Some(HEARTBEAT);
-                    }
-                }
-            }
-            if !self.holds() {
-                return None;
+                // A key expires without anybody saying so.
+                () = tokio::time::sleep(BEAT) => return self.key_holds().then_some(HEARTBEAT),
             }
         }
     }

@@ -8,14 +8,15 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use dialects::hitl::WireError;
+use gateway::auth::Lane;
 use kernel::Actor;
 use kernel::ask::Purpose;
 
 use super::{Answer, HitlError, param, shown};
-use crate::auth::Lane;
 use crate::http::Shared;
 use crate::http::name::Named;
-use crate::http::uploads::{Refused, Unread};
+use crate::http::uploads::Refused;
+use gateway::files::Unread;
 
 type Pairs = Query<Vec<(String, String)>>;
 
@@ -31,7 +32,7 @@ pub(super) async fn upload(
     if !token.is_some_and(|token| app.is_token(&ask, Purpose::Review, token)) {
         return Err(WireError::invalid_token().into());
     }
-    app.door.count(ask.id, Lane::Submit)?;
+    app.authenticator.count(ask.id, Lane::Submit)?;
     let name = param(&pairs, "name").ok_or_else(|| WireError::field("name", "the file's name"))?;
     let actor = Actor::link_holder(ask.id);
     let uploaded = app.upload(&ask, &actor, name, &headers, body).await;

@@ -36,7 +36,9 @@ use kernel::audit::Digest;
 use kernel::{Actor, Ask};
 
 use crate::http::hxp_execution::is_loopback;
+use crate::http::pass::TokenPass;
 use crate::http::{App, Shared};
+use store::StoreError;
 
 pub use error::HitlError;
 
@@ -111,19 +113,16 @@ pub(crate) fn shown<'r>(
 }
 
 impl App {
-    /// Whether a token that was presented is one of this ask for this purpose, and was not ended with the
-    /// agent's key. Only its hash is looked at, and that in constant time.
+    /// Whether a token that was presented is one of this ask for this purpose, and was not ended. Only its
+    /// hash is looked at, and that in constant time.
     pub(crate) fn is_token(&self, ask: &Ask, purpose: Purpose, token: &str) -> bool {
-        ask.is_granted(purpose, &Digest::of(token.as_bytes()))
-            && self.gateway.directory().tokens_work(ask)
+        ask.token_works(purpose, &Digest::of(token.as_bytes()), &self.gateway.directory())
     }
 
-    /// Who answers with a review token; `None` if it is not one of this ask, or was ended with the
-    /// agent's key. The token itself says whether the server sent it to a verified address or an agent was
-    /// given it.
+    /// Who answers with a review token; `None` if it is not one of this ask, or was ended. The token
+    /// itself says whether the server sent it to a verified address or an agent was given it.
     pub(crate) fn link_holder(&self, ask: &Ask, token: &str) -> Option<Actor> {
-        let holder = ask.link_holder(&Digest::of(token.as_bytes()));
-        holder.filter(|_| self.gateway.directory().tokens_work(ask))
+        ask.link_holder(&Digest::of(token.as_bytes()), &self.gateway.directory())
     }
 }
 
@@ -132,12 +131,12 @@ enum Reader {
     /// The key that made it, or one that sees it.
     Key(Actor),
     /// Whoever holds a poll token.
-    Token,
+    Token(TokenPass),
 }
 
 impl App {
     fn hitl_agent(&self, headers: &HeaderMap) -> Result<Actor, HitlError> {
-        Ok(self.door.agent(&self.gateway.directory(), headers, self.gateway.now())?)
+        Ok(self.callers.agent(headers)?)
     }
 
     /// The ask behind a case id.
@@ -167,7 +166,8 @@ impl App {
             if !self.is_token(&ask, Purpose::Poll, token) {
                 return Err(WireError::invalid_token().into());
             }
-            return Ok((ask, Reader::Token));
+            let pass = TokenPass::new(&ask, Purpose::Poll, token);
+            return Ok((ask, Reader::Token(pass)));
         }
         let actor = self.hitl_agent(headers)?;
         let ask = self.hitl_ask(case_id).await?;
@@ -191,16 +191,18 @@ impl App {
     }
 
     /// The proof of a result, for whoever reads it.
-    fn hitl_signature(&self, ask: &Ask) -> Option<Signature> {
-        let at = ask.resolution()?.at;
-        let value = self.receipt_for(ask, &Actor::System)?;
-        let signer = format!("{}/.well-known/jwks.json", self.issuer());
-        Some(Signature { algorithm: "EdDSA", value, signed_at: at, signer })
+    async fn hitl_signature(&self, ask: &Ask) -> Result<Option<Signature>, StoreError> {
+        let Some(resolution) = ask.resolution() else { return Ok(None) };
+        let value = self.receipts.receipt_for(ask, &Actor::System).await?;
+        let signer = format!("{}/.well-known/jwks.json", self.receipts.issuer());
+        let signed_at = resolution.at;
+        Ok(value.map(|value| Signature { algorithm: "EdDSA", value, signed_at, signer }))
     }
 
     /// The body of the callback of a case that is over.
-    pub fn hitl_callback(&self, ask: &Ask) -> Option<Vec<u8>> {
-        let (name, signature) = (self.respondent(ask), self.hitl_signature(ask));
-        serde_json::to_vec(&hitl::callback(ask, name, signature)?).ok()
+    pub async fn hitl_callback(&self, ask: &Ask) -> Result<Option<Vec<u8>>, StoreError> {
+        let (name, signature) = (self.receipts.respondent(ask), self.hitl_signature(ask).await?);
+        let callback = hitl::callback(ask, name, signature);
+        Ok(callback.and_then(|callback| serde_json::to_vec(&callback).ok()))
     }
 }

@@ -1,23 +1,24 @@
 //! `POST /hitl/v1/reviews/{id}/respond` and `…/submit` (the same), `…/cancel`.
 //! Specification §7, §7.5; who acts is decided by the token alone, not by the address.
 
+use crate::http::callers::bearer;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, header};
 use axum::response::IntoResponse;
 use dialects::hitl::{self, Evidence, Respond, WireError};
+use gateway::auth::Lane;
+use gateway::verification::Expected;
 use kernel::ask::Purpose;
 use kernel::question::Reply;
-use kernel::{Actor, Ask, Command};
+use kernel::{Actor, Ask, AskCommand};
 use store::StoreError;
 
 use super::{Answer, HitlError, shown};
-use crate::auth::{Lane, bearer};
 use crate::http::name::Named;
 use crate::http::submitted::uploads_only_on_pages;
 use crate::http::{App, Shared, body};
-use crate::verification::Expected;
 
 type Pairs = Query<Vec<(String, String)>>;
 /// Who holds the link, and what they sent.
@@ -100,17 +101,18 @@ impl App {
         (holder, read): Sent<Respond>,
         headers: &HeaderMap,
     ) -> Answer {
-        self.door.count(ask.id, Lane::Submit)?;
+        self.authenticator.count(ask.id, Lane::Submit)?;
         self.hitl_still_open(ask)?;
         let read = read?;
         let evidence = read.evidence(ask)?;
-        let reply = read.by_person(ask, |reply| self.redeemed(reply, ask.id, &holder))?;
+        let reply =
+            read.by_person(ask, |reply| self.answer_files.redeemed(reply, ask.id, &holder))?;
         self.hitl_answer(ask, holder, reply, &evidence, headers).await
     }
 
     /// What an agent passes on.
     async fn hitl_relayed(&self, ask: &Ask, bytes: &[u8], headers: &HeaderMap) -> Answer {
-        self.door.count(ask.id, Lane::Submit)?;
+        self.authenticator.count(ask.id, Lane::Submit)?;
         self.hitl_still_open(ask)?;
         let read = hitl::read_respond(bytes)?;
         let evidence = read.evidence(ask)?;
@@ -131,7 +133,7 @@ impl App {
     ) -> Answer {
         let expected = Expected::of(ask, reply.answer.stance());
         let came = self.providers.presented(evidence, &expected, self.gateway.now()).await?;
-        let command = Command::AnswerWithProofs(ask.id, Box::new(reply), came);
+        let command = AskCommand::AnswerWithProofs(ask.id, Box::new(reply), came);
         let outcome = self.gateway.run(actor, command).await.map_err(|error| match error {
             StoreError::Refused(refusal) => {
                 let page = refusal.leads_to_page();
@@ -146,10 +148,10 @@ impl App {
     }
 
     async fn hitl_cancelled(&self, ask: &Ask, actor: Actor, reason: Option<String>) -> Answer {
-        self.door.count(ask.id, Lane::Submit)?;
-        let outcome = self.gateway.run(actor, Command::Cancel(ask.id, reason)).await?;
+        self.authenticator.count(ask.id, Lane::Submit)?;
+        let outcome = self.gateway.run(actor, AskCommand::Cancel(ask.id, reason)).await?;
         let ask = outcome.ask.ok_or_else(WireError::internal)?;
-        Ok(self.hitl_poll(&ask))
+        Ok(self.hitl_poll(&ask).await?)
     }
 
     /// Before the answer is held against the question: a late one is late whatever it says.

@@ -7,13 +7,14 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dialects::hitl;
+use gateway::auth::Lane;
 use kernel::Ask;
 
 use super::Answer;
-use crate::auth::Lane;
 use crate::http::conditions::{self, Seen};
 use crate::http::name::Named;
 use crate::http::{App, Shared};
+use store::StoreError;
 
 pub(super) async fn status(
     State(app): State<Shared>,
@@ -22,13 +23,13 @@ pub(super) async fn status(
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Answer {
     let (ask, _) = app.hitl_readable(&id, &headers, &pairs).await?;
-    let left = app.door.count(ask.id, Lane::Poll)?;
+    let left = app.authenticator.count(ask.id, Lane::Poll)?;
     // What cannot be read was not seen: polling goes on (HITL-082).
     let seen = Seen::read(&headers).unwrap_or(Seen::Unsaid);
     let mut answer = if seen.has(ask.version()) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        app.hitl_poll(&*app.gateway.told(Arc::clone(&ask)).await?)
+        app.hitl_poll(&*app.gateway.told(Arc::clone(&ask)).await?).await?
     };
     let headers = answer.headers_mut();
     if let Ok(tag) = HeaderValue::from_str(&conditions::tag(&ask)) {
@@ -45,8 +46,8 @@ pub(super) async fn status(
 
 impl App {
     /// The body of a poll.
-    pub(super) fn hitl_poll(&self, ask: &Ask) -> Response {
-        let (name, signature) = (self.respondent(ask), self.hitl_signature(ask));
-        Json(hitl::poll(ask, name, signature)).into_response()
+    pub(super) async fn hitl_poll(&self, ask: &Ask) -> Result<Response, StoreError> {
+        let (name, signature) = (self.receipts.respondent(ask), self.hitl_signature(ask).await?);
+        Ok(Json(hitl::poll(ask, name, signature)).into_response())
     }
 }

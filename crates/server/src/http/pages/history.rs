@@ -18,10 +18,10 @@ use super::{Page, html};
 use crate::http::api::history::{Format, not_before, written};
 use crate::http::api::narrowing::{View, Whose, word};
 use crate::http::{App, Shared};
-use crate::web::history::{self, Chain, History, KNOWN};
-use crate::web::inbox::Found;
-use crate::web::paths;
-use crate::web::query::Query as Narrowed;
+use views::components::query::Query as Narrowed;
+use views::history::{self, Chain, History, KNOWN};
+use views::inbox::Found;
+use views::site::paths;
 
 /// How many a page shows.
 const PAGE: usize = 50;
@@ -159,7 +159,7 @@ impl App {
             return Ok(Chain { sealed: None, waiting: last });
         };
         let block = &sealed.block;
-        let signed = jws::open::<Block>(&sealed.jws, Block::TYP, &self.signer.ever());
+        let signed = jws::open::<Block>(&sealed.jws, Block::TYP, &self.receipts.signer().ever());
         let holds = signed.is_ok_and(|signed| signed == *block);
         let waiting = (last + 1).saturating_sub(block.end());
         Ok(Chain { sealed: Some((block.n, block.at, holds)), waiting })

@@ -13,10 +13,11 @@ use store::{Count, Filter, List, Order, Scope, StoreError};
 use super::inbox_list::{Listed, Wanted};
 use super::{Page, Visitor, html};
 use crate::http::{App, Shared};
-use crate::web::inbox::{Inbox, Tab};
-use crate::web::notices::Notice;
-use crate::web::query;
-use crate::web::{Frame, inbox, paths};
+use views::banner::Notice;
+use views::components::query;
+use views::inbox::{Inbox, Tab};
+use views::site::paths;
+use views::{Frame, inbox};
 
 /// How many answered ones are shown below.
 const RECENT: usize = 10;

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use kernel::ask::Shown;
 use kernel::directory::Human;
 use kernel::question::Reply;
-use kernel::{Ask, Command, HumanId, Refusal};
+use kernel::{Ask, AskCommand, HumanId, Refusal};
 use store::StoreError;
 
 use super::inbox::return_to;
@@ -17,14 +17,15 @@ use super::inbox_list::Wanted;
 use super::{Page, Visitor, html};
 use crate::http::api::desk::LONGEST;
 use crate::http::{App, Shared};
-use crate::web::card::Desk;
-use crate::web::inbox_aside::{self, Wrong};
-use crate::web::inbox_bulk::{self, Word};
-use crate::web::inbox_row::is_quick;
-use crate::web::notices::Notice;
-use crate::web::query;
-use crate::web::second_step::SecondStep;
-use crate::web::{Submitted, inbox, paths};
+use views::answer_form::Desk;
+use views::answer_form::second_step::SecondStep;
+use views::banner::Notice;
+use views::components::query;
+use views::inbox::bulk::{self, Word};
+use views::inbox::row::is_quick;
+use views::inbox::snooze::{self, Wrong};
+use views::site::paths;
+use views::{Submitted, inbox};
 
 /// The names of the buttons in rows.
 const ANSWERS: [&str; 3] = ["approve", "reject", "choose"];
@@ -51,9 +52,9 @@ pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
         name => (if name == "approve" { "approve" } else { "reject" }, value.to_owned()),
     };
     if let Some(step) = app.second_step_of_row(&visitor, &ask, &reply, pressed, &form, &back) {
-        return Ok(html(StatusCode::OK, inbox_bulk::sure(&visitor.frame, &ask, &step)));
+        return Ok(html(StatusCode::OK, bulk::sure(&visitor.frame, &ask, &step)));
     }
-    let command = Command::HoldAnswer(ask.id, Box::new(reply));
+    let command = AskCommand::HoldAnswer(ask.id, Box::new(reply));
     let (shown, actor) = (Shown::Summary, &visitor.actor);
     match app.answer_seeing(shown, &visitor, actor, &ask, None, command).await {
         Ok(_) => Ok(return_to(Some(&back), ("sent", ask.id.to_string()))),
@@ -84,7 +85,7 @@ pub(super) async fn snooze(State(app): State<Shared>, from: Request) -> Page {
     let zone = form.value("zone").and_then(|name| TimeZone::get(name).ok());
     let zone = zone.unwrap_or(TimeZone::UTC);
     let choice = form.value("until").unwrap_or_default();
-    let until = inbox_aside::moment(choice, form.value("at"), &zone, now);
+    let until = snooze::moment(choice, form.value("at"), &zone, now);
     let wrong = |wrong: Wrong| {
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         Ok(app.aside_page(&visitor, &ask, &back, Some(&wrong), status))
@@ -118,14 +119,14 @@ pub(super) async fn hand(State(app): State<Shared>, from: Request) -> Page {
         return refuse(Wrong::Person(note), StatusCode::UNPROCESSABLE_ENTITY);
     };
     let said = Some(note.clone()).filter(|note| !note.trim().is_empty());
-    let command = Command::Assign(ask.id, to.clone(), said);
+    let command = AskCommand::Assign(ask.id, to.clone(), said);
     match app.gateway.run(visitor.actor.clone(), command).await {
         Ok(_) => Ok(return_to(Some(&back), ("handed", to.to_string()))),
         Err(StoreError::Refused(Refusal::Invalid { field: "to", .. })) => {
             refuse(Wrong::Person(note), StatusCode::UNPROCESSABLE_ENTITY)
         }
         Err(StoreError::Refused(refusal)) => {
-            let why = inbox_bulk::why(&refusal, &app.gateway.directory(), app.gateway.now());
+            let why = bulk::why(&refusal, &app.gateway.directory(), app.gateway.now());
             refuse(Wrong::Refused(why), StatusCode::CONFLICT)
         }
         Err(error) => Err(error.into()),
@@ -163,7 +164,7 @@ impl App {
             ("csrf".to_owned(), visitor.frame.csrf.clone()),
             ("back".to_owned(), back.to_owned()),
         ];
-        Some(step.from_list(pressed, hidden, inbox_bulk::back_to(back)))
+        Some(step.from_list(pressed, hidden, bulk::back_to(back)))
     }
 
     /// The request a form names.
@@ -201,6 +202,6 @@ impl App {
         };
         let people: Vec<HumanId> =
             directory.humans().filter(colleague).map(|human| human.id.clone()).collect();
-        html(status, inbox_aside::page(&visitor.frame, ask, &directory, &people, back, wrong))
+        html(status, snooze::page(&visitor.frame, ask, &directory, &people, back, wrong))
     }
 }

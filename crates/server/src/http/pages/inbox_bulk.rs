@@ -5,18 +5,18 @@ use std::sync::Arc;
 use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect};
+use gateway::Considering;
 use kernel::question::Reply;
-use kernel::{Ask, AskId, Command, Refusal, Time};
+use kernel::{Ask, AskCommand, AskId, Refusal, Time};
 use store::List;
 
 use super::inbox_act::back;
 use super::inbox_list::Wanted;
 use super::{Page, Visitor, html, parts};
-use crate::gateway::Considering;
 use crate::http::api::bulk::{How, MOST};
 use crate::http::{App, Shared};
-use crate::web::inbox_bulk::{self, Considered, Word};
-use crate::web::paths;
+use views::inbox::bulk::{self, Considered, Word};
+use views::site::paths;
 
 /// `GET /inbox/bulk`: the summary of all that are nearly the same. It decides nothing.
 pub(super) async fn show(
@@ -90,7 +90,7 @@ pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
         }
     }
     let frame = app.visitor(&headers).await?.frame;
-    let shown = inbox_bulk::result(&frame, &answered, &refused, &directory, &back);
+    let shown = bulk::result(&frame, &answered, &refused, &directory, &back);
     Ok(html(StatusCode::OK, shown))
 }
 
@@ -119,7 +119,7 @@ impl App {
             let fits = fitting(&considering, visitor, &ask, self.gateway.now());
             considered.push(Considered { ask: Arc::unwrap_or_clone(ask), fits });
         }
-        let shown = inbox_bulk::confirm(&visitor.frame, &considered, &directory, back);
+        let shown = bulk::confirm(&visitor.frame, &considered, &directory, back);
         Ok(html(StatusCode::OK, shown))
     }
 }
@@ -135,8 +135,8 @@ fn on_this_page(visitor: &Visitor, ask: &Ask, now: Time) -> Result<(), Refusal> 
     if let Some(by) = ask.claimed_by_other(&visitor.human) {
         return Err(Refusal::TakenBy { by: by.clone() });
     }
-    if !inbox_bulk::is_whole(ask) {
-        return Err(Refusal::NotAllowed { why: inbox_bulk::UNREAD });
+    if !bulk::is_whole(ask) {
+        return Err(Refusal::NotAllowed { why: bulk::UNREAD });
     }
     Ok(())
 }
@@ -153,7 +153,7 @@ fn fitting(
     let mut fits = Vec::new();
     for word in Word::of(ask) {
         let reply = Reply { answer: word.answer.clone(), comment: None };
-        let command = |reply| Command::Answer(ask.id, Box::new(reply));
+        let command = |reply| AskCommand::Answer(ask.id, Box::new(reply));
         let taken =
             ask.bulk(&reply).and_then(|reply| considering.takes(&visitor.actor, command(reply)));
         match taken {

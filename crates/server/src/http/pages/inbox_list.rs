@@ -14,9 +14,9 @@ use store::{Expiring, Filter, List, Order, Search, StoreError};
 
 use crate::http::App;
 use crate::http::api::narrowing::{View, Whole, word};
-use crate::web::inbox::{Found, KNOWN, Tab};
-use crate::web::inbox_row::{EXPIRING_SOON, Item};
-use crate::web::query::Query;
+use views::components::query::Query;
+use views::inbox::row::{EXPIRING_SOON, Item};
+use views::inbox::{Found, KNOWN, Tab};
 
 /// How many rows a page shows.
 pub(super) const PAGE: usize = 50;
@@ -120,7 +120,7 @@ impl App {
         let asks: Vec<AskId> =
             listed.items.iter().filter_map(|item| item.asks.first()).map(|ask| ask.id).collect();
         let mut lookers: HashMap<AskId, Vec<HumanId>> = HashMap::new();
-        for (ask, who) in self.gateway.store().lookers(asks, self.gateway.now()).await? {
+        for (ask, who) in self.gateway.store().viewers(asks, self.gateway.now()).await? {
             if who != human.id {
                 lookers.entry(ask).or_default().push(who);
             }

@@ -16,9 +16,9 @@ use super::inbox_list::Wanted;
 use super::live::{self, Looked, Sent};
 use crate::http::sse;
 use crate::http::{App, Shared};
-use crate::web::Frame;
-use crate::web::inbox::{Board, Tab};
-use crate::web::outcome::Outcome;
+use views::Frame;
+use views::answer::outcome::Outcome;
+use views::inbox::{Board, Tab};
 
 pub(super) async fn follow(
     State(app): State<Shared>,

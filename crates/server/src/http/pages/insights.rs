@@ -2,13 +2,14 @@
 
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
+use gateway::insights::{self, Unseen};
 use kernel::insight::Day;
 
 use super::{Page, html};
 use crate::http::Shared;
-use crate::insights::{self, Unseen, Wanted};
-use crate::web::insights::{KNOWN, SPANS, USUAL, View, page};
-use crate::web::query::Query as Narrowed;
+use kernel::insight::access::{self, Wanted};
+use views::components::query::Query as Narrowed;
+use views::insights::{KNOWN, SPANS, USUAL, View, page};
 
 pub(super) async fn show(
     State(app): State<Shared>,
@@ -31,7 +32,7 @@ pub(super) async fn show(
         Err(Unseen::Store(error)) => return Err(error.into()),
     };
     let directory = app.gateway.directory();
-    let choices = insights::choices(&visitor.actor, &directory, wanted.project.as_ref());
+    let choices = access::choices(&visitor.actor, &directory, wanted.project.as_ref());
     let (from, found) = (wanted.from, found.as_ref());
     let view = View { query: &query, choices: &choices, from, to, found };
     Ok(html(StatusCode::OK, page(&visitor.frame, &view)))

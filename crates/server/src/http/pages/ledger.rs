@@ -9,8 +9,9 @@ use serde::Deserialize;
 
 use super::{Page, html, page};
 use crate::http::Shared;
-use crate::web::ledger::{self, Listed};
-use crate::web::{notices, paths};
+use views::ledger::{self, Listed};
+use views::message_page;
+use views::site::paths;
 
 /// How many keys or values a page shows.
 const PAGE: usize = 30;
@@ -68,7 +69,7 @@ pub(super) async fn show(
     headers: HeaderMap,
 ) -> Page {
     let visitor = app.visitor(&headers).await?;
-    let missing = || page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame));
+    let missing = || page(StatusCode::NOT_FOUND, message_page::not_found(&visitor.frame));
     let directory = app.gateway.directory();
     let scope = scope.parse::<Scope>().ok();
     let scope = scope.filter(|scope| scope.is_read_by(&visitor.actor, &directory));

@@ -11,17 +11,17 @@ use std::time::Duration;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use gateway::REQUESTS;
+use gateway::streams::{Held, Wire};
+use gateway::wake::{Topic, Waiter};
 use kernel::directory::Human;
 use kernel::{HumanId, KeyId, Subject};
 use store::{Scope, StoreError};
 
 use super::{Visitor, html};
-use crate::gateway::REQUESTS;
 use crate::http::sse::{self, Source};
 use crate::http::{App, Shared};
-use crate::streams::{Held, Wire};
-use crate::wake::{Topic, Waiter};
-use crate::web::{Frame, notices};
+use views::{Frame, message_page};
 
 /// How often a quiet list is looked at: for what comes back by itself and for who looks.
 const BEAT: Duration = Duration::from_secs(15);
@@ -71,8 +71,8 @@ impl Sent {
 /// Follows a list for whoever looks at it.
 pub(super) fn follow(app: Shared, visitor: Visitor, looked: impl Looked) -> Response {
     let key = visitor.session;
-    let Ok(held) = app.open_stream(Some(Subject::Key(key)), Wire::Events) else {
-        let busy = html(StatusCode::TOO_MANY_REQUESTS, notices::unavailable(&visitor.frame));
+    let Ok(held) = app.streams.open_for(&app.gateway, Some(Subject::Key(key)), Wire::Events) else {
+        let busy = html(StatusCode::TOO_MANY_REQUESTS, message_page::unavailable(&visitor.frame));
         return ([(header::RETRY_AFTER, "30")], busy).into_response();
     };
     let Visitor { human, frame, .. } = visitor;

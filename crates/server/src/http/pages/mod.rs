@@ -5,6 +5,7 @@
 //! anything; every POST carries a token bound to the session, or the link's own.
 
 mod cookies;
+mod files;
 mod history;
 mod inbox;
 mod inbox_act;
@@ -12,7 +13,6 @@ mod inbox_bulk;
 mod inbox_list;
 mod inbox_live;
 mod insights;
-mod install;
 mod ledger;
 mod live;
 mod machine;
@@ -37,6 +37,7 @@ mod task_acts;
 mod tasks;
 mod tasks_live;
 mod undo;
+mod web_app;
 mod write;
 
 use std::sync::Arc;
@@ -47,19 +48,22 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use gateway::Gateway;
+use gateway::auth::Denied;
 use kernel::directory::Human;
-use kernel::{Actor, Ask, AskId, Command, KeyId};
+use kernel::{Actor, Ask, AskId, DirectoryCommand, KeyId};
 use store::StoreError;
 use subtle::ConstantTimeEq;
 use tower_http::compression::CompressionLayer;
 
 use self::cookies::Cookie;
-use crate::auth::Denied;
 use crate::http::body::BodyError;
+use crate::http::observe::{Caller, note_caller};
 use crate::http::submitted::{Posted, Proof, Unread};
 use crate::http::{App, Shared, observe, submitted};
-use crate::web::notices;
-use crate::web::{Frame, Submitted, assets, headers, paths};
+use views::message_page;
+use views::site::{assets, headers, paths};
+use views::{Frame, Submitted};
 
 /// Its routes.
 pub fn routes() -> Router<Shared> {
@@ -116,10 +120,10 @@ pub fn routes() -> Router<Shared> {
             "/review/{id}/proof",
             get(review_proof::back_to_review).post(review_proof::come_back),
         )
-        .route(paths::MANIFEST, get(install::manifest))
-        .route(paths::WORKER, get(install::worker))
-        .route(paths::OFFLINE, get(install::offline))
-        .route(paths::UNSENT, get(install::unsent))
+        .route(paths::MANIFEST, get(web_app::manifest))
+        .route(paths::WORKER, get(web_app::worker))
+        .route(paths::OFFLINE, get(web_app::offline))
+        .route(paths::UNSENT, get(web_app::unsent))
         .route(paths::PUSH_ANSWER, post(push::answer))
         .route(paths::SIGN_IN, get(sign_in::show_sign_in).post(sign_in::sign_in))
         .route(paths::SIGN_IN_MAIL, post(sign_in::mail_link))
@@ -149,7 +153,7 @@ struct Instead(Box<Response>);
 
 type Page = Result<Response, Instead>;
 
-async fn asset(State(app): State<Shared>, Path(file): Path<String>) -> Response {
+async fn asset(State(gateway): State<Gateway>, Path(file): Path<String>) -> Response {
     match assets::asset(&file) {
         Some(asset) => {
             let headers = [
@@ -160,7 +164,7 @@ async fn asset(State(app): State<Shared>, Path(file): Path<String>) -> Response 
             (headers, asset.bytes).into_response()
         }
         None => {
-            html(StatusCode::NOT_FOUND, notices::not_found(&Frame::anonymous(app.gateway.now())))
+            html(StatusCode::NOT_FOUND, message_page::not_found(&Frame::anonymous(gateway.now())))
         }
     }
 }
@@ -182,23 +186,23 @@ async fn icon(State(app): State<Shared>, Path(file): Path<String>) -> Response {
 /// The page for an address that leads nowhere.
 pub fn no_such_page(app: &App) -> Response {
     let frame = Frame::anonymous(app.gateway.now());
-    html(StatusCode::NOT_FOUND, notices::not_found(&frame))
+    html(StatusCode::NOT_FOUND, message_page::not_found(&frame))
 }
 
 /// The page for what a library could not read, or for a panic.
 pub fn unreadable(app: &App, broken: bool) -> Response {
     let frame = Frame::anonymous(app.gateway.now());
     if broken {
-        let shown = notices::server_error(&frame, "the log knows more");
+        let shown = message_page::server_error(&frame, "the log knows more");
         return html(StatusCode::INTERNAL_SERVER_ERROR, shown);
     }
-    html(StatusCode::BAD_REQUEST, notices::not_found(&frame))
+    html(StatusCode::BAD_REQUEST, message_page::not_found(&frame))
 }
 
 /// The page for an address that takes forms, not visits.
 pub fn wrong_method(app: &App) -> Response {
     let frame = Frame::anonymous(app.gateway.now());
-    html(StatusCode::METHOD_NOT_ALLOWED, notices::not_found(&frame))
+    html(StatusCode::METHOD_NOT_ALLOWED, message_page::not_found(&frame))
 }
 
 impl App {
@@ -210,26 +214,27 @@ impl App {
             || Instead(Box::new(self.sign_in_page(headers, StatusCode::UNAUTHORIZED, None)));
         let secret = self.cookie(headers, Cookie::Session).ok_or_else(anonymous)?;
         let browser = self.cookie(headers, Cookie::Browser).ok_or_else(anonymous)?;
-        let known = self.door.session(&directory, secret, browser, now);
+        let known = self.authenticator.session(&directory, secret, browser, now);
         let (actor, key) = known.map_err(|_| anonymous())?;
+        let Actor::Human { id, .. } = &actor else { return Err(anonymous()) };
+        note_caller(|| Caller { key: Some(key.id), human: Some(id.clone()), ..Caller::default() });
         if self.is_idle(self.last_used(key).await?, now) {
-            self.gateway.run(Actor::System, Command::RevokeKey(key.id)).await?;
+            self.gateway.run(Actor::System, DirectoryCommand::RevokeKey(key.id)).await?;
             return Err(anonymous());
         }
-        if let Err(denied) = self.door.admit(key.id, now) {
+        if let Err(denied) = self.authenticator.admit(key.id, now) {
             // Still signed in, but in too much of a hurry.
             let wait = if let Denied::TooFast(wait) = denied { wait.as_secs() } else { 0 };
-            let busy = notices::unavailable(&Frame::anonymous(now));
+            let busy = message_page::unavailable(&Frame::anonymous(now));
             let after = [(header::RETRY_AFTER, wait.max(1).to_string())];
             let busy = (after, html(StatusCode::TOO_MANY_REQUESTS, busy)).into_response();
             return Err(Instead(Box::new(busy)));
         }
-        let Actor::Human { id, .. } = &actor else { return Err(anonymous()) };
         let human = directory.human(id).ok_or_else(anonymous)?.clone();
         let waiting = self.gateway.waiting(&human).await?.n;
         let frame = Frame {
             now,
-            person: Some(crate::web::words::person(&directory, &human.id)),
+            person: Some(views::components::words::person(&directory, &human.id)),
             csrf: self.secrets.csrf(secret),
             waiting: Some(waiting),
             nonce: None,
@@ -240,7 +245,7 @@ impl App {
     /// A request the visitor may see: one they may answer, and for an administrator any. To everybody
     /// else it does not exist.
     async fn seen_by(&self, visitor: &Visitor, id: &str) -> Result<Arc<Ask>, Instead> {
-        let missing = || page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame));
+        let missing = || page(StatusCode::NOT_FOUND, message_page::not_found(&visitor.frame));
         let id: AskId = id.parse().map_err(|_| missing())?;
         let directory = self.gateway.directory();
         let shown = |ask: &Arc<Ask>| ask.is_shown_to(&visitor.actor, &directory);
@@ -262,11 +267,12 @@ impl App {
         let proof = Proof { name: "csrf", holds: &holds };
         match submitted::read(self, headers, body, proof, file_fields).await {
             Err(Unread::Body(BodyError::TooLarge)) => {
-                let shown = notices::too_large(&visitor.frame, back);
+                let shown =
+                    message_page::too_large(&visitor.frame, back, self.config.upload_limit as u64);
                 Err(page(StatusCode::PAYLOAD_TOO_LARGE, shown))
             }
             Err(Unread::Stale) => {
-                let shown = notices::stale_page(&visitor.frame, back);
+                let shown = message_page::stale_page(&visitor.frame, back);
                 Err(page(StatusCode::FORBIDDEN, shown))
             }
             Ok(posted) => Ok(posted),
@@ -338,17 +344,17 @@ impl From<StoreError> for Instead {
         match error {
             StoreError::Unavailable(source) => {
                 observe::note_unavailable(&source);
-                page(StatusCode::SERVICE_UNAVAILABLE, notices::unavailable(&frame))
+                page(StatusCode::SERVICE_UNAVAILABLE, message_page::unavailable(&frame))
             }
             StoreError::Refused(refusal) => {
                 tracing::warn!(%refusal, "a page was refused");
-                page(StatusCode::FORBIDDEN, notices::forbidden(&frame))
+                page(StatusCode::FORBIDDEN, message_page::forbidden(&frame))
             }
             StoreError::Damaged { what, source } => {
                 tracing::error!(error = %source, what, "stored data cannot be read");
                 page(
                     StatusCode::INTERNAL_SERVER_ERROR,
-                    notices::server_error(&frame, "stored data cannot be read"),
+                    message_page::server_error(&frame, "stored data cannot be read"),
                 )
             }
         }
@@ -363,6 +369,6 @@ impl From<Unread> for Instead {
             Unread::Body(BodyError::TooSlow) => StatusCode::REQUEST_TIMEOUT,
             Unread::Body(BodyError::BrokenOff) | Unread::Stale => StatusCode::BAD_REQUEST,
         };
-        page(status, notices::stale_page(&frame, paths::INBOX))
+        page(status, message_page::stale_page(&frame, paths::INBOX))
     }
 }

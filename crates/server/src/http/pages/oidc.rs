@@ -3,8 +3,10 @@
 use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
+use gateway::oidc::person::{Arrival, arrive};
+use gateway::oidc::{Flow, Provider, Return};
 use kernel::directory::Proof;
-use kernel::{Actor, Command};
+use kernel::{Actor, DirectoryCommand};
 use store::StoreError;
 use url::Url;
 
@@ -12,9 +14,8 @@ use super::cookies::Cookie;
 use super::sealed::SECONDS;
 use super::{Instead, Page, html, page};
 use crate::http::{App, Shared};
-use crate::oidc::person::{Arrival, arrive};
-use crate::oidc::{Flow, Provider, Return};
-use crate::web::{Frame, notices, paths};
+use views::site::paths;
+use views::{Frame, message_page};
 
 /// `GET /sign-in/oidc`: off to the provider. Nothing is changed by it.
 pub(super) async fn leave(State(app): State<Shared>, from: Request) -> Page {
@@ -62,7 +63,7 @@ pub(super) async fn sign_out(State(app): State<Shared>) -> Page {
 impl App {
     fn providing(&self) -> Result<&Provider, Instead> {
         let frame = Frame::anonymous(self.gateway.now());
-        let none = || page(StatusCode::NOT_FOUND, notices::not_found(&frame));
+        let none = || page(StatusCode::NOT_FOUND, message_page::not_found(&frame));
         self.provider.as_ref().ok_or_else(none)
     }
 
@@ -80,7 +81,7 @@ impl App {
     fn unreached(&self, error: &anyhow::Error) -> Instead {
         tracing::warn!(error = format!("{error:#}"), "the provider of identities cannot be used");
         let frame = Frame::anonymous(self.gateway.now());
-        let mut busy = html(StatusCode::SERVICE_UNAVAILABLE, notices::unavailable(&frame));
+        let mut busy = html(StatusCode::SERVICE_UNAVAILABLE, message_page::unavailable(&frame));
         busy.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("10"));
         Instead(Box::new(busy))
     }
@@ -92,7 +93,7 @@ impl App {
         came: &Return,
     ) -> Result<Response, Instead> {
         let frame = Frame::anonymous(self.gateway.now());
-        let refused = || page(StatusCode::UNAUTHORIZED, notices::provider_refused(&frame));
+        let refused = || page(StatusCode::UNAUTHORIZED, message_page::provider_refused(&frame));
         let browser = self.cookie(headers, Cookie::Browser).ok_or_else(refused)?;
         let sealed = self.cookie(headers, Cookie::Flow).ok_or_else(refused)?;
         let flow: Flow = self.entrusted("oidc", browser, sealed).ok_or_else(refused)?;
@@ -104,10 +105,10 @@ impl App {
         })?;
         let found = arrive(provider.settings(), &self.gateway.directory(), &claims);
         let Some(Arrival { human, save, email }) = found else {
-            return Err(page(StatusCode::FORBIDDEN, notices::not_known(&frame)));
+            return Err(page(StatusCode::FORBIDDEN, message_page::not_known(&frame)));
         };
         if let Some(new) = save {
-            match self.gateway.run(Actor::System, Command::SaveHuman(new)).await {
+            match self.gateway.run(Actor::System, DirectoryCommand::SaveHuman(new)).await {
                 Ok(_) => {}
                 // Such as the last administrator, who stays one: they are let in as they are.
                 Err(StoreError::Refused(refusal)) => {

@@ -3,12 +3,14 @@
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
+use gateway::ids::random;
+use gateway::passkeys::{Asked, Asserted, Passkeys};
 use kernel::ask::answer::PasskeyAnswer;
 use kernel::audit::Digest;
 use kernel::directory::{Authority, Directory, Holder, Key, NewPasskey, PasskeyUse, Proof};
 use kernel::passkey_evidence::{AnswerStatement, PasskeyEvidence};
 use kernel::question::Reply;
-use kernel::{Ask, Assurance, Command, HumanId, KeyId, Refusal};
+use kernel::{Ask, AskCommand, Assurance, DirectoryCommand, HumanId, KeyId, Refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::StoreError;
@@ -17,11 +19,11 @@ use super::cookies::Cookie;
 use super::request::refused;
 use super::{Instead, Page, Visitor, html, page};
 use crate::http::{App, Shared, submitted};
-use crate::ids::random;
-use crate::passkeys::{Asked, Asserted, Passkeys};
-use crate::web::notices::{self, Notice};
-use crate::web::passkeys::{self, Adding, Listed, Question};
-use crate::web::{Frame, paths};
+use views::Frame;
+use views::banner::Notice;
+use views::message_page;
+use views::sign_in::passkeys::{self, Adding, Listed, Question};
+use views::site::paths;
 
 /// An answer that waits for its passkey.
 #[derive(Serialize, Deserialize)]
@@ -87,7 +89,7 @@ pub(super) async fn change_passkeys(State(app): State<Shared>, from: Request) ->
                 }
             }
         };
-        (Command::RemovePasskey(id, Box::new(authority)), Notice::PasskeyRemoved)
+        (DirectoryCommand::RemovePasskey(id, Box::new(authority)), Notice::PasskeyRemoved)
     } else {
         let holder = visitor.session.to_string();
         let state: Option<Value> = app.entrusted("make passkey", &holder, value("sealed"));
@@ -119,7 +121,7 @@ pub(super) async fn change_passkeys(State(app): State<Shared>, from: Request) ->
             label: label.unwrap_or("passkey").to_owned(),
             wait: app.config.sign_in.passkey_wait,
         };
-        (Command::EnrolPasskey(Box::new(new), Box::new(authority)), Notice::PasskeyAdded)
+        (DirectoryCommand::EnrolPasskey(Box::new(new), Box::new(authority)), Notice::PasskeyAdded)
     };
     match app.gateway.run(visitor.actor.clone(), command).await {
         Ok(_) => app.passkeys_page(&visitor, StatusCode::OK, Some(&done), None).await,
@@ -138,7 +140,7 @@ pub(super) async fn sign_in(State(app): State<Shared>, from: Request) -> Page {
     let (parts, body) = from.into_parts();
     app.knock(&parts)?;
     let frame = Frame::anonymous(app.gateway.now());
-    let refused = || page(StatusCode::UNAUTHORIZED, notices::passkey_refused(&frame));
+    let refused = || page(StatusCode::UNAUTHORIZED, message_page::passkey_refused(&frame));
     let submitted = submitted::small(body).await?;
     let browser = app.cookie(&parts.headers, Cookie::Browser).ok_or_else(refused)?;
     app.own_form(&parts.headers, &submitted).map_err(|_| refused())?;
@@ -150,7 +152,7 @@ pub(super) async fn sign_in(State(app): State<Shared>, from: Request) -> Page {
     let (key, human, public) = used(passkeys, &directory, response).ok_or_else(refused)?;
     let asserted = passkeys.check(challenge, response, public).map_err(|error| {
         tracing::warn!(human.id = %human, key.id = %key.id, error = format!("{error:#}"), "a passkey was refused");
-        match app.door.knocks().person(human) {
+        match app.authenticator.login_rate_limit().person(human) {
             Ok(()) => refused(),
             Err(wait) => app.told_to_wait(wait),
         }
@@ -163,7 +165,7 @@ pub(super) async fn sign_in(State(app): State<Shared>, from: Request) -> Page {
     });
     match app.enter(&parts.headers, proof).await {
         Ok(entered) => {
-            app.door.note_use(key.id, app.gateway.now());
+            app.authenticator.note_use(key.id, app.gateway.now());
             Ok(entered)
         }
         Err(StoreError::Refused(_)) => Err(refused()),
@@ -187,12 +189,12 @@ pub(super) async fn confirm(
         return app.request_page(&visitor, &ask, StatusCode::FORBIDDEN, Some(&notice), None).await;
     };
     let key = given.used.key;
-    let command = Command::AnswerWithPasskey(ask.id, Box::new(reply), Box::new(given));
+    let command = AskCommand::AnswerWithPasskey(ask.id, Box::new(reply), Box::new(given));
     let answered =
         app.answer_unless_claimed(&visitor, &visitor.actor, &ask, over.as_ref(), command).await;
     match answered {
         Ok(_) => {
-            app.door.note_use(key, app.gateway.now());
+            app.authenticator.note_use(key, app.gateway.now());
             Ok(Redirect::to(&paths::answered(ask.id)).into_response())
         }
         Err(StoreError::Refused(refusal @ Refusal::NotAllowed { .. })) => {
@@ -259,7 +261,7 @@ impl App {
             }
             (Ok(_), _) => None,
             (Err(why), _) => {
-                let shown = notices::no_passkeys(&visitor.frame, why);
+                let shown = message_page::no_passkeys(&visitor.frame, why);
                 return html(StatusCode::FORBIDDEN, shown);
             }
         };
@@ -274,7 +276,7 @@ impl App {
             );
         }
         let waits = all().filter_map(|key| key.counts_from(now)).min();
-        html(StatusCode::FORBIDDEN, notices::passkey_needed(&visitor.frame, waits))
+        html(StatusCode::FORBIDDEN, message_page::passkey_needed(&visitor.frame, waits))
     }
 
     /// Whether this browser signed in a moment ago.
@@ -379,7 +381,7 @@ impl App {
         let passkeys = match &self.passkeys {
             Ok(passkeys) => passkeys,
             Err(why) => {
-                let shown = notices::no_passkeys(&visitor.frame, why);
+                let shown = message_page::no_passkeys(&visitor.frame, why);
                 return Err(page(StatusCode::NOT_FOUND, shown));
             }
         };
@@ -387,8 +389,12 @@ impl App {
         let mut have = Vec::new();
         for key in directory.passkeys_of(human) {
             have.extend(public(key));
-            let used =
-                self.gateway.store().key_used(key.id).await?.max(self.door.just_used(key.id));
+            let used = self
+                .gateway
+                .store()
+                .key_used(key.id)
+                .await?
+                .max(self.authenticator.just_used(key.id));
             listed.push(Listed { key, used });
         }
         let adding = if !have.is_empty() && vouched.is_none() {
@@ -396,12 +402,12 @@ impl App {
         } else if vouched.is_none() && !self.is_fresh(visitor) {
             Adding::SignInAgain
         } else {
-            let name = crate::web::words::person(&directory, human);
+            let name = views::components::words::person(&directory, human);
             let asked = passkeys.make(human.as_str(), &name, &have).map_err(|error| {
                 tracing::error!(error = format!("{error:#}"), "cannot ask for a passkey");
                 Instead(Box::new(html(
                     StatusCode::INTERNAL_SERVER_ERROR,
-                    notices::server_error(&visitor.frame, "passkeys"),
+                    message_page::server_error(&visitor.frame, "passkeys"),
                 )))
             })?;
             let Asked { options, state } = asked;

@@ -6,19 +6,19 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use gateway::Terms;
 use kernel::ask::Shown;
 use kernel::question::{Answer, Reply};
-use kernel::{Command, Refusal};
+use kernel::{AskCommand, Refusal};
 use serde::Serialize;
 use store::StoreError;
 
 use super::sign_in::from_elsewhere;
 use super::{Page, parts};
-use crate::gateway::Terms;
 use crate::http::{Shared, submitted};
 use crate::push::deliver::{Offered, PURPOSE, from_notice};
-use crate::push::notice::takes_buttons;
-use crate::web::inbox_bulk::why;
+use views::inbox::bulk::why;
+use views::push_notification::takes_buttons;
 
 /// What the notice says then.
 #[derive(Serialize)]
@@ -68,7 +68,7 @@ pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
     let reply = Box::new(Reply { answer, comment: None });
     let actor = from_notice(visitor.human.id.clone());
     let terms = Terms { shown: Shown::Summary, ..Terms::default() };
-    match app.gateway.run_on(terms, actor, Command::Answer(ask.id, reply)).await {
+    match app.gateway.run_on(terms, actor, AskCommand::Answer(ask.id, reply)).await {
         Ok(_) => {
             // The notice says so itself; nobody has to tell this device again.
             app.gateway.store().forget_told(ask.id, offered.device).await?;

@@ -5,23 +5,28 @@ use std::sync::Arc;
 use axum::extract::{Path, Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
+use gateway::Terms;
 use kernel::ask::Shown as Displayed;
 use kernel::directory::Human;
 use kernel::question::{Body, Question};
-use kernel::{Actor, Ask, AskId, Command, HumanId, Refusal, form};
+use kernel::{Actor, Ask, AskCommand, AskId, Command, HumanId, Refusal, form};
 use serde::Deserialize;
 use store::{Outcome, StoreError};
 
+use super::files::{NotKept, Unkept, again_after};
 use super::machine::is_person;
 use super::{Page, Visitor, html, page, parts};
-use crate::gateway::Terms;
 use crate::http::submitted::Posted;
 use crate::http::{App, Shared};
-use crate::web::card::{CLOSE, Desk};
-use crate::web::notices::{self, Notice};
-use crate::web::problem::Place;
-use crate::web::second_step::{self, HELD, SecondStep};
-use crate::web::{Draft, FormProblem, Submitted, form_body, paths, request, request_claim};
+use views::answer_form::problem::Place;
+use views::answer_form::second_step::{self, HELD, SecondStep};
+use views::answer_form::submitted;
+use views::answer_form::{CLOSE, Desk};
+use views::banner::Notice;
+use views::message_page;
+use views::request::claim;
+use views::site::paths;
+use views::{Draft, FormProblem, Submitted, request};
 
 /// How long a browser carries secrets and uploads between two steps.
 const HELD_SECONDS: u64 = 24 * 60 * 60;
@@ -40,7 +45,7 @@ pub(super) async fn show_request(
     let mine = ask.held_by() == Some(&visitor.human.id);
     if ask.is_open() && !mine && is_person(from.method(), from.headers()) {
         app.note_look(&visitor, ask.id, true).await?;
-        let looked = app.gateway.run(visitor.actor.clone(), Command::Open(ask.id)).await;
+        let looked = app.gateway.run(visitor.actor.clone(), AskCommand::Open(ask.id)).await;
         if let Ok(Some(opened)) = looked.map(|outcome| outcome.ask) {
             ask = Arc::new(opened);
         }
@@ -95,11 +100,22 @@ pub(super) async fn answer(
     let visitor = app.visitor(&headers).await?;
     let ask = app.seen_by(&visitor, &id).await?;
     let Some(question) = ask.question.value() else {
-        return Err(page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame)));
+        return Err(page(StatusCode::NOT_FOUND, message_page::not_found(&visitor.frame)));
     };
     let back = paths::request(ask.id);
-    let Posted { form: mut submitted, files, .. } =
+    let Posted { form: mut submitted, files, too_large, .. } =
         app.posted(&visitor, &headers, body, &back, &file_fields(question)).await?;
+    let closes = submitted.value("action") == Some(CLOSE);
+    // Kept before the answer is decided: an answer never names a file we do not have.
+    let not_kept = if closes {
+        None
+    } else {
+        let kept = app.keep_files(&ask, &visitor.actor, &mut submitted, files, &too_large).await;
+        kept.map_err(|Unkept| {
+            let shown = message_page::unavailable(&visitor.frame);
+            page(StatusCode::SERVICE_UNAVAILABLE, shown)
+        })?
+    };
     app.restore_held(&visitor, &ask, &mut submitted);
     let drafted = |problem: FormProblem| {
         let carried = app.hold(&visitor, &ask, question, &submitted);
@@ -110,13 +126,13 @@ pub(super) async fn answer(
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         app.request_page(&visitor, ask, status, None, Some(&draft)).await
     };
-    if submitted.value("action") == Some(CLOSE) {
+    if closes {
         let reason = submitted.text("comment").filter(|text| !text.trim().is_empty());
         if reason.as_ref().is_some_and(|text| text.chars().count() > LONGEST_REASON) {
             let message = "At most 1000 characters, to close the request with it";
             return refuse(&ask, FormProblem::one(Place::Comment, message)).await;
         }
-        let command = Command::Cancel(ask.id, reason);
+        let command = AskCommand::Cancel(ask.id, reason);
         return match app.gateway.run(visitor.actor.clone(), command).await {
             Ok(_) => Ok(Redirect::to(&paths::answered(ask.id)).into_response()),
             Err(StoreError::Refused(refusal)) => {
@@ -129,22 +145,20 @@ pub(super) async fn answer(
             Err(error) => Err(error.into()),
         };
     }
-    // Kept before the answer is decided: an answer never names a file we do not have.
-    for file in files {
-        app.keep_upload(&ask, &visitor.actor, file).await.map_err(|refused| {
-            let shown = notices::unavailable(&visitor.frame);
-            page(refused.status(), shown)
-        })?;
+    if let Some(NotKept { problem, status, wait }) = not_kept {
+        let draft = drafted(problem);
+        let page = app.request_page(&visitor, &ask, status, None, Some(&draft)).await?;
+        return Ok(again_after(page, wait));
     }
     if submitted.value("action") == Some("edit") {
         let draft = drafted(FormProblem::default());
         return app.request_page(&visitor, &ask, StatusCode::OK, None, Some(&draft)).await;
     }
-    let reply = match form_body::reply(question, &submitted) {
+    let reply = match submitted::reply(question, &submitted) {
         Ok(reply) => reply,
         Err(problem) => return refuse(&ask, problem).await,
     };
-    let over = submitted.value(request_claim::OVER).and_then(|text| text.parse().ok());
+    let over = submitted.value(claim::OVER).and_then(|text| text.parse().ok());
     if let Some(by) = unseen_claim(&ask, &visitor.human, over.as_ref()) {
         let draft = drafted(FormProblem::default());
         let notice = Notice::ClaimedMeanwhile(by.clone());
@@ -164,7 +178,7 @@ pub(super) async fn answer(
     if second_step::takes_passkey(&ask, &reply.answer) && ask.is_open() {
         return Ok(app.step_up_page(&visitor, &ask, reply, over));
     }
-    let command = Command::HoldAnswer(ask.id, Box::new(reply));
+    let command = AskCommand::HoldAnswer(ask.id, Box::new(reply));
     match app.answer_unless_claimed(&visitor, &visitor.actor, &ask, over.as_ref(), command).await {
         Ok(_) => Ok(Redirect::to(&paths::answered(ask.id)).into_response()),
         Err(StoreError::Refused(refusal)) => {
@@ -189,7 +203,7 @@ pub(super) async fn claim(
     from: Request,
 ) -> Page {
     let (visitor, ask, _) = app.acting_on(&id, from).await?;
-    app.acted(&visitor, &ask, Command::Claim(ask.id), Notice::Taken).await
+    app.acted(&visitor, &ask, AskCommand::Claim(ask.id), Notice::Taken).await
 }
 
 /// `POST /asks/{id}/assign`
@@ -207,7 +221,7 @@ pub(super) async fn assign(
         return app.request_page(&visitor, &ask, status, Some(&notice), None).await;
     };
     let note = submitted.text("note").filter(|text| !text.trim().is_empty());
-    let command = Command::Assign(ask.id, to.clone(), note);
+    let command = AskCommand::Assign(ask.id, to.clone(), note);
     app.acted(&visitor, &ask, command, Notice::Handed(to)).await
 }
 
@@ -269,7 +283,7 @@ impl App {
         actor: &Actor,
         ask: &Ask,
         over: Option<&HumanId>,
-        command: Command,
+        command: AskCommand,
     ) -> Result<Outcome, StoreError> {
         self.answer_seeing(Displayed::Question, visitor, actor, ask, over, command).await
     }
@@ -282,7 +296,7 @@ impl App {
         actor: &Actor,
         ask: &Ask,
         over: Option<&HumanId>,
-        command: Command,
+        command: AskCommand,
     ) -> Result<Outcome, StoreError> {
         let me = &visitor.human;
         if me.id != ask.owner {
@@ -312,7 +326,7 @@ impl App {
         &self,
         visitor: &Visitor,
         ask: &Ask,
-        command: Command,
+        command: impl Into<Command>,
         done: Notice,
     ) -> Page {
         let (ask, notice, status) = match self.gateway.run(visitor.actor.clone(), command).await {

@@ -8,18 +8,21 @@ use axum::Json;
 use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use kernel::{AskId, Command, Refusal, Subject};
+use gateway::auth::Lane;
+use gateway::streams::Wire;
+use gateway::wake::Topic;
+use kernel::{AskCommand, AskId, Refusal, Subject};
 use serde::{Deserialize, Serialize};
 use store::StoreError;
 
-use super::review_watch::Watched;
+use super::review_watch::{Watched, Watcher};
 use super::{Page, page};
-use crate::auth::Lane;
-use crate::http::uploads::Unread;
+use crate::http::pass::Pass;
 use crate::http::{Shared, sse};
-use crate::streams::Wire;
-use crate::web::notices::{self, Notice};
-use crate::web::request_around;
+use gateway::files::Unread;
+use views::banner::Notice;
+use views::message_page;
+use views::request::related;
 
 /// By how many seconds the page moves a deadline or hides a request: an hour, a day, a week.
 const SPANS: [u64; 3] = [3600, 86_400, 604_800];
@@ -32,7 +35,7 @@ pub(super) async fn comment(
 ) -> Page {
     let (visitor, ask, submitted) = app.acting_on(&id, from).await?;
     let text = submitted.text("text").unwrap_or_default();
-    let command = Command::Comment(ask.id, text.clone());
+    let command = AskCommand::Comment(ask.id, text.clone());
     match app.gateway.run(visitor.actor.clone(), command).await {
         Ok(outcome) => {
             let ask = outcome.ask.map_or(ask, Arc::new);
@@ -52,7 +55,7 @@ pub(super) async fn pick(State(app): State<Shared>, Path(id): Path<String>, from
     let (visitor, ask, submitted) = app.acting_on(&id, from).await?;
     let place = submitted.value("pick").and_then(|place| place.parse().ok());
     // A place nobody offered is refused by the kernel.
-    let command = Command::Pick(ask.id, place.unwrap_or(usize::MAX));
+    let command = AskCommand::Pick(ask.id, place.unwrap_or(usize::MAX));
     app.acted(&visitor, &ask, command, Notice::Picked).await
 }
 
@@ -74,7 +77,7 @@ pub(super) async fn extend(
         return app.request_page(&visitor, &ask, status, Some(&notice), None).await;
     };
     let until = deadline.max(app.gateway.now()).plus_seconds(by);
-    app.acted(&visitor, &ask, Command::Extend(ask.id, until), Notice::Extended(until)).await
+    app.acted(&visitor, &ask, AskCommand::Extend(ask.id, until), Notice::Extended(until)).await
 }
 
 /// `POST /asks/{id}/snooze`: out of one's own inbox `for` seconds, or with 0 back into it.
@@ -124,7 +127,7 @@ pub(super) async fn looking(
     let stays = submitted.value("leave").is_none() && ask.is_open();
     app.note_look(&visitor, ask.id, stays).await?;
     let others = app.others_looking(&visitor.human.id, ask.id).await?;
-    let text = request_around::looking(&others, &app.gateway.directory());
+    let text = related::looking(&others, &app.gateway.directory());
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(Looking { text })).into_response())
 }
 
@@ -143,18 +146,21 @@ pub(super) async fn watch(
 ) -> Result<Response, StatusCode> {
     let visitor = app.visitor(&headers).await.map_err(|_| StatusCode::UNAUTHORIZED)?;
     let id: AskId = id.parse().map_err(|_| StatusCode::NOT_FOUND)?;
+    let pass = Pass::of_session(visitor.actor.clone(), visitor.session);
     // Read after the subscription: an end in between is not missed.
-    let waiter = app.gateway.subscribe(id);
+    let own = Topic::Subject(Subject::Ask(id));
+    let waiter = app.gateway.wake().subscribe(pass.topics().chain([own]));
     let seen = app.seen_by(&visitor, &id.to_string()).await;
     seen.map_err(|_| StatusCode::NOT_FOUND)?;
-    app.door.count(id, Lane::Watch).map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
+    app.authenticator.count(id, Lane::Watch).map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
     let me = visitor.human.id;
     let who = Some(Subject::Human(me.clone()));
     let held = app.watchers.open(who, Wire::Events);
     let held = held.map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
     let holder = shown.holder.and_then(|holder| holder.parse().ok());
     let returned = headers.contains_key("last-event-id");
-    let watched = Watched::new(app, id, Some(me), waiter, held).showing(holder, returned);
+    let by = Watcher::Person(me, pass);
+    let watched = Watched::new(app, id, by, waiter, held).showing(holder, returned);
     Ok(sse::respond(watched).into_response())
 }
 
@@ -166,8 +172,8 @@ pub(super) async fn receipt(
 ) -> Page {
     let visitor = app.visitor(&headers).await?;
     let ask = app.seen_by(&visitor, &id).await?;
-    let missing = || page(StatusCode::NOT_FOUND, notices::no_receipt(&visitor.frame));
-    let receipt = app.receipt_for(&ask, &visitor.actor).ok_or_else(missing)?;
+    let missing = || page(StatusCode::NOT_FOUND, message_page::no_receipt(&visitor.frame));
+    let receipt = app.receipts.receipt_for(&ask, &visitor.actor).await?.ok_or_else(missing)?;
     let name = format!("attachment; filename=\"receipt-{}.jws\"", ask.id);
     let kind = [
         (header::CONTENT_TYPE, "application/jose".to_owned()),
@@ -187,11 +193,13 @@ pub(super) async fn file(
     let visitor = app.visitor(&headers).await?;
     let ask = app.seen_by(&visitor, &id).await?;
     let kept = app.kept_file(&ask, &digest).await.map_err(|unread| match unread {
-        Unread::Away => page(StatusCode::SERVICE_UNAVAILABLE, notices::unavailable(&visitor.frame)),
+        Unread::Away => {
+            page(StatusCode::SERVICE_UNAVAILABLE, message_page::unavailable(&visitor.frame))
+        }
         Unread::Damaged => {
-            let shown = notices::server_error(&visitor.frame, "the file cannot be read");
+            let shown = message_page::server_error(&visitor.frame, "the file cannot be read");
             page(StatusCode::INTERNAL_SERVER_ERROR, shown)
         }
     })?;
-    kept.ok_or_else(|| page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame)))
+    kept.ok_or_else(|| page(StatusCode::NOT_FOUND, message_page::not_found(&visitor.frame)))
 }

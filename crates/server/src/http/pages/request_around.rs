@@ -5,19 +5,33 @@ use std::collections::BTreeMap;
 
 use dialects::proof::receipt::id as receipt_id;
 use dialects::proof::words;
+use gateway::audit::{NoProof, proof};
 use kernel::{Ask, AskId, HumanId, Phase, Subject};
-use store::{Filter, List, Order, Scope, StoreError};
+use store::{Filter, List, Message, Order, Scope, Sent, StoreError};
 
 use super::Visitor;
-use crate::audit::{NoProof, proof};
 use crate::http::App;
 use crate::http::api::LEASE;
-use crate::web::request_around::{Alike, Around};
-use crate::web::request_receipt::{Checked, Found, Proof};
-use crate::web::request_trail::{Entry, Trail};
-use crate::web::task::{self, Belongs};
+use views::request::notifications::{Notification, NotificationStatus};
+use views::request::receipt::{Checked, Found, Proof};
+use views::request::related::{Alike, Around};
+use views::request::task::Belongs;
+use views::request::timeline::{Entry, Trail};
 
 const DAY: u64 = 24 * 60 * 60;
+
+/// A message that went out, as the page shows it.
+fn notification(message: Message) -> Notification {
+    let status = match message.standing {
+        Sent::Waiting { error } => NotificationStatus::Waiting { error },
+        Sent::Sent => NotificationStatus::Sent,
+        Sent::Delivered => NotificationStatus::Delivered,
+        Sent::Read => NotificationStatus::Read,
+        Sent::Failed { error } => NotificationStatus::Failed { error },
+    };
+    let Message { medium, human, why: occasion, at, .. } = message;
+    Notification { medium, human, occasion, at, status }
+}
 
 impl App {
     /// Everything around a request; with `check`, its receipt is checked.
@@ -39,7 +53,10 @@ impl App {
             alike: self.alike(visitor, ask).await?,
             earlier,
             later: self.rounds(&visitor.actor, ask.followed_by, |ask| ask.followed_by).await?,
-            messages: self.gateway.store().messages(vec![ask.id]).await?,
+            messages: (self.gateway.store().messages(vec![ask.id]).await?)
+                .into_iter()
+                .map(notification)
+                .collect(),
             lookers: self.others_looking(&visitor.human.id, ask.id).await?,
             hidden_until: hidden.into_iter().find(|(id, _)| *id == ask.id).map(|(_, until)| until),
             trail: self.trail(ask).await?,
@@ -54,7 +71,7 @@ impl App {
 
     /// The task a request belongs to.
     async fn task_of(&self, visitor: &Visitor, ask: &Ask) -> Result<Option<Belongs>, StoreError> {
-        let Some(id) = task::of(ask) else { return Ok(None) };
+        let Some(id) = ask.task() else { return Ok(None) };
         let (task, directory) = (self.gateway.store().task(id).await?, self.gateway.directory());
         let shown = task.filter(|task| task.is_shown_to(&visitor.actor, &directory));
         Ok(shown.map(|task| Belongs::new(&task, ask)))
@@ -125,7 +142,7 @@ impl App {
         ask: &Ask,
         check: bool,
     ) -> Result<Proof, StoreError> {
-        let Some(receipt) = self.receipt_for(ask, &visitor.actor) else {
+        let Some(receipt) = self.receipts.receipt_for(ask, &visitor.actor).await? else {
             return Ok(Proof::Erased);
         };
         let id = receipt_id(ask.id);
@@ -135,16 +152,19 @@ impl App {
 
     async fn checked(&self, ask: &Ask, receipt: &str) -> Result<Checked, StoreError> {
         let mut checked = Checked::default();
-        let claims = match self.signer.verify(receipt) {
+        let claims = match self.receipts.signer().verify(receipt) {
             Ok(claims) => claims,
             Err(unproven) => {
-                checked.note(Found::Fails, format!("The signature: {}.", self.why(&unproven)));
+                checked.note(
+                    Found::Fails,
+                    format!("The signature: {}.", self.receipts.reason(&unproven)),
+                );
                 return Ok(checked);
             }
         };
         checked.note(Found::Holds, format!("The signature is that of {}.", claims.iss));
         let found = proof(&**self.gateway.store(), Subject::Ask(ask.id), claims.audit.seq).await;
-        match found.map(|inclusion| inclusion.check(&claims, &self.signer.ever())) {
+        match found.map(|inclusion| inclusion.check(&claims, &self.receipts.signer().ever())) {
             Ok(Ok(block)) => {
                 let event = claims.audit.seq;
                 checked.note(Found::Holds, format!("Event {event} of the record says the same."));
@@ -177,7 +197,7 @@ impl App {
         looks: bool,
     ) -> Result<(), StoreError> {
         let until = looks.then(|| self.gateway.now().plus_seconds(LEASE));
-        self.gateway.store().look(id, visitor.human.id.clone(), until).await
+        self.gateway.store().view(id, visitor.human.id.clone(), until).await
     }
 
     /// Who else looks at a request.
@@ -186,7 +206,7 @@ impl App {
         me: &HumanId,
         id: AskId,
     ) -> Result<Vec<HumanId>, StoreError> {
-        let found = self.gateway.store().lookers(vec![id], self.gateway.now()).await?;
+        let found = self.gateway.store().viewers(vec![id], self.gateway.now()).await?;
         let others = found.into_iter().map(|(_, human)| human);
         Ok(others.filter(|human| human != me).collect())
     }

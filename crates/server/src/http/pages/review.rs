@@ -13,26 +13,28 @@ use axum::response::Response;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use dialects::hitl;
+use gateway::auth::Lane;
+use gateway::ids::random;
 use kernel::ask::{Ending, Purpose};
-use kernel::{Actor, Ask, Command};
+use kernel::{Actor, Ask, AskCommand};
 use serde::Deserialize;
 
 use super::machine::is_person;
 use super::review_proof::CAME_IN_VAIN;
 use super::{Instead, Page, html, parts, review_act};
-use crate::auth::Lane;
 use crate::http::body::BodyError;
 use crate::http::hitl::{cookie, review_cookie};
 use crate::http::name::Named;
 use crate::http::submitted::{self, Proof, Unread};
 use crate::http::{App, Shared};
-use crate::ids::random;
-use crate::web::confirm::Confirm;
-use crate::web::kept::Kept;
-use crate::web::notices::{self, Notice};
-use crate::web::problem::{FormProblem, Place};
-use crate::web::second_step::SecondStep;
-use crate::web::{Draft, Frame, headers, paths, review};
+use views::answer_form::confirm::Confirm;
+use views::answer_form::problem::{FormProblem, Place};
+use views::answer_form::second_step::SecondStep;
+use views::banner::Notice;
+use views::message_page;
+use views::review::draft::Kept;
+use views::site::{headers, paths};
+use views::{Draft, Frame, review};
 
 /// How long a browser remembers a link: as long as a case may live.
 const COOKIE_SECONDS: u64 = 7 * 24 * 60 * 60;
@@ -78,7 +80,7 @@ pub(super) async fn show_review(
     let base = app.hitl_base(from.headers());
     let guest = Guest { case_id, token: token.to_owned(), frame, holder, remembered, base };
     if ask.is_open() && is_person(from.method(), from.headers()) {
-        let looked = app.gateway.run(guest.holder.clone(), Command::Open(ask.id)).await;
+        let looked = app.gateway.run(guest.holder.clone(), AskCommand::Open(ask.id)).await;
         if let Ok(Some(opened)) = looked.map(|outcome| outcome.ask) {
             ask = Arc::new(opened);
         }
@@ -125,13 +127,13 @@ pub(super) async fn post_review(
         Ok(posted) => posted,
         Err(Unread::Stale) => return Err(no_link(StatusCode::UNAUTHORIZED, &frame)),
         Err(Unread::Body(BodyError::TooLarge)) => {
-            let shown = notices::too_large(&frame, &back);
+            let shown = message_page::too_large(&frame, &back, app.config.upload_limit as u64);
             return Err(guest_instead(StatusCode::PAYLOAD_TOO_LARGE, &frame, shown));
         }
         Err(error) => return Err(error.into()),
     };
-    if let Err(many) = app.door.count(ask.id, Lane::Fill) {
-        let shown = notices::too_fast(&frame, &back);
+    if let Err(many) = app.authenticator.count(ask.id, Lane::Fill) {
+        let shown = message_page::too_fast(&frame, &back);
         let mut answer = guest_html(StatusCode::TOO_MANY_REQUESTS, &frame, shown);
         let wait = HeaderValue::from(many.wait.as_secs().max(1));
         answer.headers_mut().insert(header::RETRY_AFTER, wait);
@@ -280,5 +282,5 @@ pub(super) fn guest_instead(status: StatusCode, frame: &Frame, page: String) -> 
 }
 
 fn no_link(status: StatusCode, frame: &Frame) -> Instead {
-    guest_instead(status, frame, notices::no_such_link(frame))
+    guest_instead(status, frame, message_page::no_such_link(frame))
 }

@@ -3,28 +3,32 @@
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
+use gateway::Terms;
 use kernel::ask::Shown;
 use kernel::form::Form;
 use kernel::question::{AnswerError, Body, Question};
 use kernel::verification::Door;
-use kernel::{Ask, Assurance, Command, Refusal};
+use kernel::{Ask, AskCommand, Assurance, Refusal};
 use store::StoreError;
 
 use super::Page;
+use super::files::{NotKept, Unkept, again_after};
 use super::review::{Guest, guest_instead};
-use crate::gateway::Terms;
 use crate::http::App;
 use crate::http::submitted::Posted;
-use crate::web::card::Desk;
-use crate::web::kept::Kept;
-use crate::web::notices::{self, Notice};
-use crate::web::problem::FormProblem;
-use crate::web::second_step::{SURE, SecondStep};
-use crate::web::{Submitted, form_body, paths, steps};
+use views::Submitted;
+use views::answer_form::Desk;
+use views::answer_form::problem::FormProblem;
+use views::answer_form::second_step::{SURE, SecondStep};
+use views::answer_form::{steps, submitted};
+use views::banner::Notice;
+use views::message_page;
+use views::review::draft::Kept;
+use views::site::paths;
 
 /// Does what the pressed button says.
 pub(super) async fn act(app: &App, guest: &Guest, ask: &Ask, posted: Posted) -> Page {
-    let Posted { form: sent, files, .. } = posted;
+    let Posted { form: mut sent, files, too_large, .. } = posted;
     let action = sent.value("action").unwrap_or_default().to_owned();
     if action == "cancel" {
         return app.turn_down(guest, ask, &sent).await;
@@ -40,16 +44,29 @@ pub(super) async fn act(app: &App, guest: &Guest, ask: &Ask, posted: Posted) -> 
     match action.as_str() {
         "verify" => return turn.verify(kept, &sent).await,
         "change" => return turn.change(kept).await,
-        _ => kept.take(question, sent.clone()),
+        _ => {}
     }
     // Kept before anything is decided: an answer never names a file we do not have.
-    for file in files {
-        app.keep_upload(ask, &guest.holder, file).await.map_err(|refused| {
-            let shown = notices::unavailable(&guest.frame);
-            guest_instead(refused.status(), &guest.frame, shown)
-        })?;
-    }
+    let not_kept = app.keep_files(ask, &guest.holder, &mut sent, files, &too_large).await;
+    let not_kept = not_kept.map_err(|Unkept| {
+        let shown = message_page::unavailable(&guest.frame);
+        guest_instead(StatusCode::SERVICE_UNAVAILABLE, &guest.frame, shown)
+    })?;
+    kept.take(question, sent.clone());
     let step = kept.step;
+    if let Some(NotKept { problem, status, wait }) = not_kept {
+        if action == "draft" {
+            if ask.is_open() {
+                turn.keep(&kept).await?;
+            }
+            return Ok(again_after(status.into_response(), wait));
+        }
+        let mut page = turn.refused(&kept, problem).await?;
+        if page.status() == StatusCode::UNPROCESSABLE_ENTITY {
+            *page.status_mut() = status;
+        }
+        return Ok(again_after(page, wait));
+    }
     match (action.as_str(), question.body()) {
         ("draft", _) => {
             if ask.is_open() {
@@ -121,7 +138,7 @@ impl Turn<'_> {
     /// The next step, once nothing is wrong with this one.
     async fn next(&self, form: &Form, kept: Kept) -> Page {
         let step = kept.step;
-        let wrong = form.validate(&form_body::values(form, &kept.form)).err().unwrap_or_default();
+        let wrong = form.validate(&submitted::values(form, &kept.form)).err().unwrap_or_default();
         let problem = FormProblem::of(&AnswerError::Fields(wrong), self.question)
             .about(|key| steps::step_of(form, key) == Some(step));
         if problem.problems.is_empty() {
@@ -159,7 +176,7 @@ impl Turn<'_> {
         if let Err(refusal) = ask.still_open(app.gateway.now()) {
             return app.lost(guest, ask, refusal, Some(kept)).await;
         }
-        let reply = match form_body::reply(question, sent) {
+        let reply = match submitted::reply(question, sent) {
             Ok(reply) => reply,
             Err(problem) => return self.refused(kept, problem).await,
         };
@@ -185,7 +202,7 @@ impl Turn<'_> {
             };
         }
         let came = self.presented(kept, &reply).await?;
-        let command = Command::AnswerWithProofs(ask.id, Box::new(reply.clone()), came.clone());
+        let command = AskCommand::AnswerWithProofs(ask.id, Box::new(reply.clone()), came.clone());
         let terms = Terms { shown: Shown::Question, ..Terms::default() };
         match app.gateway.run_on(terms, holder, command).await {
             Ok(outcome) => {
@@ -215,7 +232,7 @@ impl App {
     async fn turn_down(&self, guest: &Guest, ask: &Ask, sent: &Submitted) -> Page {
         let reason = sent.text("reason").filter(|text| !text.trim().is_empty());
         let holder = guest.holder.clone();
-        match self.gateway.run(holder, Command::Cancel(ask.id, reason)).await {
+        match self.gateway.run(holder, AskCommand::Cancel(ask.id, reason)).await {
             Ok(outcome) => {
                 let ask = outcome.ask.as_ref().unwrap_or(ask);
                 Ok(self.done(guest, ask, "closed", &Notice::TurnedDown))
@@ -228,7 +245,7 @@ impl App {
     /// One of the agent's actions, by its place. What was filled in stays as it is kept.
     async fn pick_by_link(&self, guest: &Guest, ask: &Ask, sent: &Submitted) -> Page {
         let place = sent.value("pick").and_then(|place| place.parse().ok());
-        let command = Command::Pick(ask.id, place.unwrap_or(usize::MAX));
+        let command = AskCommand::Pick(ask.id, place.unwrap_or(usize::MAX));
         match self.gateway.run(guest.holder.clone(), command).await {
             Ok(outcome) => {
                 let ask = outcome.ask.as_ref().unwrap_or(ask);

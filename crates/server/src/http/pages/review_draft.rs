@@ -1,14 +1,14 @@
 //! What whoever holds a link has entered and not sent, as it lies in the store: encrypted, so that a
 //! copy of the database alone tells nobody what somebody was about to say.
 
+use gateway::vault::cipher;
 use kernel::question::{Body, Question};
-use kernel::{Actor, Ask, Command};
+use kernel::{Actor, Ask, AskCommand};
 use store::StoreError;
 
 use crate::http::App;
-use crate::vault::cipher;
-use crate::web::form_body;
-use crate::web::kept::Kept;
+use views::answer_form::submitted;
+use views::review::draft::Kept;
 
 impl App {
     /// What is kept for this ask; nothing if nothing is, or if it can no longer be opened.
@@ -42,7 +42,7 @@ impl App {
         // If it is kept no more, somebody was faster, and whatever comes next says so.
         self.gateway.store().put_draft(ask.id, closed).await?;
         let progress = match question.body() {
-            Body::Provide { form } => Some(form.progress(&form_body::values(form, &kept.form))),
+            Body::Provide { form } => Some(form.progress(&submitted::values(form, &kept.form))),
             Body::Approve { .. }
             | Body::Choose { .. }
             | Body::Confirm { .. }
@@ -50,6 +50,6 @@ impl App {
             | Body::Converse => None,
         };
         let holder = Actor::link_holder(ask.id);
-        self.gateway.run(holder, Command::Progress(ask.id, progress)).await.map(drop)
+        self.gateway.run(holder, AskCommand::Progress(ask.id, progress)).await.map(drop)
     }
 }

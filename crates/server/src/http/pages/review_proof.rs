@@ -11,8 +11,10 @@ use axum::extract::{Query, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect};
 use dialects::hitl::{self, Evidence};
+use gateway::auth::Lane;
+use gateway::verification::{Expected, Provider};
 use kernel::question::Reply;
-use kernel::verification::{MOST, Offer, Presented};
+use kernel::verification::{Offer, Presented};
 use kernel::{Ask, Refusal};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -22,15 +24,14 @@ use url::Url;
 use super::review::{Guest, guest_instead};
 use super::review_act::{Turn, on};
 use super::{Instead, Page, parts};
-use crate::auth::Lane;
 use crate::http::name::Named;
 use crate::http::{App, Shared, submitted};
-use crate::verification::{Expected, Provider};
-use crate::web::confirm::{Confirm, PROOF, Way};
-use crate::web::kept::Kept;
-use crate::web::problem::{FormProblem, Place};
-use crate::web::words::Words;
-use crate::web::{Submitted, form_body, notices, paths};
+use views::answer_form::confirm::{Confirm, PROOF, Way};
+use views::answer_form::problem::{FormProblem, Place};
+use views::components::words::Words;
+use views::review::draft::Kept;
+use views::site::paths;
+use views::{Submitted, message_page};
 
 /// Said when a provider's page came back with something that does not hold.
 pub(super) const CAME_IN_VAIN: &str =
@@ -65,8 +66,8 @@ pub(super) async fn come_back(
     };
     // Like a proof that does not count: a provider's page has no credential to learn more with.
     let Some(ask) = ask else { return Ok(back("refused")) };
-    if let Err(many) = app.door.count(ask.id, Lane::Fill) {
-        let shown = notices::too_fast(&frame, &page);
+    if let Err(many) = app.authenticator.count(ask.id, Lane::Fill) {
+        let shown = message_page::too_fast(&frame, &page);
         let mut answer = guest_instead(StatusCode::TOO_MANY_REQUESTS, &frame, shown);
         let wait = HeaderValue::from(many.wait.as_secs().max(1));
         answer.0.headers_mut().insert(header::RETRY_AFTER, wait);
@@ -112,7 +113,7 @@ impl Turn<'_> {
     ) -> Result<Vec<Presented>, Instead> {
         self.app.presented(self.ask, reply, &kept.proofs).await.map_err(|_| {
             let frame = &self.guest.frame;
-            guest_instead(StatusCode::SERVICE_UNAVAILABLE, frame, notices::unavailable(frame))
+            guest_instead(StatusCode::SERVICE_UNAVAILABLE, frame, message_page::unavailable(frame))
         })
     }
 
@@ -160,7 +161,7 @@ impl App {
         ask: &Ask,
         reply: &Reply,
         proofs: &[(String, String)],
-    ) -> Result<Vec<Presented>, crate::verification::Unavailable> {
+    ) -> Result<Vec<Presented>, gateway::verification::Unavailable> {
         let evidence: Vec<Evidence> = proofs.iter().map(|proof| self.evidence(proof)).collect();
         let expected = Expected::of(ask, reply.answer.stance());
         self.providers.presented(&evidence, &expected, self.gateway.now()).await
@@ -268,21 +269,4 @@ fn start(url: &Url, guest: &Guest, expected: &Expected, provider: &str) -> Url {
         .append_pair("challenge", expected.challenge.as_deref().unwrap_or_default())
         .append_pair("return_to", &back);
     href
-}
-
-impl Kept {
-    /// One more proof; the oldest go, should somebody bring too many.
-    fn bring(&mut self, proof: (String, String)) {
-        self.proofs.retain(|held| *held != proof);
-        self.proofs.push(proof);
-        let extra = self.proofs.len().saturating_sub(MOST);
-        self.proofs.drain(..extra);
-    }
-
-    /// The question and the answer that waits for a proof.
-    fn waiting<'a>(&self, ask: &'a Ask) -> Option<(&'a kernel::question::Question, Reply)> {
-        let question = ask.question.value().filter(|_| !self.awaiting.is_empty())?;
-        let reply = form_body::reply(question, &self.whole()).ok()?;
-        ask.verification.is_some().then_some((question, reply))
-    }
 }

@@ -13,19 +13,21 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use dialects::hitl;
+use gateway::REQUESTS;
+use gateway::auth::Lane;
+use gateway::streams::{Held, Wire};
+use gateway::wake::Waiter;
 use kernel::ask::Purpose;
 use kernel::{Ask, AskId, HumanId, Subject};
 
 use super::request_acts::Looking;
-use crate::auth::Lane;
-use crate::gateway::REQUESTS;
 use crate::http::hitl::shown;
 use crate::http::name::Named;
+use crate::http::pass::{Pass, TokenPass};
 use crate::http::sse::{self, HEARTBEAT, Source};
 use crate::http::{App, Shared};
-use crate::streams::{Held, Wire};
-use crate::wake::Waiter;
-use crate::web::{request_answering, request_around, request_claim, review};
+use views::request::{answering, claim, related};
+use views::review;
 
 /// How often an idle stream shows that it lives.
 const BEAT: Duration = Duration::from_secs(15);
@@ -41,28 +43,51 @@ pub(super) async fn watch(
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, StatusCode> {
     let id = hitl::ask_id(&case_id).ok_or(StatusCode::UNAUTHORIZED)?;
-    // Read after the subscription: an end in between is not missed.
-    let waiter = app.gateway.subscribe(id);
     let ask = app.gateway.ask(id).await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
     let ask = ask.ok_or(StatusCode::UNAUTHORIZED)?;
     let token = shown(&pairs, &headers, &case_id);
-    if !token.is_some_and(|token| app.is_token(&ask, Purpose::Review, token)) {
-        return Err(StatusCode::UNAUTHORIZED);
-    }
-    app.door.count(id, Lane::Watch).map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
+    let token = token.filter(|token| app.is_token(&ask, Purpose::Review, token));
+    let pass = TokenPass::new(&ask, Purpose::Review, token.ok_or(StatusCode::UNAUTHORIZED)?);
+    // It is read again after the subscription, so an end in between is not missed.
+    let waiter = app.gateway.wake().subscribe(pass.topics());
+    app.authenticator.count(id, Lane::Watch).map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
     let held = app.watchers.open(Some(Subject::Ask(id)), Wire::Events);
     let held = held.map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
     let returned = headers.contains_key("last-event-id");
-    let watched = Watched::new(app, id, None, waiter, held).showing(None, returned);
+    let by = Watcher::Link(pass);
+    let watched = Watched::new(app, id, by, waiter, held).showing(None, returned);
     Ok(sse::respond(watched).into_response())
+}
+
+/// Who watches, for as long as they may.
+pub(super) enum Watcher {
+    /// Whoever holds a link: nobody we know, and not told who else looks.
+    Link(TokenPass),
+    /// Somebody who is signed in.
+    Person(HumanId, Pass),
+}
+
+impl Watcher {
+    fn me(&self) -> Option<&HumanId> {
+        match self {
+            Self::Link(_) => None,
+            Self::Person(id, _) => Some(id),
+        }
+    }
+
+    fn holds(&self, app: &App, ask: &Ask) -> bool {
+        match self {
+            Self::Link(pass) => pass.holds(app, ask),
+            Self::Person(_, pass) => pass.holds(app),
+        }
+    }
 }
 
 /// One request until it is over.
 pub(super) struct Watched {
     app: Shared,
     id: AskId,
-    /// Who watches; whoever holds a link is nobody, and is not told who else looks.
-    me: Option<HumanId>,
+    by: Watcher,
     waiter: Waiter,
     /// Who had claimed the request when the browser was last told, or on the page it shows.
     holder: Option<HumanId>,
@@ -78,16 +103,10 @@ pub(super) struct Watched {
 
 impl Watched {
     /// From the moment it was subscribed to.
-    pub(super) fn new(
-        app: Shared,
-        id: AskId,
-        me: Option<HumanId>,
-        waiter: Waiter,
-        held: Held,
-    ) -> Self {
+    pub(super) fn new(app: Shared, id: AskId, by: Watcher, waiter: Waiter, held: Held) -> Self {
         let (holder, returned, begun, told) = (None, false, false, false);
         let answering = Some(None);
-        Self { app, id, me, waiter, holder, returned, answering, begun, told, _held: held }
+        Self { app, id, by, waiter, holder, returned, answering, begun, told, _held: held }
     }
 
     /// For a page that shows this claim; `returned` if the browser was connected before.
@@ -105,13 +124,13 @@ impl Watched {
         }
         let before = self.answering.replace(by).flatten().is_some();
         let directory = self.app.gateway.directory();
-        let news = request_answering::news(ask, self.me.as_ref(), &directory, before);
+        let news = answering::news(ask, self.by.me(), &directory, before);
         Some(sse::frame(ask.head.seq, "answering", &news))
     }
 
     /// What the page is told of a claim, if it shows another one.
     fn claimed(&mut self, ask: &Ask) -> Option<Bytes> {
-        let me = self.me.as_ref()?;
+        let me = self.by.me()?.clone();
         let holder = ask.claim.as_ref().map(|claim| claim.human.clone());
         let returned = std::mem::replace(&mut self.returned, false);
         if holder == self.holder && !returned {
@@ -119,7 +138,7 @@ impl Watched {
         }
         self.holder = holder;
         let directory = self.app.gateway.directory();
-        let told = request_claim::told(ask, directory.human(me)?, &directory);
+        let told = claim::told(ask, directory.human(&me)?, &directory);
         Some(sse::frame(ask.head.seq, "claimed", &told))
     }
 }
@@ -129,7 +148,7 @@ async fn beat(app: &App, me: Option<&HumanId>, id: AskId) -> Bytes {
     let Some(me) = me else { return HEARTBEAT };
     match app.others_looking(me, id).await {
         Ok(others) => {
-            let text = request_around::looking(&others, &app.gateway.directory());
+            let text = related::looking(&others, &app.gateway.directory());
             sse::frame(0, "looking", &Looking { text })
         }
         Err(_) => HEARTBEAT,
@@ -149,7 +168,7 @@ impl Source for Watched {
             let gateway = &self.app.gateway;
             match Box::pin(gateway.ask(self.id)).await {
                 Ok(ask) => {
-                    let ask = ask?;
+                    let ask = ask.filter(|ask| self.by.holds(&self.app, ask))?;
                     if let Some(ended) = review::ended(&ask, &gateway.directory(), gateway.now()) {
                         self.told = true;
                         return Some(sse::frame(ask.head.seq, "ended", &ended));
@@ -174,7 +193,7 @@ impl Source for Watched {
                 () = self.app.stop.cancelled() => return None,
                 () = self.waiter.changed() => {}
                 () = tokio::time::sleep(BEAT) => {
-                    return Some(beat(&self.app, self.me.as_ref(), self.id).await);
+                    return Some(beat(&self.app, self.by.me(), self.id).await);
                 }
             }
         }

@@ -3,12 +3,12 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use gateway::vault::cipher;
 use kernel::Time;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::http::App;
-use crate::vault::cipher;
 
 /// How long it is good for.
 pub(super) const SECONDS: u64 = 10 * 60;

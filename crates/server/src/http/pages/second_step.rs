@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::sealed::SECONDS;
 use crate::http::App;
-use crate::web::Submitted;
-use crate::web::second_step::{Before, SURE, Taken};
+use views::Submitted;
+use views::answer_form::second_step::{Before, SURE, Taken};
 
 /// How long the step must have been there: longer than the two taps of a double tap are apart.
 const LEAST_MILLIS: i64 = 1000;

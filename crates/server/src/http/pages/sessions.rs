@@ -3,13 +3,14 @@
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use kernel::directory::Key;
-use kernel::{Command, KeyId, Time};
+use kernel::{DirectoryCommand, KeyId, Time};
 use store::StoreError;
 
 use super::{Page, Visitor, html};
 use crate::http::{App, Shared};
-use crate::web::sessions::{self, Session};
-use crate::web::{Notice, paths};
+use views::Notice;
+use views::sign_in::sessions::{self, Session};
+use views::site::paths;
 
 pub(super) async fn show_sessions(State(app): State<Shared>, headers: HeaderMap) -> Page {
     let visitor = app.visitor(&headers).await?;
@@ -22,9 +23,9 @@ pub(super) async fn end_sessions(State(app): State<Shared>, from: Request) -> Pa
     let named = submitted.value("end").and_then(|id| id.parse::<KeyId>().ok());
     let human = &visitor.human.id;
     let command = match (submitted.value("others"), named) {
-        (Some(_), _) => Command::EndSessions(human.clone(), Some(visitor.session)),
+        (Some(_), _) => DirectoryCommand::EndSessions(human.clone(), Some(visitor.session)),
         (None, Some(id)) if app.gateway.directory().sessions_of(human).any(|key| key.id == id) => {
-            Command::RevokeKey(id)
+            DirectoryCommand::RevokeKey(id)
         }
         // Ended already, or none of theirs: the list shows what there is.
         (None, _) => return app.sessions_page(&visitor, None).await,
@@ -53,7 +54,7 @@ impl App {
     /// When a session was last used, to the minute.
     pub(crate) async fn last_used(&self, key: &Key) -> Result<Time, StoreError> {
         let written = self.gateway.store().key_used(key.id).await?;
-        let used = written.max(self.door.just_used(key.id));
+        let used = written.max(self.authenticator.just_used(key.id));
         Ok(used.map_or(key.issued_at, |used| used.max(key.issued_at)))
     }
 

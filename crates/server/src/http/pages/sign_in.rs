@@ -1,27 +1,30 @@
 //! Coming and going: `/sign-in`, `/sign-out`, and tokens for the terminal at `/settings/tokens`.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Query, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
+use gateway::ids::random;
 use kernel::audit::Digest;
 use kernel::directory::{Holder, Key, NewKey, NewLink, NewSession, Proof, Way};
-use kernel::{Actor, Command, KeyId};
+use kernel::{Actor, DirectoryCommand, KeyId};
 use serde::Deserialize;
 use store::StoreError;
 use subtle::ConstantTimeEq;
 
 use super::cookies::Cookie;
 use super::{Instead, Page, html, page};
+use crate::http::client_address::client_address;
 use crate::http::{App, Shared, submitted};
-use crate::ids::random;
-use crate::mail::sign_in::MINUTES;
-use crate::web::notices::{self, NewToken};
-use crate::web::sign_in::Ways;
-use crate::web::{self, Frame, Submitted, browser, paths};
+use crate::reach::email::SIGN_IN_MINUTES;
+use views;
+use views::components::browser;
+use views::message_page::{self, NewToken};
+use views::sign_in::Ways;
+use views::site::paths;
+use views::{Frame, Submitted};
 
 #[derive(Deserialize)]
 pub(super) struct LinkToken {
@@ -42,15 +45,15 @@ pub(super) async fn mail_link(State(app): State<Shared>, from: Request) -> Page 
     let (parts, body) = from.into_parts();
     app.knock(&parts)?;
     let frame = Frame::anonymous(app.gateway.now());
-    if app.mailer.is_none() {
-        return Err(page(StatusCode::NOT_FOUND, notices::not_found(&frame)));
+    if app.channels.email.is_none() {
+        return Err(page(StatusCode::NOT_FOUND, message_page::not_found(&frame)));
     }
     let submitted = submitted::small(body).await?;
     app.own_form(&parts.headers, &submitted)?;
     let email = submitted.value("email").unwrap_or_default().trim().to_owned();
-    let sending = Arc::clone(&app);
+    let sending = app.clone();
     app.tasks.spawn(async move { sending.send_link(&email).await });
-    Ok(html(StatusCode::OK, notices::link_sent(&frame)))
+    Ok(html(StatusCode::OK, message_page::link_sent(&frame)))
 }
 
 /// `POST /sign-in`: exchanges a link for a session. The link is then used up.
@@ -58,7 +61,7 @@ pub(super) async fn sign_in(State(app): State<Shared>, from: Request) -> Page {
     let (parts, body) = from.into_parts();
     app.knock(&parts)?;
     let frame = Frame::anonymous(app.gateway.now());
-    let stale = || page(StatusCode::UNAUTHORIZED, notices::stale_link(&frame));
+    let stale = || page(StatusCode::UNAUTHORIZED, message_page::stale_link(&frame));
     let submitted = submitted::small(body).await?;
     let token = submitted.value("token").ok_or_else(stale)?;
     let directory = app.gateway.directory();
@@ -80,13 +83,13 @@ pub(super) async fn sign_in(State(app): State<Shared>, from: Request) -> Page {
 /// `POST /sign-out`: the session is revoked, not only forgotten by the browser.
 pub(super) async fn sign_out(State(app): State<Shared>, from: Request) -> Page {
     let (visitor, _) = app.acting(from, paths::INBOX).await?;
-    app.gateway.run(visitor.actor.clone(), Command::RevokeKey(visitor.session)).await?;
+    app.gateway.run(visitor.actor.clone(), DirectoryCommand::RevokeKey(visitor.session)).await?;
     Ok(app.goodbye(visitor.session))
 }
 
 pub(super) async fn show_tokens(State(app): State<Shared>, headers: HeaderMap) -> Page {
     let visitor = app.visitor(&headers).await?;
-    Ok(html(StatusCode::OK, notices::token_form(&visitor.frame)))
+    Ok(html(StatusCode::OK, message_page::token_form(&visitor.frame)))
 }
 
 /// `POST /settings/tokens`: a token for this person's terminal, shown once.
@@ -96,14 +99,14 @@ pub(super) async fn make_token(State(app): State<Shared>, from: Request) -> Page
     let minted = app.gateway.ids().mint("cs_human_");
     let holder = Holder::Token { human: visitor.human.id.clone() };
     let new = NewKey { hash: minted.hash, holder, label: label.clone(), expires_at: None };
-    app.gateway.run(visitor.actor, Command::IssueKey(new)).await?;
+    app.gateway.run(visitor.actor, DirectoryCommand::IssueKey(new)).await?;
     let new = NewToken {
         token: &minted.secret,
         label: &label,
         expires: None,
         server_url: app.config.public_url.as_str().trim_end_matches('/'),
     };
-    Ok(html(StatusCode::CREATED, notices::token_made(&visitor.frame, &new)))
+    Ok(html(StatusCode::CREATED, message_page::token_made(&visitor.frame, &new)))
 }
 
 impl App {
@@ -118,11 +121,11 @@ impl App {
         let csrf = self.secrets.csrf(&browser);
         let frame = Frame { csrf, ..Frame::anonymous(self.gateway.now()) };
         let ways = Ways {
-            mail: self.mailer.is_some(),
+            mail: self.channels.email.is_some(),
             passkey: self.passkey_question(&browser),
             provider: self.provider.as_ref().map(|provider| provider.settings().name.clone()),
         };
-        let mut answer = html(status, web::sign_in::page(&frame, &ways, token));
+        let mut answer = html(status, views::sign_in::page(&frame, &ways, token));
         answer.headers_mut().insert(header::SET_COOKIE, keep);
         answer
     }
@@ -136,7 +139,7 @@ impl App {
             return Ok(());
         }
         let frame = Frame::anonymous(self.gateway.now());
-        Err(page(StatusCode::FORBIDDEN, notices::stale_page(&frame, paths::SIGN_IN)))
+        Err(page(StatusCode::FORBIDDEN, message_page::stale_page(&frame, paths::SIGN_IN)))
     }
 
     /// Has a link sent to whoever has the address and can sign in, unless that was done too often.
@@ -145,7 +148,7 @@ impl App {
         let Some(human) = directory.human_by_email(email).filter(|human| human.active) else {
             return;
         };
-        if self.door.knocks().person(&human.id).is_err() {
+        if self.authenticator.login_rate_limit().person(&human.id).is_err() {
             tracing::warn!(human.id = %human.id, "too many sign-in links were asked for");
             return;
         }
@@ -154,9 +157,10 @@ impl App {
             human: human.id.clone(),
             hash: Digest::of(self.secrets.link(&seed).as_bytes()),
             seed,
-            expires_at: self.gateway.now().plus_seconds(MINUTES * 60),
+            expires_at: self.gateway.now().plus_seconds(SIGN_IN_MINUTES * 60),
         };
-        if let Err(error) = self.gateway.run(Actor::System, Command::MailLink(link)).await {
+        if let Err(error) = self.gateway.run(Actor::System, DirectoryCommand::MailLink(link)).await
+        {
             tracing::error!(human.id = %human.id, %error, "cannot send a sign-in link");
         }
     }
@@ -176,7 +180,7 @@ impl App {
             label: browser::summary(agent.unwrap_or_default()),
             expires_at: self.gateway.now().plus_seconds(lifetime),
         };
-        self.gateway.run(Actor::System, Command::SignIn(proof, new)).await?;
+        self.gateway.run(Actor::System, DirectoryCommand::SignIn(proof, new)).await?;
         let cookies = AppendHeaders([
             (header::SET_COOKIE, self.set_cookie(Cookie::Session, &session.secret, lifetime)),
             (header::SET_COOKIE, keep),
@@ -194,7 +198,7 @@ impl App {
         };
         let name = self.provider.as_ref().map(|provider| provider.settings().name.as_str());
         let name = name.filter(|_| directory.key(session).is_some_and(by_provider));
-        let mut answer = html(StatusCode::OK, notices::signed_out(&frame, name));
+        let mut answer = html(StatusCode::OK, message_page::signed_out(&frame, name));
         let forget = self.set_cookie(Cookie::Session, "", 0);
         answer.headers_mut().insert(header::SET_COOKIE, forget);
         answer
@@ -202,13 +206,15 @@ impl App {
 
     /// Counts an attempt to sign in; whoever tries too often is told to wait.
     pub(super) fn knock(&self, parts: &Parts) -> Result<(), Instead> {
-        self.door.knocks().address(parts).map_err(|wait| self.told_to_wait(wait))
+        let ip = client_address(parts, &self.config.sign_in.trusted_proxies);
+        let counted = ip.map_or(Ok(()), |ip| self.authenticator.login_rate_limit().address(ip));
+        counted.map_err(|wait| self.told_to_wait(wait))
     }
 
     /// The page of somebody who tries too often.
     pub(super) fn told_to_wait(&self, wait: Duration) -> Instead {
         let frame = Frame::anonymous(self.gateway.now());
-        let busy = html(StatusCode::TOO_MANY_REQUESTS, notices::too_many_attempts(&frame));
+        let busy = html(StatusCode::TOO_MANY_REQUESTS, message_page::too_many_attempts(&frame));
         let after = [(header::RETRY_AFTER, (wait.as_secs() + 1).to_string())];
         Instead(Box::new((after, busy).into_response()))
     }

@@ -8,6 +8,9 @@ use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use bytes::Bytes;
+use gateway::REQUESTS;
+use gateway::streams::{Held, Wire};
+use gateway::wake::{Topic, Waiter};
 use jiff::tz::TimeZone;
 use kernel::directory::about::About;
 use kernel::task::{Version, VersionRef};
@@ -16,18 +19,17 @@ use serde::{Deserialize, Serialize};
 use store::StoreError;
 
 use super::{Instead, Page, Visitor, html, page};
-use crate::gateway::REQUESTS;
+use crate::http::pass::Pass;
 use crate::http::sse::{self, HEARTBEAT, Source};
-use crate::http::uploads::Unread;
 use crate::http::{App, Shared};
-use crate::streams::{Held, Wire};
-use crate::wake::{Topic, Waiter};
-use crate::web::request_trail::Entry;
-use crate::web::task::{self, Around, Room, Told};
-use crate::web::task_acts::moment;
-use crate::web::task_trail::MOST;
-use crate::web::task_versions::{Content, Deliveries, LONGEST, Open, named, picture};
-use crate::web::{Submitted, notices, paths};
+use gateway::files::Unread;
+use views::request::timeline::Entry;
+use views::site::paths;
+use views::tasks::actions::moment;
+use views::tasks::room::{self, Around, Room, Told};
+use views::tasks::timeline::MOST;
+use views::tasks::versions::{Content, Deliveries, LONGEST, Open, named, picture};
+use views::{Submitted, message_page};
 
 /// More artifacts than this are not told of one by one.
 const ARTIFACTS: usize = 20;
@@ -79,11 +81,11 @@ pub(super) async fn show(
         return app.room_with(&visitor, &task, &visit, Shown::default()).await;
     };
     let then = if let Ok(seq) = at.parse::<u64>() {
-        app.task_then(task.id, |record| record.seq <= seq).await?
+        app.gateway.task_then(task.id, |record| record.seq <= seq).await?
     } else {
         let zone = visitor.human.about().map_or(TimeZone::UTC, About::zone);
         match at.parse::<Time>().ok().or_else(|| moment(at, &zone)) {
-            Some(at) => app.task_then(task.id, |record| record.at <= at).await?,
+            Some(at) => app.gateway.task_then(task.id, |record| record.at <= at).await?,
             None => None,
         }
     };
@@ -122,7 +124,7 @@ pub(super) async fn version(
 ) -> Page {
     let visitor = app.visitor(&headers).await?;
     let task = app.task_seen_by(&visitor, &id).await?;
-    let missing = || page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame));
+    let missing = || page(StatusCode::NOT_FOUND, message_page::not_found(&visitor.frame));
     let of = named(&task, &format!("{}:{}", which.artifact, which.version)).ok_or_else(missing)?;
     let artifact = app.gateway.store().artifact(of.id).await?.ok_or_else(missing)?;
     let found = artifact.version(Some(&of.version)).ok_or_else(missing)?;
@@ -130,13 +132,16 @@ pub(super) async fn version(
     let unread = |error: anyhow::Error| {
         tracing::error!(error = format!("{error:#}"), %task.id, "cannot read an artifact");
         if Unread::from(&error) == Unread::Away {
-            return page(StatusCode::SERVICE_UNAVAILABLE, notices::unavailable(&visitor.frame));
+            return page(
+                StatusCode::SERVICE_UNAVAILABLE,
+                message_page::unavailable(&visitor.frame),
+            );
         }
-        let shown = notices::server_error(&visitor.frame, "what was delivered cannot be read");
+        let shown = message_page::server_error(&visitor.frame, "what was delivered cannot be read");
         page(StatusCode::INTERNAL_SERVER_ERROR, shown)
     };
-    let kind = picture(&app.blobs().first(&held, SNIFFED).await.map_err(unread)?);
-    let blob = app.blobs().open(&held).await.map_err(unread)?;
+    let kind = picture(&app.blobs.first(&held, SNIFFED).await.map_err(unread)?);
+    let blob = app.blobs.open(&held).await.map_err(unread)?;
     Ok(as_file(&of, kind, held.size, Body::from_stream(blob.read(0..held.size))))
 }
 
@@ -159,7 +164,7 @@ fn as_file(of: &VersionRef, kind: Option<&'static str>, size: u64, body: Body) -
 impl App {
     /// A task the visitor may see; to everybody else it does not exist.
     pub(super) async fn task_seen_by(&self, visitor: &Visitor, id: &str) -> Result<Task, Instead> {
-        let missing = || page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame));
+        let missing = || page(StatusCode::NOT_FOUND, message_page::not_found(&visitor.frame));
         let id: TaskId = id.parse().map_err(|_| missing())?;
         let directory = self.gateway.directory();
         let found = self.gateway.store().task(id).await?;
@@ -199,7 +204,7 @@ impl App {
             draft,
             once: &once,
         };
-        Ok(html(status, task::page(&visitor.frame, &room)))
+        Ok(html(status, room::page(&visitor.frame, &room)))
     }
 
     /// Everything around a task. Every read is bounded.
@@ -212,7 +217,7 @@ impl App {
     ) -> Result<Around, StoreError> {
         let directory = self.gateway.directory();
         let mut asks: Vec<Ask> = Vec::new();
-        for id in task::decisions(task) {
+        for id in room::decisions(task) {
             let ask = self.gateway.ask(id).await?;
             let shown = ask.filter(|ask| ask.is_shown_to(&visitor.actor, &directory));
             asks.extend(shown.as_deref().cloned());
@@ -295,7 +300,7 @@ impl App {
     async fn content(&self, version: &Version) -> Content {
         let payload = &version.payload;
         let Some(held) = payload.bytes() else { return Content::Elsewhere };
-        match self.blobs().first(&held, LONGEST as u64).await {
+        match self.blobs.first(&held, LONGEST as u64).await {
             Ok(first) => Content::of(&first, first.len() as u64 == held.size),
             Err(error) => {
                 tracing::error!(error = format!("{error:#}"), "cannot read an artifact");
@@ -322,15 +327,17 @@ pub(super) async fn live(
 ) -> Result<Response, StatusCode> {
     let visitor = app.visitor(&headers).await.map_err(|_| StatusCode::UNAUTHORIZED)?;
     let id: TaskId = id.parse().map_err(|_| StatusCode::NOT_FOUND)?;
+    let pass = Pass::of_session(visitor.actor.clone(), visitor.session);
     // Read after the subscription: a change in between is not missed.
-    let waiter = app.gateway.wake().subscribe([Topic::Subject(Subject::Task(id))]);
+    let own = Topic::Subject(Subject::Task(id));
+    let waiter = app.gateway.wake().subscribe(pass.topics().chain([own]));
     let task = app.task_seen_by(&visitor, &id.to_string()).await;
     let task = task.map_err(|_| StatusCode::NOT_FOUND)?;
     let who = Some(Subject::Human(visitor.human.id));
     let held = app.watchers.open(who, Wire::Events);
     let held = held.map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
     let seen = seen.unwrap_or(task.head.seq);
-    let source = Watched { app, id, seen, waiter, begun: false, told: false, _held: held };
+    let source = Watched { app, id, pass, seen, waiter, begun: false, told: false, _held: held };
     Ok(sse::respond(source).into_response())
 }
 
@@ -338,6 +345,7 @@ pub(super) async fn live(
 struct Watched {
     app: Shared,
     id: TaskId,
+    pass: Pass,
     seen: u64,
     waiter: Waiter,
     begun: bool,
@@ -360,6 +368,9 @@ impl Source for Watched {
             return Some(BEGIN);
         }
         loop {
+            if !self.pass.holds(&self.app) {
+                return None;
+            }
             match self.app.gateway.store().task(self.id).await {
                 Ok(task) => {
                     let task = task?;

@@ -3,6 +3,7 @@
 
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
+use gateway::Terms;
 use jiff::tz::TimeZone;
 use kernel::ask::Shown;
 use kernel::directory::about::About;
@@ -12,11 +13,12 @@ use store::StoreError;
 
 use super::tasks::once;
 use super::{Page, Visitor, parts};
-use crate::gateway::Terms;
 use crate::http::{App, Shared};
-use crate::web::task::Told;
-use crate::web::task_words::INTENTS;
-use crate::web::{Submitted, paths, task_acts, task_review};
+use views::Submitted;
+use views::components::task_words::INTENTS;
+use views::site::paths;
+use views::tasks::room::Told;
+use views::tasks::{actions, review};
 
 /// What a form means, or what to correct in it.
 type Meant = Result<TaskCommand, &'static str>;
@@ -90,7 +92,7 @@ pub(super) async fn grant(
     let done = Told::Done("The permission was set", "The agent was told.");
     app.act_on_task(&id, "grant", from, done, |visitor, task, sent| {
         let zone = visitor.human.about().map_or(TimeZone::UTC, About::zone);
-        let grant = task_acts::grant(sent, &zone);
+        let grant = actions::grant(sent, &zone);
         let wrong = "Say whether it may, what it is about, and for how long";
         Ok(TaskCommand::Grant(task.id, grant.ok_or(wrong)?))
     })
@@ -105,7 +107,7 @@ pub(super) async fn transfer(
 ) -> Page {
     let done = Told::Done("The task was handed over", "Whoever worked on it was told to stop.");
     app.act_on_task(&id, "transfer", from, done, |_, task, sent| {
-        let to = sent.value("to").and_then(task_acts::party).ok_or("Choose somebody")?;
+        let to = sent.value("to").and_then(actions::party).ok_or("Choose somebody")?;
         Ok(TaskCommand::Transfer(task.id, to, Handover::Handoff))
     })
     .await
@@ -119,7 +121,7 @@ pub(super) async fn review(
 ) -> Page {
     let done = Told::Done("Your verdict was recorded", "The agent has it now, with all you wrote.");
     app.act_on_task(&id, "review", from, done, |_, task, sent| {
-        Ok(TaskCommand::Review(task.id, Box::new(task_review::verdict(sent)?)))
+        Ok(TaskCommand::Review(task.id, Box::new(review::verdict(sent)?)))
     })
     .await
 }
@@ -135,7 +137,7 @@ pub(super) async fn remark(
         let review = sent.value("review").and_then(|id| id.parse().ok());
         let review = review.ok_or("Load the page again")?;
         said(sent, "body").ok_or("Write what you want to add")?;
-        Ok(TaskCommand::Remark(task.id, review, task_review::remark(sent)))
+        Ok(TaskCommand::Remark(task.id, review, review::remark(sent)))
     })
     .await
 }

@@ -3,6 +3,7 @@
 use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect};
+use gateway::Terms;
 use kernel::audit::Digest;
 use kernel::directory::Human;
 use kernel::task::{Given, Party, TaskCommand};
@@ -11,13 +12,13 @@ use serde::Deserialize;
 use store::{Count, Idempotency, StoreError, TaskList};
 
 use super::{Page, Visitor, html};
-use crate::gateway::Terms;
 use crate::http::{App, Shared};
-use crate::web::query::Query as Narrowed;
-use crate::web::task::Told;
-use crate::web::task_new::{self, Begun};
-use crate::web::tasks::{self, Board, Column, Filling, KNOWN};
-use crate::web::{FormProblem, Submitted, paths};
+use views::components::query::Query as Narrowed;
+use views::site::paths;
+use views::tasks::new::{self, Begun};
+use views::tasks::room::Told;
+use views::tasks::{self, Board, Column, Filling, KNOWN};
+use views::{FormProblem, Submitted};
 
 /// How many a column shows beside others, and how many it shows alone.
 const FEW: usize = 8;
@@ -134,7 +135,7 @@ impl App {
     fn new_task_page(&self, visitor: &Visitor, begun: Begun<'_>, problems: &FormProblem) -> String {
         let (directory, once) = (self.gateway.directory(), self.gateway.ids().ulid().to_string());
         let begun = Begun { once: &once, ..begun };
-        task_new::page(&visitor.frame, &visitor.human, &directory, begun, problems)
+        new::page(&visitor.frame, &visitor.human, &directory, begun, problems)
     }
 }
 
@@ -166,7 +167,7 @@ pub(super) async fn create(State(app): State<Shared>, from: Request) -> Page {
         let shown = app.new_task_page(&visitor, begun, problem);
         Ok(html(StatusCode::UNPROCESSABLE_ENTITY, shown))
     };
-    let new = match task_new::written(&form, &visitor.human) {
+    let new = match new::written(&form, &visitor.human) {
         Ok(new) => new,
         Err(problem) => return refuse(&problem),
     };
@@ -174,7 +175,7 @@ pub(super) async fn create(State(app): State<Shared>, from: Request) -> Page {
     let command = Command::Task(Box::new(TaskCommand::Create(Box::new(new))));
     let task = match app.gateway.run_on(terms, visitor.actor.clone(), command).await {
         Ok(outcome) => outcome.task,
-        Err(StoreError::Refused(refusal)) => return refuse(&task_new::refused(&refusal)),
+        Err(StoreError::Refused(refusal)) => return refuse(&new::refused(&refusal)),
         Err(error) => return Err(error.into()),
     };
     let Some(task) = task else { return Ok(Redirect::to(paths::TASKS).into_response()) };

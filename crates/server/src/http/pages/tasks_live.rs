@@ -13,8 +13,8 @@ use super::live::{self, Looked, Sent};
 use super::tasks::Wanted;
 use crate::http::sse;
 use crate::http::{App, Shared};
-use crate::web::Frame;
-use crate::web::tasks::{self, Board};
+use views::Frame;
+use views::tasks::{self, Board};
 
 pub(super) async fn follow(
     State(app): State<Shared>,

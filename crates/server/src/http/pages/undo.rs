@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Redirect};
-use kernel::{Ask, AskId, By, Command, Refusal};
+use kernel::{Ask, AskCommand, AskId, By, Refusal};
 use serde::Serialize;
 use store::StoreError;
 
@@ -15,9 +15,12 @@ use super::inbox_list::Wanted;
 use super::{Page, Visitor};
 use crate::http::api::bulk::MOST;
 use crate::http::{App, Shared};
-use crate::web::answered::{Answered, AnswersSent, Next, Undo, Unsent};
-use crate::web::notices::Notice;
-use crate::web::{Draft, FormProblem, Frame, Submitted, inbox, paths, prefill, query, render};
+use views::answer_form::prefill;
+use views::banner::Notice;
+use views::banner::answered::{Answered, AnswersSent, Next, Undo, Unsent};
+use views::components::query;
+use views::site::paths;
+use views::{Draft, FormProblem, Frame, Submitted, inbox, render};
 
 /// The request is open again, with what was typed.
 pub(super) async fn one(State(app): State<Shared>, Path(id): Path<String>, from: Request) -> Page {
@@ -115,7 +118,7 @@ fn is_mine(refusal: &Refusal, visitor: &Visitor) -> bool {
 
 impl App {
     async fn undo(&self, visitor: &Visitor, id: AskId) -> Result<Result<(), Refusal>, StoreError> {
-        match self.gateway.run(visitor.actor.clone(), Command::UndoAnswer(id)).await {
+        match self.gateway.run(visitor.actor.clone(), AskCommand::UndoAnswer(id)).await {
             Ok(_) => Ok(Ok(())),
             Err(StoreError::Refused(refusal)) => Ok(Err(refusal)),
             Err(error) => Err(error),

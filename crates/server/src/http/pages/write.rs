@@ -3,16 +3,17 @@
 use axum::extract::{Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect};
+use gateway::Terms;
 use kernel::audit::Digest;
-use kernel::{AgentId, Command, Refusal};
+use kernel::{AgentId, AskCommand, Refusal};
 use serde::Deserialize;
 use store::{Idempotency, StoreError};
 
 use super::{Page, Visitor, html};
-use crate::gateway::Terms;
 use crate::http::{App, Shared};
-use crate::web::write::{self, Draft};
-use crate::web::{Submitted, paths};
+use views::Submitted;
+use views::conversation::write::{self, Draft};
+use views::site::paths;
 
 #[derive(Deserialize)]
 pub(super) struct To {
@@ -34,7 +35,7 @@ pub(super) async fn send(State(app): State<Shared>, from: Request) -> Page {
         Ok(agent) => {
             let idempotency = once(&visitor, &form, &agent, &text);
             let terms = Terms { idempotency, ..Terms::default() };
-            let command = Command::Write(agent, text.clone().into());
+            let command = AskCommand::Write(agent, text.clone().into());
             app.gateway.run_on(terms, visitor.actor.clone(), command).await
         }
         Err(_) => Err(StoreError::Refused(Refusal::NotFound { what: "agent" })),

@@ -3,8 +3,7 @@
 use kernel::directory::{
     Cadence, Contact, Format, Hears, Means, NewNotices, NewProfile, NewWebhook,
 };
-use kernel::task::{NewTask, TaskCommand};
-use kernel::{Command, Topic, WebhookId};
+use kernel::{DirectoryCommand, Topic, WebhookId};
 
 pub(super) const SETTINGS: &[(&str, &str)] = &[
     ("get", "/settings"),
@@ -60,16 +59,16 @@ pub(super) fn renamed(human: &str) -> NewProfile {
 }
 
 /// How Ada wants to be told, and where.
-pub(super) fn told() -> [Command; 4] {
+pub(super) fn told() -> [DirectoryCommand; 4] {
     let ada = || "ada".parse().unwrap();
     let home = || Means::email("home@example.com");
     let contact = Contact::Email { address: "home@example.com".to_owned(), context: None };
     let digest = Some(Cadence::Off);
     [
-        Command::SaveNotices(NewNotices { human: ada(), order: None, off: None, digest }),
-        Command::AddContact(ada(), contact),
-        Command::VerifyContact(ada(), home()),
-        Command::RemoveContact(ada(), home()),
+        DirectoryCommand::SaveNotices(NewNotices { human: ada(), order: None, off: None, digest }),
+        DirectoryCommand::AddContact(ada(), contact),
+        DirectoryCommand::VerifyContact(ada(), home()),
+        DirectoryCommand::RemoveContact(ada(), home()),
     ]
 }
 
@@ -84,9 +83,4 @@ pub(super) fn endpoint(id: WebhookId) -> NewWebhook {
         description: String::new(),
         enabled: true,
     }
-}
-
-/// A task somebody writes down.
-pub(super) fn work() -> Box<TaskCommand> {
-    Box::new(TaskCommand::Create(Box::new(NewTask::new("work", "Tidy up"))))
 }

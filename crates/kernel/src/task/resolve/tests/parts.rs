@@ -66,7 +66,7 @@ fn some_of_it_is_allowed_through_any_door() {
     ] {
         let (mut elsewhere, id, ask) = with(proposing());
         let reply = Box::new(Reply::brief(Answer::Approved { edits }, None));
-        elsewhere.run(elsewhere.human("olga"), Command::Answer(ask, reply));
+        elsewhere.run(elsewhere.human("olga"), AskCommand::Answer(ask, reply));
         let decided = said(&elsewhere, id);
         assert_eq!(
             (&decided.approved_actions[..], decided.state_patch),
@@ -81,6 +81,6 @@ fn some_of_it_is_allowed_through_any_door() {
     }
     let (mut cast, _, ask) = with(proposing());
     let unknown = Answer::Approved { edits: allow(&["nothing proposed"]) };
-    let unknown = Command::Answer(ask, Box::new(Reply::brief(unknown, None)));
+    let unknown = AskCommand::Answer(ask, Box::new(Reply::brief(unknown, None)));
     assert!(cast.attempt(cast.human("olga"), unknown).is_err());
 }

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 
 use bytes::Bytes;
+use gateway::wake::{Topic, Waiter};
 use kernel::{AgentId, Subject};
 use store::{Change, Scope};
 
 use super::{BATCH, Line, Turn, is_left_out, mark};
 use crate::http::problem::Problem;
 use crate::http::sse::{self, HEARTBEAT, Source};
-use crate::wake::{Topic, Waiter};
 
 /// The asks of an agent, or of its project, from a position on.
 pub(super) struct OfAgent {
@@ -69,6 +69,10 @@ impl Source for OfAgent {
             if let Some(mark) = self.marks.pop_front() {
                 return Some(mark);
             }
+            // What was missed may be long: nothing more of it is sent once the key is revoked.
+            if !self.line.pass.holds(&self.line.app) {
+                return None;
+            }
             let gateway = &self.line.app.gateway;
             if let Some(change) = self.changes.front() {
                 let Subject::Ask(id) = change.subject else { return None };
@@ -77,14 +81,17 @@ impl Source for OfAgent {
                     self.changes.pop_front();
                     continue;
                 }
-                match Box::pin(gateway.ask(id)).await {
-                    Ok(Some(ask)) => {
-                        let frame = self.line.frame(change, &ask);
+                let framed = match Box::pin(gateway.ask(id)).await {
+                    Ok(Some(ask)) => Box::pin(self.line.frame(change, &ask)).await,
+                    Ok(None) => return None,
+                    Err(error) => Err(error),
+                };
+                match framed {
+                    Ok(frame) => {
                         self.after = change.position;
                         self.changes.pop_front();
                         return Some(frame);
                     }
-                    Ok(None) => return None,
                     Err(error) => self.line.pause(&error).await?,
                 }
             } else if self.stale {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use bytes::Bytes;
+use gateway::wake::{Topic, Waiter};
 use kernel::{Ask, AskId, AskState, Subject};
 use store::Change;
 
@@ -10,7 +11,6 @@ use super::{BATCH, Line, Turn, is_left_out};
 use crate::http::bound;
 use crate::http::problem::Problem;
 use crate::http::sse::{self, HEARTBEAT, Source};
-use crate::wake::{Topic, Waiter};
 
 /// One ask until it is over.
 pub(super) struct OfAsk {
@@ -34,7 +34,7 @@ impl OfAsk {
     ) -> Result<Option<Self>, Problem> {
         let own = Topic::Subject(Subject::Ask(id));
         let waiter = line.app.gateway.wake().subscribe(line.pass.topics().chain([own]));
-        let ask = line.app.visible(&line.pass.actor, id).await?;
+        let ask = line.app.gateway.visible(&line.pass.actor, id).await?;
         let mut before = ask.head.seq.saturating_sub(1);
         // The newest event that is told; the first of all is.
         let newest = loop {
@@ -54,7 +54,7 @@ impl OfAsk {
         }
         let ask = line.told(ask).await?;
         let prelude = bound::prelude_event(&ask).unwrap_or_default();
-        let first = [prelude.as_bytes(), &line.frame(&newest, &ask)].concat();
+        let first = [prelude.as_bytes(), &line.frame(&newest, &ask).await?].concat();
         let first = Some(sse::first(&Bytes::from(first)));
         let (seq, changes) = (newest.seq, VecDeque::new());
         Ok(Some(Self { line, waiter, id, seq, first, changes, stale: true, over }))
@@ -66,6 +66,9 @@ impl Source for OfAsk {
         loop {
             if let Some(first) = self.first.take() {
                 return Some(first);
+            }
+            if !self.line.pass.holds(&self.line.app) {
+                return None;
             }
             let gateway = &self.line.app.gateway;
             if let Some(change) = self.changes.front() {
@@ -90,7 +93,13 @@ impl Source for OfAsk {
                         continue;
                     }
                 };
-                let frame = self.line.frame(change, &ask);
+                let frame = match Box::pin(self.line.frame(change, &ask)).await {
+                    Ok(frame) => frame,
+                    Err(error) => {
+                        self.line.pause(&error).await?;
+                        continue;
+                    }
+                };
                 self.seq = change.seq;
                 self.over = decided(&ask, change.seq);
                 self.changes.pop_front();

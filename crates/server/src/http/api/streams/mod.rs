@@ -16,6 +16,10 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use dialects::native::EventView;
+use gateway::REQUESTS;
+use gateway::auth::Denied;
+use gateway::streams::{Held, Wire};
+use gateway::wake::Waiter;
 use kernel::actor::Reach;
 use kernel::event::HELD_ANSWER;
 use kernel::{Actor, Ask, AskId};
@@ -24,8 +28,6 @@ use store::{Change, Scope};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::auth::Denied;
-use crate::gateway::REQUESTS;
 use crate::http::Shared;
 use crate::http::api::asks::parse;
 use crate::http::api::openapi::Left;
@@ -33,8 +35,6 @@ use crate::http::name::Named;
 use crate::http::pass::Pass;
 use crate::http::problem::Problem;
 use crate::http::sse;
-use crate::streams::{Held, Wire};
-use crate::wake::Waiter;
 
 use agent::OfAgent;
 use ask::OfAsk;
@@ -79,7 +79,7 @@ async fn everything(
     headers: HeaderMap,
     Query(pairs): Pairs,
 ) -> Result<Response, Problem> {
-    let pass = Pass::new(&app, app.anyone(&headers).await?, &headers);
+    let pass = Pass::new(&app, app.callers.anyone(&headers).await?, &headers);
     let seen = last_seen(&headers, &pairs)?;
     let line = Line::open(app, pass)?;
     match line.pass.actor.clone() {
@@ -125,7 +125,7 @@ async fn one_ask(
     headers: HeaderMap,
     Query(pairs): Pairs,
 ) -> Result<Response, Problem> {
-    let pass = Pass::new(&app, app.anyone(&headers).await?, &headers);
+    let pass = Pass::new(&app, app.callers.anyone(&headers).await?, &headers);
     let id = parse(&id)?;
     let seen = last_seen(&headers, &pairs)?;
     let line = Line::open(app, pass)?;
@@ -176,7 +176,7 @@ enum Turn {
 
 impl Line {
     fn open(app: Shared, pass: Pass) -> Result<Self, Problem> {
-        let held = app.open_stream(pass.counted(), Wire::Events)?;
+        let held = app.streams.open_for(&app.gateway, pass.counted(), Wire::Events)?;
         Ok(Self { app, pass, _held: held })
     }
 
@@ -214,15 +214,15 @@ impl Line {
         }
     }
 
-    fn frame(&self, change: &Change, ask: &Ask) -> Bytes {
+    async fn frame(&self, change: &Change, ask: &Ask) -> Result<Bytes, store::StoreError> {
         let view = EventView {
             position: change.position,
             event: &change.what,
             at: change.at,
             version: change.seq,
-            ask: self.app.view(ask, &self.pass.actor),
+            ask: self.app.view(ask, &self.pass.actor).await?,
         };
-        sse::frame(change.position, &change.what, &view)
+        Ok(sse::frame(change.position, &change.what, &view))
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use gateway::wake::{Topic, Waiter};
 use kernel::{Ask, HumanId, Subject};
 use store::{Change, Scope};
 
@@ -11,7 +12,6 @@ use super::{Line, Turn, is_left_out, mark};
 use crate::http::App;
 use crate::http::problem::Problem;
 use crate::http::sse::{self, HEARTBEAT, Source};
-use crate::wake::{Topic, Waiter};
 
 /// What a person may see, as it happens.
 pub(super) struct OfPerson {
@@ -80,6 +80,9 @@ impl Source for OfPerson {
             if let Some(mark) = self.marks.pop_front() {
                 return Some(mark);
             }
+            if !self.line.pass.holds(&self.line.app) {
+                return None;
+            }
             if let Some(change) = self.changes.front() {
                 let Subject::Ask(id) = change.subject else { return None };
                 let found = match Box::pin(self.line.app.gateway.ask(id)).await {
@@ -93,10 +96,16 @@ impl Source for OfPerson {
                 let admits =
                     |ask: &Arc<Ask>| directory.human(&self.id).is_some_and(|h| ask.admits(h));
                 // A pool may hold what this person is not qualified for.
-                let frame = found.filter(admits).map(|ask| self.line.frame(change, &ask));
-                self.changes.pop_front();
-                if frame.is_some() {
-                    return frame;
+                let Some(ask) = found.filter(admits) else {
+                    self.changes.pop_front();
+                    continue;
+                };
+                match Box::pin(self.line.frame(change, &ask)).await {
+                    Ok(frame) => {
+                        self.changes.pop_front();
+                        return Some(frame);
+                    }
+                    Err(error) => self.line.pause(&error).await?,
                 }
             } else {
                 match self.line.wait(&mut self.waiter).await {

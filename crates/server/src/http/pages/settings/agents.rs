@@ -5,19 +5,19 @@ use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use dialects::native::IssueKey;
+use gateway::bootstrap;
 use kernel::actor::Reach;
 use kernel::directory::{Agent, Directory, Holder, Key, NewAgent};
-use kernel::{AgentId, Command, KeyId};
+use kernel::{AgentId, DirectoryCommand, KeyId};
 use store::StoreError;
 
 use super::super::{Instead, Page, Visitor, html, parts};
 use super::{Asked, framed, nothing_here, saved, untouched};
-use crate::bootstrap;
 use crate::http::{App, Shared};
-use crate::web::paths;
-use crate::web::settings::agents::{self as view, Used};
-use crate::web::settings::controls::{Filled, refused};
-use crate::web::settings::{self, PAGE, SettingsPage};
+use views::settings::agents::{self as view, Used};
+use views::settings::controls::{Filled, refused};
+use views::settings::{self, PAGE, SettingsPage};
+use views::site::paths;
 
 /// The most keys of an agent that are shown, the newest first.
 const KEYS: usize = 100;
@@ -40,7 +40,7 @@ pub(super) async fn add(State(app): State<Shared>, from: Request) -> Page {
         Ok(new) => {
             let path = paths::agent(&new.id);
             let taken = app.gateway.directory().agent(&new.id).map(|_| "a name no agent has");
-            let command = Command::SaveAgent(new);
+            let command = DirectoryCommand::SaveAgent(new);
             match app.attempt_new(&visitor, taken, command, view::LABELS).await? {
                 Ok(()) => return Ok(saved(&path)),
                 Err(problems) => problems,
@@ -82,7 +82,7 @@ pub(super) async fn save(State(app): State<Shared>, Path(id): Path<String>, from
             let (id, project) = (agent.id.clone(), agent.project.clone());
             let conversations = Some(form.value("conversations").is_some());
             let new = NewAgent { id, project, owner, conversations };
-            app.attempt(&visitor, Command::SaveAgent(new), view::LABELS).await?
+            app.attempt(&visitor, DirectoryCommand::SaveAgent(new), view::LABELS).await?
         }
         Err(problems) => Err(problems),
     };
@@ -140,9 +140,9 @@ pub(super) async fn revoke(State(app): State<Shared>, from: Request) -> Page {
     let directory = app.gateway.directory();
     let (key, agent) = managed(&visitor, &directory, view::key(form.value("key")))?;
     let command = if form.value("end_tokens").is_some() {
-        Command::RevokeKeyWithTokens(key.id)
+        DirectoryCommand::RevokeKeyWithTokens(key.id)
     } else {
-        Command::RevokeKey(key.id)
+        DirectoryCommand::RevokeKey(key.id)
     };
     app.gateway.run(visitor.actor.clone(), command).await?;
     Ok(saved(&paths::agent(agent)))
@@ -204,7 +204,7 @@ impl App {
         let mut keys = Vec::new();
         for key in directory.keys_of(&agent.id).rev().take(KEYS) {
             let written = self.gateway.store().key_used(key.id).await?;
-            keys.push(Used { key, at: written.max(self.door.just_used(key.id)) });
+            keys.push(Used { key, at: written.max(self.authenticator.just_used(key.id)) });
         }
         let (now, admin) = (self.gateway.now(), visitor.human.admin);
         let shown = view::page(agent, &keys, directory, now, admin, filled);

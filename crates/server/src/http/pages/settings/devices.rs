@@ -1,19 +1,22 @@
 //! Where I am told that something waits: `/settings/devices`.
 
+use ::channels::DeliveryError;
+use ::channels::push::{InvalidSubscription, PushSubscription};
 use axum::extract::{Query, Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use kernel::audit::Digest;
+use store::Device;
 
 use super::super::{Page, Visitor};
 use super::{Asked, Instead, framed, saved};
 use crate::http::{App, Shared};
-use crate::push::Sent;
-use crate::push::devices::{Added, Address, FULL, Wrong};
-use crate::web::problem::{FormProblem, Place};
-use crate::web::settings::SettingsPage;
-use crate::web::settings::devices::page;
-use crate::web::{Submitted, paths};
+use crate::push::devices::{Added, FULL};
+use views::Submitted;
+use views::answer_form::problem::{FormProblem, Place};
+use views::settings::SettingsPage;
+use views::settings::devices::{DeviceView, page};
+use views::site::paths;
 
 pub(super) async fn show(
     State(app): State<Shared>,
@@ -59,13 +62,13 @@ impl App {
         visitor: &Visitor,
         form: &Submitted,
     ) -> Result<Result<(), FormProblem>, Instead> {
-        let Some(push) = &self.push else {
+        let Some(push) = &self.channels.push else {
             return Ok(Err(problem("This server tells no devices.")));
         };
         let text = |name| form.value(name).unwrap_or_default().to_owned();
         let directory = self.gateway.directory();
         let label = directory.key(visitor.session).map(|key| key.label.clone());
-        let address = Address {
+        let address = PushSubscription {
             endpoint: text("endpoint"),
             p256dh: text("p256dh"),
             auth: text("auth"),
@@ -80,7 +83,7 @@ impl App {
         let key = Some(visitor.session);
         Ok(match self.add_device(push, &visitor.human.id, key, address).await? {
             Added::Kept(_) => Ok(()),
-            Added::Wrong(Wrong { field, expected }) => Err(problem(&format!(
+            Added::Wrong(InvalidSubscription { field, expected }) => Err(problem(&format!(
                 "This browser\u{2019}s push service cannot be used: {field} should be {expected}."
             ))),
             Added::Full => Err(problem(&format!("Not added: {FULL}."))),
@@ -90,16 +93,20 @@ impl App {
     /// Sends a test to each, and says what came of it.
     async fn try_devices(&self, visitor: &Visitor) -> Page {
         let (mut taken, mut failed) = (0, FormProblem::default());
-        if let Some(push) = &self.push {
+        if let Some(push) = &self.channels.push {
             for (device, address) in self.devices_of(&visitor.human.id).await? {
                 let error = match self.try_device(push, device.name).await? {
-                    Sent::Taken => {
+                    Ok(()) => {
                         taken += 1;
                         continue;
                     }
-                    Sent::Gone => "it is not there any more and is told nothing from now on",
-                    Sent::Later { .. } => "its push service does not take it now; try again later",
-                    Sent::Refused { .. } => {
+                    Err(DeliveryError::Gone { .. }) => {
+                        "it is not there any more and is told nothing from now on"
+                    }
+                    Err(DeliveryError::Later { .. }) => {
+                        "its push service does not take it now; try again later"
+                    }
+                    Err(DeliveryError::Never { .. }) => {
                         "its push service refuses it; turn notices on anew there"
                     }
                 };
@@ -121,8 +128,16 @@ impl App {
         problems: FormProblem,
     ) -> Result<Response, Instead> {
         let devices = self.devices_of(&visitor.human.id).await?;
-        let key = self.push.as_ref().map(crate::push::Push::key);
-        let shown = page(&devices, visitor.session, key, self.gateway.now());
+        let key = self.channels.push.as_ref().map(|push| push.key());
+        let view = |(device, address): &(Device, PushSubscription)| DeviceView {
+            name: device.name.to_string(),
+            label: address.label.clone(),
+            service: address.service(),
+            added_at: device.made_at,
+            this: device.key == Some(visitor.session),
+        };
+        let devices: Vec<_> = devices.iter().map(view).collect();
+        let shown = page(&devices, key, self.gateway.now());
         Ok(framed(visitor, &SettingsPage { done, problems, ..shown }))
     }
 }

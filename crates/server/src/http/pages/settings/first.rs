@@ -11,13 +11,14 @@ use kernel::ask::{Dialect, Labels, Priority, Route};
 use kernel::command::{NewAsk, Silence};
 use kernel::directory::{Agent, NewAgent, NewProject};
 use kernel::question::{Body, Editable, Question};
-use kernel::{Actor, AgentId, Command, Phase, ProjectId};
+use kernel::{Actor, AgentId, AskCommand, DirectoryCommand, Phase, ProjectId};
 use serde_json::{Map, json};
 use store::{Filter, List, Order, Scope};
 
 use super::super::{Instead, Page, Visitor, page, parts};
 use crate::http::{App, Shared};
-use crate::web::{notices, paths};
+use views::message_page;
+use views::site::paths;
 
 /// A demonstration nobody answers goes away by itself.
 const DEMO_SECONDS: u64 = 60 * 60;
@@ -50,13 +51,13 @@ pub(super) async fn demo(State(app): State<Shared>, from: Request) -> Page {
     let directory = app.gateway.directory();
     if directory.project(&project).is_none() {
         let new = NewProject { default_on_silence: false, ..app.new_project(project.clone()) };
-        app.gateway.run(visitor.actor.clone(), Command::SaveProject(new)).await?;
+        app.gateway.run(visitor.actor.clone(), DirectoryCommand::SaveProject(new)).await?;
     }
     if directory.agent(&agent).is_none() {
         let owner = visitor.human.id.clone();
         let new =
             NewAgent { id: agent.clone(), project: project.clone(), owner, conversations: None };
-        app.gateway.run(visitor.actor.clone(), Command::SaveAgent(new)).await?;
+        app.gateway.run(visitor.actor.clone(), DirectoryCommand::SaveAgent(new)).await?;
     }
     let open = List {
         scopes: vec![Scope::Agent(agent.clone())],
@@ -72,7 +73,7 @@ pub(super) async fn demo(State(app): State<Shared>, from: Request) -> Page {
     }
     let asks = Actor::Agent { id: agent, project, key: visitor.session, reach: Reach::Agent };
     let question = demonstration().ok_or_else(|| broken(&visitor))?;
-    let asked = app.gateway.run(asks, Command::Ask(Box::new(question))).await?;
+    let asked = app.gateway.run(asks, AskCommand::Create(Box::new(question))).await?;
     let to = asked.ask.map_or_else(|| paths::INBOX.to_owned(), |ask| paths::request(ask.id));
     Ok(Redirect::to(&to).into_response())
 }
@@ -84,7 +85,7 @@ fn demo_names(visitor: &Visitor) -> Result<(AgentId, ProjectId), Instead> {
 }
 
 fn broken(visitor: &Visitor) -> Instead {
-    let shown = notices::server_error(&visitor.frame, "the demonstration cannot be made");
+    let shown = message_page::server_error(&visitor.frame, "the demonstration cannot be made");
     page(StatusCode::INTERNAL_SERVER_ERROR, shown)
 }
 
@@ -121,6 +122,7 @@ fn demonstration() -> Option<NewAsk> {
         verification: None,
         assurance: None,
         place: None,
+        copies: Vec::new(),
         claims: None,
     })
 }
@@ -135,14 +137,14 @@ impl App {
             return Ok(agent.clone());
         }
         if !me.admin {
-            return Err(page(StatusCode::FORBIDDEN, notices::forbidden(&visitor.frame)));
+            return Err(page(StatusCode::FORBIDDEN, message_page::forbidden(&visitor.frame)));
         }
         let project = match me.projects.first() {
             Some(project) => project.clone(),
             None => "default".parse().map_err(|_| broken(visitor))?,
         };
         if directory.project(&project).is_none() {
-            let new = Command::SaveProject(self.new_project(project.clone()));
+            let new = DirectoryCommand::SaveProject(self.new_project(project.clone()));
             self.gateway.run(visitor.actor.clone(), new).await?;
         }
         let names = ["agent".to_owned(), format!("agent-{}", me.id)];
@@ -155,7 +157,7 @@ impl App {
             owner: me.id.clone(),
             conversations: None,
         };
-        self.gateway.run(visitor.actor.clone(), Command::SaveAgent(new)).await?;
+        self.gateway.run(visitor.actor.clone(), DirectoryCommand::SaveAgent(new)).await?;
         Ok(Agent { id, project, owner: me.id.clone(), conversations: false })
     }
 }

@@ -26,10 +26,11 @@ use store::StoreError;
 
 use super::{Instead, Page, Visitor, html, page};
 use crate::http::{App, Shared};
-use crate::web::problem::FormProblem;
-use crate::web::settings::controls::{Filled, refused};
-use crate::web::settings::{self, SettingsPage};
-use crate::web::{notices, paths};
+use views::answer_form::problem::FormProblem;
+use views::message_page;
+use views::settings::controls::{Filled, refused};
+use views::settings::{self, SettingsPage};
+use views::site::paths;
 
 /// Its routes.
 pub(super) fn routes() -> Router<Shared> {
@@ -113,14 +114,14 @@ impl App {
         if visitor.human.admin {
             return Ok(visitor);
         }
-        Err(page(StatusCode::FORBIDDEN, notices::forbidden(&visitor.frame)))
+        Err(page(StatusCode::FORBIDDEN, message_page::forbidden(&visitor.frame)))
     }
 
     /// Does what a form wants; what is refused is said at the field it is about.
     async fn attempt(
         &self,
         visitor: &Visitor,
-        command: Command,
+        command: impl Into<Command>,
         labels: &[(&str, &str)],
     ) -> Result<Result<(), FormProblem>, Instead> {
         match self.gateway.run(visitor.actor.clone(), command).await {
@@ -135,7 +136,7 @@ impl App {
         &self,
         visitor: &Visitor,
         taken: Option<&'static str>,
-        command: Command,
+        command: impl Into<Command>,
         labels: &[(&str, &str)],
     ) -> Result<Result<(), FormProblem>, Instead> {
         match taken {
@@ -151,5 +152,5 @@ impl App {
 }
 
 fn nothing_here(visitor: &Visitor) -> Instead {
-    page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame))
+    page(StatusCode::NOT_FOUND, message_page::not_found(&visitor.frame))
 }

@@ -3,20 +3,21 @@
 use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use gateway::bootstrap;
 use kernel::directory::Human;
 use kernel::ids::GroupId;
-use kernel::{Command, HumanId, KeyId};
+use kernel::{DirectoryCommand, HumanId, KeyId};
 use store::StoreError;
 
 use super::super::{Page, Visitor, html, page as instead, parts};
 use super::{Asked, framed, nothing_here, saved, untouched};
-use crate::bootstrap;
 use crate::http::{App, Shared};
 use crate::serve::sign_in_url;
-use crate::web::settings::controls::Filled;
-use crate::web::settings::people as view;
-use crate::web::settings::{self, PAGE, SettingsPage};
-use crate::web::{FormProblem, notices, paths};
+use views::settings::controls::Filled;
+use views::settings::people as view;
+use views::settings::{self, PAGE, SettingsPage};
+use views::site::paths;
+use views::{FormProblem, message_page};
 
 pub(super) async fn list(
     State(app): State<Shared>,
@@ -36,7 +37,7 @@ pub(super) async fn add(State(app): State<Shared>, from: Request) -> Page {
         Ok(new) => {
             let path = paths::person(&new.id);
             let taken = app.gateway.directory().human(&new.id).map(|_| "a name nobody has");
-            let command = Command::AddHuman(new);
+            let command = DirectoryCommand::AddHuman(new);
             match app.attempt_new(&visitor, taken, command, view::LABELS).await? {
                 Ok(()) => return Ok(saved(&path)),
                 Err(problems) => problems,
@@ -70,7 +71,7 @@ pub(super) async fn save(State(app): State<Shared>, Path(id): Path<String>, from
     let path = paths::person(&human.id);
     let form = app.submitted(&visitor, &headers, body, &path).await?;
     let done = match view::read(&form, human.id.clone()) {
-        Ok(new) => app.attempt(&visitor, Command::SaveHuman(new), view::LABELS).await?,
+        Ok(new) => app.attempt(&visitor, DirectoryCommand::SaveHuman(new), view::LABELS).await?,
         Err(problems) => Err(problems),
     };
     let Err(problems) = done else { return Ok(saved(&path)) };
@@ -89,7 +90,8 @@ pub(super) async fn link(State(app): State<Shared>, Path(id): Path<String>, from
     app.submitted(&visitor, &headers, body, &paths::person(&human.id)).await?;
     let secret = bootstrap::link(&app.gateway, visitor.actor.clone(), human.id.clone()).await?;
     let url = sign_in_url(&app.config, &secret).map_err(|_| {
-        let shown = notices::server_error(&visitor.frame, "the sign-in address cannot be built");
+        let shown =
+            message_page::server_error(&visitor.frame, "the sign-in address cannot be built");
         instead(StatusCode::INTERNAL_SERVER_ERROR, shown)
     })?;
     let shown = view::link_made(human, &directory, url.as_str());
@@ -112,7 +114,7 @@ pub(super) async fn confirm_passkey(
     let key = form.value("key").and_then(|key| key.parse::<KeyId>().ok());
     let own = |key: &KeyId| directory.passkeys_of(&human.id).any(|one| one.id == *key);
     let key = key.filter(own).ok_or_else(|| nothing_here(&visitor))?;
-    let done = app.attempt(&visitor, Command::ConfirmPasskey(key), view::LABELS).await?;
+    let done = app.attempt(&visitor, DirectoryCommand::ConfirmPasskey(key), view::LABELS).await?;
     Ok(app.person_after(&visitor, human, done))
 }
 
@@ -128,7 +130,7 @@ pub(super) async fn end_access(
     let known = id.parse().ok().and_then(|id: HumanId| directory.living(&id));
     let human = known.ok_or_else(|| nothing_here(&visitor))?;
     app.submitted(&visitor, &headers, body, &paths::person(&human.id)).await?;
-    let command = Command::EndAccess(human.id.clone());
+    let command = DirectoryCommand::EndAccess(human.id.clone());
     let done = app.attempt(&visitor, command, view::LABELS).await?;
     Ok(app.person_after(&visitor, human, done))
 }
@@ -173,7 +175,7 @@ pub(super) async fn erase(
     let human = known.ok_or_else(|| nothing_here(&visitor))?;
     let form = app.submitted(&visitor, &headers, body, &paths::person_erase(&human.id)).await?;
     let problems = match view::confirmed(&form, &human.id) {
-        Ok(()) => match app.gateway.erase_person(visitor.actor.clone(), &human.id).await {
+        Ok(()) => match app.erasure.erase_person(visitor.actor.clone(), &human.id).await {
             Ok(()) => return Ok(saved(&paths::person(&human.id))),
             Err(StoreError::Refused(refusal)) => settings::controls::refused(&refusal, &[]),
             Err(error) => return Err(error.into()),
@@ -209,7 +211,9 @@ pub(super) async fn add_group(State(app): State<Shared>, from: Request) -> Page 
         Ok(new)
     });
     let done = match read {
-        Ok(new) => app.attempt(&visitor, Command::SaveGroup(new), view::GROUP_LABELS).await?,
+        Ok(new) => {
+            app.attempt(&visitor, DirectoryCommand::SaveGroup(new), view::GROUP_LABELS).await?
+        }
         Err(problems) => Err(problems),
     };
     let Err(problems) = done else { return Ok(saved(paths::GROUPS)) };
@@ -241,7 +245,9 @@ pub(super) async fn save_group(
     let id: GroupId = id.parse().map_err(|_| nothing_here(&visitor))?;
     let form = app.submitted(&visitor, &headers, body, &paths::group(&id)).await?;
     let done = match view::read_group(&form, id.clone()) {
-        Ok(new) => app.attempt(&visitor, Command::SaveGroup(new), view::GROUP_LABELS).await?,
+        Ok(new) => {
+            app.attempt(&visitor, DirectoryCommand::SaveGroup(new), view::GROUP_LABELS).await?
+        }
         Err(problems) => Err(problems),
     };
     let Err(problems) = done else { return Ok(saved(paths::GROUPS)) };

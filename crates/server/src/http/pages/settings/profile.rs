@@ -2,15 +2,15 @@
 
 use axum::extract::{Query, Request, State};
 use axum::http::HeaderMap;
-use kernel::Command;
+use kernel::DirectoryCommand;
 
 use super::super::Page;
 use super::{Asked, framed, saved, untouched};
 use crate::http::Shared;
-use crate::web::paths;
-use crate::web::settings::SettingsPage;
-use crate::web::settings::controls::Filled;
-use crate::web::settings::profile::{LABELS, away_page, page, read, read_away};
+use views::settings::SettingsPage;
+use views::settings::controls::Filled;
+use views::settings::profile::{LABELS, away_page, page, read, read_away};
+use views::site::paths;
 
 pub(super) async fn show(
     State(app): State<Shared>,
@@ -25,7 +25,7 @@ pub(super) async fn show(
 pub(super) async fn save(State(app): State<Shared>, from: Request) -> Page {
     let (visitor, form) = app.acting(from, paths::PROFILE).await?;
     let done = match read(&form, &visitor.human) {
-        Ok(new) => app.attempt(&visitor, Command::SaveProfile(new), LABELS).await?,
+        Ok(new) => app.attempt(&visitor, DirectoryCommand::SaveProfile(new), LABELS).await?,
         Err(problems) => Err(problems),
     };
     let Err(problems) = done else { return Ok(saved(paths::PROFILE)) };
@@ -48,7 +48,7 @@ pub(super) async fn show_away(
 pub(super) async fn save_away(State(app): State<Shared>, from: Request) -> Page {
     let (visitor, form) = app.acting(from, paths::AWAY).await?;
     let done = match read_away(&form, &visitor.human) {
-        Ok(new) => app.attempt(&visitor, Command::SaveProfile(new), LABELS).await?,
+        Ok(new) => app.attempt(&visitor, DirectoryCommand::SaveProfile(new), LABELS).await?,
         Err(problems) => Err(problems),
     };
     let Err(problems) = done else { return Ok(saved(paths::AWAY)) };

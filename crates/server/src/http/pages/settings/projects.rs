@@ -3,16 +3,16 @@
 use axum::extract::{Path, Query, Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
-use kernel::{Command, ProjectId};
+use kernel::{DirectoryCommand, ProjectId};
 
 use super::super::{Page, Visitor, parts};
 use super::{Asked, framed, nothing_here, saved, untouched};
 use crate::http::{App, Shared};
-use crate::web::paths;
-use crate::web::settings::controls::Filled;
-use crate::web::settings::people::id as named;
-use crate::web::settings::projects as view;
-use crate::web::settings::{PAGE, SettingsPage};
+use views::settings::controls::Filled;
+use views::settings::people::id as named;
+use views::settings::projects as view;
+use views::settings::{PAGE, SettingsPage};
+use views::site::paths;
 
 pub(super) async fn list(
     State(app): State<Shared>,
@@ -32,7 +32,7 @@ pub(super) async fn add(State(app): State<Shared>, from: Request) -> Page {
         Ok(id) => {
             let path = paths::project(&id);
             let taken = app.gateway.directory().project(&id).map(|_| "a name no project has");
-            let command = Command::AddProject(app.new_project(id));
+            let command = DirectoryCommand::AddProject(app.new_project(id));
             match app.attempt_new(&visitor, taken, command, view::LABELS).await? {
                 Ok(()) => return Ok(saved(&path)),
                 Err(problems) => problems,
@@ -66,7 +66,7 @@ pub(super) async fn save(State(app): State<Shared>, Path(id): Path<String>, from
     let path = paths::project(&project.id);
     let form = app.submitted(&visitor, &headers, body, &path).await?;
     let done = match view::read(&form, project.id.clone()) {
-        Ok(new) => app.attempt(&visitor, Command::SaveProject(new), view::LABELS).await?,
+        Ok(new) => app.attempt(&visitor, DirectoryCommand::SaveProject(new), view::LABELS).await?,
         Err(problems) => Err(problems),
     };
     let Err(problems) = done else { return Ok(saved(&path)) };

@@ -2,15 +2,15 @@
 
 use axum::extract::{Query, Request, State};
 use axum::http::HeaderMap;
-use kernel::{Command, RuleId};
+use kernel::{DirectoryCommand, RuleId};
 
 use super::super::Page;
 use super::{Asked, framed, saved, untouched};
 use crate::http::Shared;
-use crate::web::paths;
-use crate::web::settings::SettingsPage;
-use crate::web::settings::controls::Filled;
-use crate::web::settings::rules::{LABELS, page, read};
+use views::settings::SettingsPage;
+use views::settings::controls::Filled;
+use views::settings::rules::{LABELS, page, read};
+use views::site::paths;
 
 pub(super) async fn show(
     State(app): State<Shared>,
@@ -27,10 +27,10 @@ pub(super) async fn show(
 pub(super) async fn save(State(app): State<Shared>, from: Request) -> Page {
     let (visitor, form) = app.acting(from, paths::RULES).await?;
     let command = match form.value("remove").and_then(|id| id.parse::<RuleId>().ok()) {
-        Some(id) => Ok(Command::RemoveRule(id)),
+        Some(id) => Ok(DirectoryCommand::RemoveRule(id)),
         None => read(&form).map(|new| {
             let id = RuleId::new(app.gateway.ids().ulid());
-            Command::AddRules(vec![(id, new)])
+            DirectoryCommand::AddRules(vec![(id, new)])
         }),
     };
     let done = match command {

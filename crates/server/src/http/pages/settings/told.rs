@@ -3,7 +3,7 @@
 use axum::extract::{Query, Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
-use kernel::Command;
+use kernel::DirectoryCommand;
 use kernel::audit::Digest;
 use kernel::directory::{Contact, Means, NewNotices};
 use store::CodeTried;
@@ -13,12 +13,13 @@ use super::{Asked, Instead, framed, saved, untouched};
 use crate::http::{App, Shared};
 use crate::reach::codes::CodeSent;
 use crate::reach::digest_of;
-use crate::web::problem::{FormProblem, Place};
-use crate::web::settings::SettingsPage;
-use crate::web::settings::controls::Filled;
-use crate::web::settings::told::{LABELS, Told, code_field, name, page, read};
-use crate::web::words::Words;
-use crate::web::{Submitted, paths};
+use views::Submitted;
+use views::answer_form::problem::{FormProblem, Place};
+use views::components::words::Words;
+use views::settings::SettingsPage;
+use views::settings::controls::Filled;
+use views::settings::told::{LABELS, Told, code_field, name, page, read};
+use views::site::paths;
 
 /// What is wrong with a kind of address that nobody offered.
 const NO_SUCH_KIND: &str = "choose one of these";
@@ -41,23 +42,28 @@ pub(super) async fn change(State(app): State<Shared>, from: Request) -> Page {
         return app.verify_page(&visitor, &form, id).await;
     }
     let command = if let Some(moved) = app.moved(&visitor, &form) {
-        Command::SaveNotices(moved)
+        DirectoryCommand::SaveNotices(moved)
     } else if let Some(id) = form.value("remove") {
         // Removed already, or none of theirs: the list shows what there is.
         let Some(gone) = app.way(&visitor, id) else { return Ok(saved(paths::NOTICES)) };
-        Command::RemoveContact(me, gone)
+        DirectoryCommand::RemoveContact(me, gone)
     } else if let Some(address) = form.value("contacts") {
         let via = form.value("via").unwrap_or("email");
         let Some(contact) = Contact::of_kind(via, address.trim()) else {
             let problems = FormProblem::one(Place::Field("via".to_owned()), NO_SUCH_KIND);
             return app.wrong_notices(&visitor, &form, problems).await;
         };
-        Command::AddContact(me, contact)
+        DirectoryCommand::AddContact(me, contact)
     } else {
         match read(&form) {
             Ok(digest) => {
                 let (order, off) = (None, None);
-                Command::SaveNotices(NewNotices { human: me, order, off, digest: Some(digest) })
+                DirectoryCommand::SaveNotices(NewNotices {
+                    human: me,
+                    order,
+                    off,
+                    digest: Some(digest),
+                })
             }
             Err(problems) => return app.wrong_notices(&visitor, &form, problems).await,
         }
@@ -145,7 +151,7 @@ impl App {
         filled: Filled<'_>,
     ) -> Result<Response, Instead> {
         let me = &visitor.human;
-        let kinds: Vec<&str> = self.platforms.iter().map(|(medium, _)| medium.as_str()).collect();
+        let kinds: Vec<&str> = self.channels.addressable().map(|channel| channel.name()).collect();
         let told = Told {
             ways: &self.ways_of(me),
             digest: digest_of(me),

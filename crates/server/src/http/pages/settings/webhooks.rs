@@ -6,20 +6,20 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use dialects::native::WebhookSecret;
 use kernel::directory::{Directory, Hears, Webhook};
-use kernel::{Command, Time, WebhookId};
+use kernel::{DirectoryCommand, Time, WebhookId};
 use serde::Deserialize;
 use store::StoreError;
-use store::outbox::LogQuery;
+use store::outbox::{LogQuery, Logged, Standing};
 
 use super::super::{Instead, Page, Visitor, html, parts};
 use super::{framed, nothing_here, untouched};
 use crate::http::{App, Shared};
-use crate::web::form_body::Submitted;
-use crate::web::paths;
-use crate::web::problem::FormProblem;
-use crate::web::settings::controls::{Filled, refused};
-use crate::web::settings::webhooks as view;
-use crate::web::settings::{self, PAGE, SettingsPage};
+use views::answer_form::problem::FormProblem;
+use views::answer_form::submitted::Submitted;
+use views::settings::controls::{Filled, refused};
+use views::settings::webhooks as view;
+use views::settings::{self, PAGE, SettingsPage};
+use views::site::paths;
 
 /// How long the secret before signs as well, unless it leaked.
 const GRACE: u64 = 24 * 60 * 60;
@@ -97,7 +97,10 @@ pub(super) async fn save(State(app): State<Shared>, Path(id): Path<String>, from
     let problems = match view::read(&form, webhook.id, Some(webhook)) {
         Ok(new) => match app.callable("url", &new.url) {
             Err(refusal) => refused(&refusal, view::LABELS),
-            Ok(()) => match app.attempt(&visitor, Command::SaveWebhook(new), view::LABELS).await? {
+            Ok(()) => match app
+                .attempt(&visitor, DirectoryCommand::SaveWebhook(new), view::LABELS)
+                .await?
+            {
                 Ok(()) => return Ok(done(&paths::webhook(webhook.id), "saved")),
                 Err(problems) => problems,
             },
@@ -116,7 +119,7 @@ pub(super) async fn rotate(
     let (visitor, directory, form) = app.about_webhook(&id, from).await?;
     let webhook = kept(&visitor, &directory, &id)?;
     let grace = form.value("grace_seconds").and_then(|text| text.parse().ok()).unwrap_or(GRACE);
-    let rotate = Command::RotateWebhook(webhook.id, grace);
+    let rotate = DirectoryCommand::RotateWebhook(webhook.id, grace);
     match app.attempt(&visitor, rotate, view::LABELS).await? {
         Ok(()) => {
             let made = app.revealed_webhook(webhook.id).map_err(StoreError::from)?;
@@ -129,7 +132,7 @@ pub(super) async fn rotate(
 pub(super) async fn test(State(app): State<Shared>, Path(id): Path<String>, from: Request) -> Page {
     let (visitor, directory, form) = app.about_webhook(&id, from).await?;
     let webhook = kept(&visitor, &directory, &id)?;
-    match app.attempt(&visitor, Command::TestWebhook(webhook.id), view::LABELS).await? {
+    match app.attempt(&visitor, DirectoryCommand::TestWebhook(webhook.id), view::LABELS).await? {
         Ok(()) => Ok(done(&paths::webhook(webhook.id), "test")),
         Err(problems) => app.webhook_again(&visitor, webhook, &form, problems).await,
     }
@@ -193,6 +196,27 @@ fn place(text: &str) -> Option<(Time, String)> {
     Some((Time::from_millis(at.parse().ok()?), id.to_owned()))
 }
 
+/// A delivery as the page shows it: of its attempts, the last.
+fn delivery(mut logged: Logged) -> view::Delivery {
+    view::Delivery {
+        id: logged.told.id,
+        topic: logged.told.topic,
+        ask: logged.told.ask,
+        status: match logged.status {
+            Standing::Waiting => view::DeliveryStatus::Waiting,
+            Standing::Done => view::DeliveryStatus::Done,
+            Standing::Dead => view::DeliveryStatus::Dead,
+        },
+        next_at: logged.next_at,
+        attempts: logged.attempts.len(),
+        last: logged.attempts.pop().map(|attempt| view::DeliveryAttempt {
+            at: attempt.at,
+            result: attempt.result,
+            response: attempt.answer,
+        }),
+    }
+}
+
 impl App {
     /// Who wants something of an endpoint, and what.
     async fn about_webhook(
@@ -254,7 +278,8 @@ impl App {
         let last = log.last().filter(|_| more).map(|last| &last.told);
         let path = paths::webhook(webhook.id);
         let next = last.map(|last| format!("{path}?after={}.{}", last.at.millis(), last.id));
-        Ok(view::page(webhook, &log, next, self.gateway.now(), filled))
+        let deliveries: Vec<_> = log.into_iter().map(delivery).collect();
+        Ok(view::page(webhook, &deliveries, next, self.gateway.now(), filled))
     }
 
     /// The page once more, with what was wrong.

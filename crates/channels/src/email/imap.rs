@@ -1,0 +1,446 @@
+//! Emails fetched from a mailbox as they come: IMAP with IDLE (RFC 9051, RFC 2177).
+//!
+//! An email is marked as read, or moved, only after the handler took it; until then it comes again. So the
+//! mailbox should be one that nobody else reads: what is marked as read is not looked at.
+
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_imap::error::Error;
+use async_imap::types::{Capabilities, UnsolicitedResponse};
+use async_imap::{Client, Session};
+use futures_util::TryStreamExt;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use tokio::net::TcpStream;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsConnector;
+
+use super::reader::{EmailReader, ReadEmail};
+use super::wire::Wire;
+use crate::{DeliveryError, InboundHandler, Secret};
+
+/// How long a server may take over each step.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long it may take to bring an email.
+const PATIENCE_FOR_A_LETTER: Duration = Duration::from_mins(5);
+/// How long we wait before we try again, at first; twice as long each time.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// And at most.
+const LONGEST_PAUSE: Duration = Duration::from_mins(5);
+/// How often we look where the server does not tell.
+const LOOK: Duration = Duration::from_mins(1);
+/// How many emails are fetched before we look anew what there is.
+const AT_ONCE: usize = 200;
+
+/// A mailbox.
+#[derive(Debug, Clone)]
+pub struct ImapSettings {
+    /// The server.
+    pub host: String,
+    /// Its port; 993 for [`ImapSecurity::Tls`], 143 otherwise.
+    pub port: u16,
+    /// How it is talked to.
+    pub security: ImapSecurity,
+    /// Who we are there.
+    pub user: String,
+    /// What shows it.
+    pub password: Secret,
+    /// The folder answers come into.
+    pub folder: String,
+    /// What is done with an email that was heard, or says nothing.
+    pub done: AfterRead,
+    /// Larger emails are not fetched.
+    pub largest: u32,
+    /// How long we wait for the server to say something before we ask anew: less than the 29 minutes
+    /// of RFC 2177, and less than routers keep silent connections.
+    pub renew: Duration,
+}
+
+impl ImapSettings {
+    /// A mailbox at the usual port, with the usual limits.
+    pub fn new(host: &str, user: &str, password: Secret) -> Self {
+        Self {
+            host: host.to_owned(),
+            port: 993,
+            security: ImapSecurity::Tls,
+            user: user.to_owned(),
+            password,
+            folder: "INBOX".to_owned(),
+            done: AfterRead::Seen,
+            largest: 25 * 1024 * 1024,
+            renew: Duration::from_mins(9),
+        }
+    }
+}
+
+/// How a server is talked to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImapSecurity {
+    /// Encrypted from the first byte.
+    Tls,
+    /// Encrypted before anything is said; refused if the server cannot.
+    StartTls,
+    /// In the clear: for tests, and servers on the same machine.
+    None,
+}
+
+/// What is done with an email.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AfterRead {
+    /// It is marked as read.
+    Seen,
+    /// It is moved into this folder.
+    Move(String),
+}
+
+/// Fetches emails from a mailbox.
+pub struct Imap {
+    settings: ImapSettings,
+    tls: Arc<ClientConfig>,
+    reader: EmailReader,
+}
+
+/// A session, and what the server can.
+struct MailboxSession {
+    session: Session<Wire>,
+    can: Capabilities,
+    letters: u32,
+}
+
+impl Imap {
+    /// A mailbox whose server is trusted as `tls` says.
+    pub fn new(
+        settings: ImapSettings,
+        tls: Arc<ClientConfig>,
+        reader: EmailReader,
+    ) -> Result<Self, String> {
+        for (what, text) in [
+            ("the host", &settings.host),
+            ("the user", &settings.user),
+            ("the folder", &settings.folder),
+        ] {
+            if text.is_empty() || text.contains(|c: char| c.is_control()) {
+                return Err(format!("{what} of the mailbox is not set, or no name"));
+            }
+        }
+        if settings.password.reveal().is_empty() {
+            return Err("the password of the mailbox is not set".to_owned());
+        }
+        Ok(Self { settings, tls, reader })
+    }
+
+    /// Whether the mailbox can be used: what was found, or what is wrong.
+    pub async fn check(&self) -> Result<String, DeliveryError> {
+        let MailboxSession { mut session, can, letters } = self.connect().await?;
+        if let AfterRead::Move(folder) = &self.settings.done {
+            match step(session.status(folder, "(MESSAGES)")).await {
+                Ok(_) => {}
+                Err(Trouble::Imap(Error::No(_) | Error::Bad(_))) => {
+                    return Err(DeliveryError::never(format!(
+                        "the mailbox has no folder {folder:?} to move letters into: make it, or leave \
+                         the setting out"
+                    )));
+                }
+                Err(trouble) => return Err(self.later(&trouble)),
+            }
+        }
+        let told = if can.has_str("IDLE") {
+            "tells of new ones at once"
+        } else {
+            "is looked at every minute"
+        };
+        // Whoever hangs up without a word is forgiven.
+        let _ = step(session.logout()).await;
+        let ImapSettings { user, host, folder, .. } = &self.settings;
+        Ok(format!("{user} at {host}: {folder} has {letters} letters and {told}"))
+    }
+
+    /// Hears emails as they come, until it is dropped. A server that goes away is tried again, later
+    /// each time.
+    pub async fn listen(&self, handler: &dyn InboundHandler) -> Infallible {
+        let (mut pause, mut failures) = (FIRST_PAUSE, 0_u64);
+        loop {
+            let mut worked = false;
+            let Err(failed) = self.stay(handler, &mut worked, &mut failures).await;
+            let host = &self.settings.host;
+            if worked {
+                pause = FIRST_PAUSE;
+            }
+            failures += 1;
+            let again_in = pause.as_secs();
+            if failures == 1 {
+                tracing::warn!(host, again_in, error = %failed, "mailbox failed, trying again");
+            } else {
+                tracing::debug!(host, again_in, error = %failed, "mailbox still fails");
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Stays in the mailbox until something goes wrong.
+    async fn stay(
+        &self,
+        handler: &dyn InboundHandler,
+        worked: &mut bool,
+        failures: &mut u64,
+    ) -> Result<Infallible, DeliveryError> {
+        let MailboxSession { mut session, can, .. } = self.connect().await?;
+        *worked = true;
+        if *failures > 0 {
+            tracing::info!(host = self.settings.host, failures, "mailbox recovered");
+            *failures = 0;
+        }
+        let mut pause = FIRST_PAUSE;
+        // A server tells of an email once, whatever it was asked meanwhile: who only listens while
+        // waiting misses what came while they read.
+        let told = session.unsolicited_responses.clone();
+        let more = || {
+            let told = std::iter::from_fn(|| told.try_recv().ok());
+            told.filter(|told| matches!(told, UnsolicitedResponse::Exists(_))).count() > 0
+        };
+        loop {
+            more();
+            let took =
+                self.take(&mut session, handler).await.map_err(|trouble| self.later(&trouble))?;
+            if more() {
+                continue;
+            }
+            let wait = match took {
+                Took::Everything => {
+                    pause = FIRST_PAUSE;
+                    self.settings.renew
+                }
+                Took::Some => continue,
+                Took::Refused(after) => {
+                    let wait = after.unwrap_or(pause).min(self.settings.renew);
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                    wait
+                }
+            };
+            session = if can.has_str("IDLE") {
+                idle(session, wait, &more).await.map_err(|trouble| self.later(&trouble))?
+            } else {
+                sleep(wait.min(LOOK)).await;
+                step(session.noop()).await.map_err(|trouble| self.later(&trouble))?;
+                session
+            };
+        }
+    }
+
+    async fn connect(&self) -> Result<MailboxSession, DeliveryError> {
+        let ImapSettings { host, port, folder, .. } = &self.settings;
+        let tcp = async { TcpStream::connect((host.as_str(), *port)).await.map_err(Error::from) };
+        let tcp = step(tcp).await.map_err(|trouble| self.later(&trouble))?;
+        let wire = self.secured(tcp).await.map_err(|trouble| self.later(&trouble))?;
+        let mut client = Client::new(wire);
+        if self.settings.security != ImapSecurity::StartTls {
+            self.greeted(&mut client).await?;
+        }
+        let mut session = self.log_in(client).await?;
+        let can = step(session.capabilities()).await.map_err(|trouble| self.later(&trouble))?;
+        if matches!(self.settings.done, AfterRead::Move(_)) && !can.has_str("MOVE") {
+            return Err(DeliveryError::never(
+                "this server cannot move letters: leave the folder to move them into out, and they \
+                 are marked as read",
+            ));
+        }
+        match step(session.select(folder)).await {
+            Ok(mailbox) => Ok(MailboxSession { session, can, letters: mailbox.exists }),
+            Err(Trouble::Imap(Error::No(_) | Error::Bad(_))) => Err(DeliveryError::never(format!(
+                "the mailbox has no folder {folder:?}, or it cannot be opened"
+            ))),
+            Err(trouble) => Err(self.later(&trouble)),
+        }
+    }
+
+    async fn greeted(&self, client: &mut Client<Wire>) -> Result<(), DeliveryError> {
+        let greeting = async { client.read_response().await.map_err(Error::from) };
+        match step(greeting).await {
+            Ok(Some(_)) => Ok(()),
+            Ok(None) => Err(self.later(&Trouble::Imap(Error::ConnectionLost))),
+            Err(trouble) => Err(self.later(&trouble)),
+        }
+    }
+
+    async fn log_in(&self, client: Client<Wire>) -> Result<Session<Wire>, DeliveryError> {
+        let ImapSettings { host, user, password, .. } = &self.settings;
+        let login = client.login(user, password.reveal());
+        match timeout(PATIENCE, login).await {
+            Err(_) => Err(self.later(&Trouble::Slow)),
+            Ok(Ok(session)) => Ok(session),
+            Ok(Err((Error::No(_) | Error::Bad(_), _))) => Err(DeliveryError::never(format!(
+                "{host} does not let {user:?} in: check the user and the password of the mailbox; many \
+                 providers want a password made for this alone"
+            ))),
+            Ok(Err((error, _))) => Err(self.later(&Trouble::Imap(error))),
+        }
+    }
+
+    async fn secured(&self, tcp: TcpStream) -> Result<Wire, Trouble> {
+        let ImapSettings { host, security, .. } = &self.settings;
+        let tcp = match security {
+            ImapSecurity::None => return Ok(Box::new(tcp)),
+            ImapSecurity::Tls => tcp,
+            ImapSecurity::StartTls => {
+                let mut client = Client::new(tcp);
+                let greeting = async { client.read_response().await.map_err(Error::from) };
+                step(greeting).await?.ok_or(Trouble::Imap(Error::ConnectionLost))?;
+                step(client.run_command_and_check_ok("STARTTLS", None)).await?;
+                client.into_inner()
+            }
+        };
+        let name = ServerName::try_from(host.clone()).map_err(|_| Trouble::Name)?;
+        let connector = TlsConnector::from(Arc::clone(&self.tls));
+        let tls = async { connector.connect(name, tcp).await.map_err(Error::from) };
+        Ok(Box::new(step(tls).await?))
+    }
+
+    /// Takes what has not been read yet, oldest first.
+    async fn take(
+        &self,
+        session: &mut Session<Wire>,
+        handler: &dyn InboundHandler,
+    ) -> Result<Took, Trouble> {
+        let found = step(session.uid_search("UNSEEN UNDELETED")).await?;
+        let found: BTreeSet<u32> = found.into_iter().collect();
+        let more = found.len() > AT_ONCE;
+        let (mut refused, mut after) = (false, None);
+        for uid in found.into_iter().take(AT_ONCE) {
+            let Some(letter) = self.fetch(session, uid).await? else { continue };
+            match letter.map(|letter| self.reader.read(&letter, None)) {
+                Some(ReadEmail::Inbound(inbound)) => {
+                    if let Err(failed) = handler.handle(*inbound).await {
+                        tracing::warn!(uid, "an answer by mail was not taken: {failed}");
+                        refused = true;
+                        if let DeliveryError::Later { after: Some(wait), .. } = failed {
+                            after = Some(after.map_or(wait, |after: Duration| after.min(wait)));
+                        }
+                        continue;
+                    }
+                }
+                Some(ReadEmail::Ignored(why)) => {
+                    tracing::info!(uid, "a letter says nothing: {why}");
+                }
+                None => tracing::warn!(uid, "a letter is too large to be read"),
+            }
+            self.done(session, uid).await?;
+        }
+        Ok(match (refused, more) {
+            (true, _) => Took::Refused(after),
+            (false, true) => Took::Some,
+            (false, false) => Took::Everything,
+        })
+    }
+
+    /// An email; nothing in it if it is too large, nothing at all if it is gone.
+    async fn fetch(
+        &self,
+        session: &mut Session<Wire>,
+        uid: u32,
+    ) -> Result<Option<Option<Vec<u8>>>, Trouble> {
+        let sizes = async {
+            let found = session.uid_fetch(uid.to_string(), "(UID RFC822.SIZE)").await?;
+            found.try_collect::<Vec<_>>().await
+        };
+        let size = step(sizes).await?.into_iter().find(|found| found.uid == Some(uid));
+        let Some(size) = size.and_then(|found| found.size) else { return Ok(None) };
+        if size > self.settings.largest {
+            return Ok(Some(None));
+        }
+        let bodies = async {
+            let found = session.uid_fetch(uid.to_string(), "(UID BODY.PEEK[])").await?;
+            found.try_collect::<Vec<_>>().await
+        };
+        let found = timeout(PATIENCE_FOR_A_LETTER, bodies).await.map_err(|_| Trouble::Slow)?;
+        let letter = found.map_err(Trouble::Imap)?.into_iter().find(|found| found.uid == Some(uid));
+        Ok(letter.and_then(|found| found.body().map(<[u8]>::to_vec)).map(Some))
+    }
+
+    async fn done(&self, session: &mut Session<Wire>, uid: u32) -> Result<(), Trouble> {
+        let uid = uid.to_string();
+        match &self.settings.done {
+            AfterRead::Move(folder) => step(session.uid_mv(uid, folder)).await,
+            AfterRead::Seen => {
+                let marked = async {
+                    let marked = session.uid_store(uid, "+FLAGS (\\Seen)").await?;
+                    marked.try_collect::<Vec<_>>().await
+                };
+                step(marked).await.map(drop)
+            }
+        }
+    }
+
+    fn later(&self, trouble: &Trouble) -> DeliveryError {
+        DeliveryError::later(format!("{}: {trouble}", self.settings.host))
+    }
+}
+
+impl fmt::Debug for Imap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Imap").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+/// How far a round got.
+enum Took {
+    Everything,
+    /// There is more.
+    Some,
+    /// Something was not taken, and is to come again.
+    Refused(Option<Duration>),
+}
+
+/// Waits until the server says something, or that long; not at all if it said so while we began to.
+async fn idle(
+    session: Session<Wire>,
+    wait: Duration,
+    more: &(impl Fn() -> bool + Sync),
+) -> Result<Session<Wire>, Trouble> {
+    let mut handle = session.idle();
+    step(handle.init()).await?;
+    if !more() {
+        let (inbound, _stop) = handle.wait_with_timeout(wait);
+        // A server that only says that it is still there would reset the other clock.
+        match timeout(wait, inbound).await {
+            Ok(Ok(_)) | Err(_) => {}
+            Ok(Err(error)) => return Err(Trouble::Imap(error)),
+        }
+    }
+    step(handle.done()).await
+}
+
+/// One step, within bounds.
+async fn step<T>(doing: impl Future<Output = Result<T, Error>>) -> Result<T, Trouble> {
+    match timeout(PATIENCE, doing).await {
+        Ok(done) => done.map_err(Trouble::Imap),
+        Err(_) => Err(Trouble::Slow),
+    }
+}
+
+/// What went wrong. What the library says of it may have emails and passwords in it.
+enum Trouble {
+    Slow,
+    Name,
+    Imap(Error),
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Slow => f.write_str("the server does not answer in time"),
+            Self::Name => f.write_str("no certificate can be for this host"),
+            Self::Imap(Error::Io(error)) if error.kind() != std::io::ErrorKind::Other => {
+                write!(f, "{error}")
+            }
+            Self::Imap(Error::No(_)) => f.write_str("the server refuses a command"),
+            Self::Imap(Error::ConnectionLost) => f.write_str("the server hung up"),
+            Self::Imap(_) => f.write_str("the server says something that is no IMAP"),
+        }
+    }
+}

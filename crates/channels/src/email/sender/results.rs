@@ -1,0 +1,101 @@
+//! What a forwarder found out about the signatures of an email, as an ARC set says it
+//! (`ARC-Authentication-Results`, RFC 8617 and RFC 8601).
+
+/// The domains of the DKIM signatures that passed. Nothing if quotes or comments do not end: then nobody can
+/// say what is meant. Text in quotes and comments may be a stranger's, and says nothing.
+pub(super) fn dkim_domains(value: &[u8]) -> Option<Vec<String>> {
+    let statements = statements(std::str::from_utf8(value).ok()?)?;
+    Some(statements.iter().filter_map(|statement| passed(statement)).collect())
+}
+
+/// `dkim=pass header.d=example.com`, or with `header.i=@example.com`.
+fn passed(statement: &[(String, String)]) -> Option<String> {
+    let ((method, result), properties) = statement.split_first()?;
+    let method = method.split('/').next().unwrap_or_default();
+    if method != "dkim" || result != "pass" {
+        return None;
+    }
+    let all = |name: &str| {
+        let named = properties.iter().filter(|(key, _)| key == name);
+        named.map(|(_, value)| value.as_str()).collect::<Vec<_>>()
+    };
+    match (all("header.d").as_slice(), all("header.i").as_slice()) {
+        ([domain], _) => Some((*domain).to_owned()),
+        ([], [identity]) => identity.rsplit_once('@').map(|(_, domain)| domain.to_owned()),
+        _ => None,
+    }
+}
+
+/// One piece of a statement.
+#[derive(PartialEq)]
+enum Piece {
+    Word(String),
+    Equals,
+}
+
+/// The statements between semicolons: names and values, in lower case.
+fn statements(value: &str) -> Option<Vec<Vec<(String, String)>>> {
+    let mut all: Vec<Vec<Piece>> = vec![Vec::new()];
+    let mut word = String::new();
+    let mut chars = value.chars();
+    let end = |word: &mut String, all: &mut Vec<Vec<Piece>>| {
+        if let (false, Some(last)) = (word.is_empty(), all.last_mut()) {
+            last.push(Piece::Word(std::mem::take(word).to_ascii_lowercase()));
+        }
+    };
+    while let Some(c) = chars.next() {
+        match c {
+            '(' => {
+                end(&mut word, &mut all);
+                let mut depth = 1_usize;
+                while depth > 0 {
+                    match chars.next()? {
+                        '\\' => drop(chars.next()?),
+                        '(' => depth += 1,
+                        ')' => depth -= 1,
+                        _ => {}
+                    }
+                }
+            }
+            '"' => {
+                // The value is somebody's text: it is passed over, and stands for no domain.
+                word.push('"');
+                loop {
+                    match chars.next()? {
+                        '\\' => drop(chars.next()?),
+                        '"' => break,
+                        _ => {}
+                    }
+                }
+            }
+            ';' => {
+                end(&mut word, &mut all);
+                all.push(Vec::new());
+            }
+            '=' => {
+                end(&mut word, &mut all);
+                if let Some(last) = all.last_mut() {
+                    last.push(Piece::Equals);
+                }
+            }
+            c if c.is_whitespace() => end(&mut word, &mut all),
+            c => word.push(c),
+        }
+    }
+    end(&mut word, &mut all);
+    Some(all.iter().map(|pieces| pairs(pieces)).collect())
+}
+
+fn pairs(pieces: &[Piece]) -> Vec<(String, String)> {
+    let mut pairs = Vec::new();
+    let mut rest = pieces;
+    while let Some((piece, after)) = rest.split_first() {
+        rest = after;
+        if let (Piece::Word(name), [Piece::Equals, Piece::Word(value), more @ ..]) = (piece, after)
+        {
+            pairs.push((name.clone(), value.clone()));
+            rest = more;
+        }
+    }
+    pairs
+}

@@ -1,0 +1,278 @@
+//! Sending through a mail server. When the server cannot be reached, the next emails are not tried for a
+//! moment: each would wait as long for nothing.
+
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::Context;
+use dialects::a2h::{EmailWish, RecipientField};
+use kernel::Time;
+use lettre::address::Envelope;
+use lettre::message::header::{HeaderName, HeaderValue};
+use lettre::message::{Mailbox, MultiPart};
+use lettre::transport::smtp::authentication::Credentials;
+use lettre::transport::smtp::client::{Tls, TlsParameters};
+use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+use views::email::Email;
+
+use crate::errors::DeliveryError;
+use crate::secret::Secret;
+use crate::setup::OutageLog;
+
+/// How long a mail server may take over each step.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// For how many seconds it is left alone when it was not there.
+const REST: u64 = 10;
+
+/// A mail server that takes our emails.
+#[derive(Clone)]
+pub struct SmtpSettings {
+    /// Its name or address.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// How the connection is kept private.
+    pub security: SmtpSecurity,
+    /// The user name and the password, if it wants them.
+    pub credentials: Option<(String, Secret)>,
+    /// The sender of every email.
+    pub from: Mailbox,
+}
+
+/// How a connection to a mail server is kept private.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SmtpSecurity {
+    /// TLS from the first byte.
+    Tls,
+    /// TLS once the server offers it, which it must.
+    StartTls,
+    /// Not at all.
+    None,
+}
+
+/// Never with the password.
+impl fmt::Display for SmtpSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let how = match self.security {
+            SmtpSecurity::Tls => "TLS",
+            SmtpSecurity::StartTls => "STARTTLS",
+            SmtpSecurity::None => "no TLS",
+        };
+        write!(f, "{}:{} ({how}), from {}", self.host, self.port, self.from)
+    }
+}
+
+impl fmt::Debug for SmtpSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Sends emails.
+pub(super) struct SmtpSender {
+    transport: AsyncSmtpTransport<Tokio1Executor>,
+    from: Mailbox,
+    /// Until when nothing is sent, because the server could not be reached a moment ago.
+    rests: Mutex<Option<Time>>,
+    outage: Box<dyn OutageLog>,
+}
+
+impl SmtpSender {
+    /// Sends through this mail server.
+    pub(super) fn new(smtp: &SmtpSettings, outage: Box<dyn OutageLog>) -> anyhow::Result<Self> {
+        let tls = || TlsParameters::new(smtp.host.clone()).context("smtp_url: cannot use TLS");
+        let tls = match smtp.security {
+            SmtpSecurity::Tls => Tls::Wrapper(tls()?),
+            SmtpSecurity::StartTls => Tls::Required(tls()?),
+            SmtpSecurity::None => Tls::None,
+        };
+        let mut transport = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(&smtp.host)
+            .port(smtp.port)
+            .tls(tls)
+            .timeout(Some(PATIENCE));
+        if let Some((user, password)) = &smtp.credentials {
+            let known = Credentials::new(user.clone(), password.reveal().to_owned());
+            transport = transport.credentials(known);
+        }
+        let from = smtp.from.clone();
+        Ok(Self { transport: transport.build(), from, rests: Mutex::default(), outage })
+    }
+
+    /// The address every email is from.
+    pub(super) fn from(&self) -> String {
+        self.from.email.to_string()
+    }
+
+    /// Sends an email.
+    pub(super) async fn send(&self, email: &Email, now: Time) -> Result<(), DeliveryError> {
+        let message = self.message(email, now).map_err(|error| refused(&error))?;
+        let rests = *self.rests();
+        if rests.is_some_and(|until| now < until) {
+            return Err(later(&"it could not be reached a moment ago"));
+        }
+        let sent = match &email.reply_to {
+            None => self.transport.send(message).await,
+            // A bounce comes back to the address that says which email it was.
+            Some(address) => {
+                let sender = address.parse().context("answers can go to no such address");
+                let sender = Some(sender.map_err(|error| refused(&error))?);
+                let to = message.envelope().to().to_vec();
+                let envelope = Envelope::new(sender, to).context("a letter goes to somebody");
+                let envelope = envelope.map_err(|error| refused(&error))?;
+                self.transport.send_raw(&envelope, &message.formatted()).await
+            }
+        };
+        match sent {
+            Ok(_) => {
+                self.outage.worked("email");
+                Ok(())
+            }
+            // The server answered: this one email is refused.
+            Err(error) if error.is_permanent() => {
+                self.outage.worked("email");
+                Err(refused(&anyhow::Error::from(error)))
+            }
+            Err(error) => {
+                self.outage.failed("email", &error);
+                if !error.is_transient() {
+                    *self.rests() = Some(now.plus_seconds(REST));
+                }
+                Err(later(&format_args!("{:#}", anyhow::Error::from(error))))
+            }
+        }
+    }
+
+    fn rests(&self) -> MutexGuard<'_, Option<Time>> {
+        // A moment: a panic leaves it whole.
+        self.rests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the server answers and accepts the credentials.
+    pub(super) async fn check(&self) -> anyhow::Result<()> {
+        let works = self.transport.test_connection().await?;
+        anyhow::ensure!(works, "the mail server answers, but not as one");
+        Ok(())
+    }
+
+    fn id(&self, name: &str) -> String {
+        format!("<{name}@{}>", self.from.email.domain())
+    }
+
+    fn message(&self, email: &Email, now: Time) -> anyhow::Result<Message> {
+        let to: Address = email.to.parse().context("this is no address mail can be sent to")?;
+        let millis = u64::try_from(email.at.unwrap_or(now).millis()).unwrap_or(0);
+        let at: SystemTime = UNIX_EPOCH + Duration::from_millis(millis);
+        // No answer is expected, least of all from a machine.
+        let automatic = HeaderValue::new(
+            HeaderName::new_from_ascii_str("Auto-Submitted"),
+            "auto-generated".to_owned(),
+        );
+        let message = Message::builder()
+            .from(self.from.clone())
+            .to(Mailbox::new(None, to))
+            .subject(&email.subject)
+            .date(at)
+            .message_id(Some(self.id(&email.id)))
+            .raw_header(automatic);
+        let EmailWish { in_reply_to, references, others, .. } = &email.wish;
+        let own = email.thread.as_ref().map(|thread| self.id(thread));
+        let message = match in_reply_to.clone().or_else(|| own.clone()) {
+            Some(id) => message.in_reply_to(id),
+            None => message,
+        };
+        let message = match references.clone().or(own) {
+            Some(id) => message.references(id),
+            None => message,
+        };
+        let message = others.iter().try_fold(message, |message, (field, address)| {
+            let address =
+                address.parse::<Address>().context("mail cannot be sent to a recipient")?;
+            let mailbox = Mailbox::new(None, address);
+            anyhow::Ok(match field {
+                RecipientField::To => message.to(mailbox),
+                RecipientField::Cc => message.cc(mailbox),
+                RecipientField::Bcc => message.bcc(mailbox),
+            })
+        })?;
+        let message = match &email.reply_to {
+            Some(address) => {
+                let address =
+                    address.parse::<Address>().context("answers can go to no such address")?;
+                message.reply_to(Mailbox::new(None, address))
+            }
+            None => message,
+        };
+        let message = message
+            .multipart(MultiPart::alternative_plain_html(email.text.clone(), email.html.clone()))?;
+        Ok(message)
+    }
+}
+
+/// The mail server will never take this email.
+fn refused(error: &anyhow::Error) -> DeliveryError {
+    DeliveryError::never(format!("the mail server refuses this letter: {error:#}"))
+}
+
+/// The mail server may take it later.
+fn later(error: &dyn fmt::Display) -> DeliveryError {
+    DeliveryError::later(format!("the mail server cannot be reached or takes nothing now: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct NoOutages;
+
+    impl OutageLog for NoOutages {
+        fn worked(&self, _: &str) {}
+
+        fn failed(&self, _: &str, _: &dyn fmt::Display) {}
+    }
+
+    #[tokio::test]
+    async fn an_email_has_text_and_a_page_and_no_room_for_more_headers() {
+        let from = "Countersign <agents@example.com>".parse().unwrap();
+        let smtp = SmtpSettings {
+            host: "localhost".to_owned(),
+            port: 25,
+            security: SmtpSecurity::None,
+            credentials: None,
+            from,
+        };
+        let mailer = SmtpSender::new(&smtp, Box::new(NoOutages)).unwrap();
+        let email = Email {
+            id: "key_1".to_owned(),
+            thread: Some("ask_1".to_owned()),
+            to: "ada@example.com".to_owned(),
+            wish: EmailWish::default(),
+            reply_to: Some("ask+token@example.com".to_owned()),
+            subject: "Sign in\r\nBcc: eve@example.com".to_owned(),
+            at: Some("2026-03-01T09:00:00Z".parse().unwrap()),
+            text: "Hello".to_owned(),
+            html: "<p>Hello</p>".to_owned(),
+        };
+        let message = mailer.message(&email, Time::from_millis(0)).unwrap();
+        let text = String::from_utf8(message.formatted()).unwrap();
+        for part in [
+            "Message-ID: <key_1@example.com>\r\n",
+            "References: <ask_1@example.com>\r\n",
+            "In-Reply-To: <ask_1@example.com>\r\n",
+            "Date: Sun, 01 Mar 2026 09:00:00 +0000\r\n",
+            "Auto-Submitted: auto-generated\r\n",
+            "Reply-To: ask+token@example.com\r\n",
+            "multipart/alternative",
+            "text/plain; charset=utf-8",
+            "text/html; charset=utf-8",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let recipients = message.envelope().to();
+        assert_eq!(recipients.len(), 1, "{recipients:?}");
+        assert!(!text.lines().any(|line| line.starts_with("Bcc:")), "{text}");
+        let nowhere =
+            Email { to: "ada@example.com\r\nRCPT TO:<eve@example.com>".to_owned(), ..email };
+        assert!(mailer.message(&nowhere, Time::from_millis(0)).is_err());
+    }
+}

@@ -1,0 +1,213 @@
+//! Emails that agents lay out themselves: the `template` of A2H, a Jinja page (A2H-090).
+//!
+//! An agent wrote it, so it is rendered where it can do nothing but fill in what it was given: no other
+//! templates, no functions, a bounded number of steps, and nothing from which values could grow
+//! (`guard.rs`). What comes out is sanitised (`clean.rs`). A template that is broken is an error with a
+//! reason, and the request goes on with the email everybody gets.
+
+mod clean;
+mod guard;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use kernel::text::{reveal, reveal_json};
+use minijinja::value::{Kwargs, Serde, Value};
+use minijinja::{
+    AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, context, filters, tests as is,
+};
+use url::Url;
+use views::email::AgentPage;
+
+use super::html;
+
+/// How long a template may be.
+const LONGEST_TEMPLATE: usize = 64 * 1024;
+/// How much may be filled in.
+const LARGEST_EVENT: usize = 128 * 1024;
+/// How long an email may become; email clients cut longer ones.
+const LONGEST_LETTER: usize = 256 * 1024;
+/// How long a text that a filter makes may become.
+const LONGEST_TEXT: usize = 1024 * 1024;
+/// How long all of them together: a step is cheap, what a filter does in it is not.
+const ALL_TEXTS: usize = 8 * 1024 * 1024;
+/// How much is said of what is wrong.
+const LONGEST_WHY: usize = 300;
+/// How many steps it may take.
+const STEPS: u64 = 20_000;
+/// How deep it may be nested.
+const DEPTH: usize = 40;
+/// How far JSON is indented at most.
+const WIDEST_INDENT: usize = 4;
+
+/// Why a template makes no email, for whoever wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct BrokenTemplate {
+    /// What is wrong.
+    pub why: String,
+}
+
+impl BrokenTemplate {
+    /// Some of it may be the agent's words.
+    fn new(why: impl AsRef<str>) -> Self {
+        Self { why: reveal(why.as_ref()).chars().take(LONGEST_WHY).collect() }
+    }
+}
+
+/// What a template knows.
+#[derive(Debug, Clone, Copy)]
+pub struct TemplateContext<'a> {
+    /// `event`: the whole call, as A2H shows it.
+    pub event: &'a serde_json::Value,
+    /// `urls.base_url`: where it can be answered. Without a query: links add theirs.
+    pub base_url: &'a Url,
+    /// `type`: `v1beta2.function_call` or `v1beta2.human_contact`.
+    pub kind: &'a str,
+}
+
+/// The email a template makes.
+pub fn render(template: &str, known: TemplateContext<'_>) -> Result<AgentPage, BrokenTemplate> {
+    if template.len() > LONGEST_TEMPLATE {
+        return Err(BrokenTemplate::new("the template is too long: at most 64 KiB"));
+    }
+    if known.event.to_string().len() > LARGEST_EVENT {
+        return Err(BrokenTemplate::new("the call is too large to be filled in: at most 128 KiB"));
+    }
+    guard::check(template)?;
+    let environment = environment();
+    let parsed = environment.template_from_str(template).map_err(|error| broken(&error))?;
+    let (event, base) = (reveal_json(known.event.clone()), known.base_url.as_str());
+    let knows = context! {
+        event => Value::from(Serde(event)),
+        urls => context! { base_url => base },
+        type => known.kind,
+    };
+    let mut page = BoundedPage(Vec::new());
+    parsed.render_captured_to(knows, &mut page).map_err(|error| broken(&error))?;
+    let page =
+        String::from_utf8(page.0).map_err(|_| BrokenTemplate::new("the letter is no text"))?;
+    let html = clean::clean(&page, known.base_url)
+        .ok_or_else(|| BrokenTemplate::new("the letter is nested too deeply"))?;
+    let text = html::to_text(&html);
+    if text.trim().is_empty() {
+        return Err(BrokenTemplate::new("the letter says nothing"));
+    }
+    Ok(AgentPage { html, text })
+}
+
+fn broken(error: &Error) -> BrokenTemplate {
+    let what = match error.kind() {
+        ErrorKind::OutOfFuel => "it takes too many steps".to_owned(),
+        ErrorKind::WriteFailure => "the letter becomes too long: at most 256 KiB".to_owned(),
+        _ => error.detail().map_or_else(|| error.kind().to_string(), str::to_owned),
+    };
+    match error.line() {
+        Some(line) => BrokenTemplate::new(format!("line {line} of the template: {what}")),
+        None => BrokenTemplate::new(what),
+    }
+}
+
+/// What is written; no more than it may be.
+struct BoundedPage(Vec<u8>);
+
+impl io::Write for BoundedPage {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > LONGEST_LETTER {
+            return Err(io::Error::other("too long"));
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What the A2H documents name, and what else templates cannot do without.
+fn environment() -> Environment<'static> {
+    let mut environment = Environment::empty();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    // A member that is not there is empty, and so are its own: calls differ.
+    environment.set_undefined_behavior(UndefinedBehavior::Chainable);
+    environment.set_fuel(Some(STEPS));
+    environment.set_recursion_limit(DEPTH);
+    environment.set_unknown_method_callback(|_, value, name, arguments| match (name, arguments) {
+        // As Python has it, and with it many templates.
+        ("items", []) => filters::items(value),
+        ("get", [key]) => value.get_item(key),
+        _ => Err(Error::new(ErrorKind::UnknownMethod, format!("there is no {name}()"))),
+    });
+    let budget = Budget::default();
+    let spend = budget.clone();
+    environment.add_filter(
+        "tojson",
+        move |value: &Value, indent: Option<usize>, kwargs: Kwargs| {
+            spend.on(tojson(value, indent, kwargs)?.to_string()).map(Value::from_safe_string)
+        },
+    );
+    environment.add_filter("default", filters::default);
+    environment.add_filter("d", filters::default);
+    environment.add_filter("escape", filters::escape);
+    environment.add_filter("e", filters::escape);
+    environment.add_filter("safe", filters::safe);
+    environment.add_filter("length", filters::length);
+    environment.add_filter("count", filters::length);
+    environment.add_filter("first", filters::first);
+    environment.add_filter("last", filters::last);
+    environment.add_filter("items", |value: Value| filters::items(&value));
+    let spend = budget.clone();
+    environment.add_filter("join", move |value: &Value, between: Option<&str>| {
+        join(&spend, value, between)
+    });
+    let spend = budget.clone();
+    environment.add_filter("upper", move |text: &str| spend.on(text.to_uppercase()));
+    let spend = budget.clone();
+    environment.add_filter("lower", move |text: &str| spend.on(text.to_lowercase()));
+    environment.add_filter("trim", move |text: &str| budget.on(text.trim().to_owned()));
+    environment.add_test("defined", is::is_defined);
+    environment.add_test("undefined", is::is_undefined);
+    environment.add_test("none", is::is_none);
+    environment.add_test("string", is::is_string);
+    environment.add_test("number", is::is_number);
+    environment.add_test("mapping", is::is_mapping);
+    environment.add_test("iterable", is::is_iterable);
+    environment
+}
+
+/// What all filters of one email may make.
+#[derive(Clone, Default)]
+struct Budget(Arc<AtomicUsize>);
+
+impl Budget {
+    fn on(&self, text: String) -> Result<String, Error> {
+        let spent = self.0.fetch_add(text.len(), Ordering::Relaxed).saturating_add(text.len());
+        if text.len() <= LONGEST_TEXT && spent <= ALL_TEXTS {
+            return Ok(text);
+        }
+        Err(Error::new(ErrorKind::InvalidOperation, "a text becomes too long"))
+    }
+}
+
+/// `tojson(indent=2)`
+fn tojson(value: &Value, indent: Option<usize>, kwargs: Kwargs) -> Result<Value, Error> {
+    let named: Option<usize> = kwargs.get("indent")?;
+    if indent.or(named).is_some_and(|indent| indent > WIDEST_INDENT) {
+        return Err(Error::new(ErrorKind::InvalidOperation, "an indent is at most 4"));
+    }
+    filters::tojson(value, indent.map(Value::from), kwargs)
+}
+
+fn join(budget: &Budget, value: &Value, between: Option<&str>) -> Result<String, Error> {
+    let mut joined = String::new();
+    for (at, item) in value.try_iter()?.enumerate() {
+        let between = if at > 0 { between.unwrap_or_default() } else { "" };
+        joined.push_str(&budget.on(format!("{between}{item}"))?);
+    }
+    Ok(joined)
+}
+
+#[cfg(test)]
+mod tests;

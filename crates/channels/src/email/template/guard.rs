@@ -1,0 +1,169 @@
+//! What a template may not contain: whatever makes a value larger than what was filled in. A few lines
+//! that double a text or a list each would otherwise fill the memory within a few hundred steps.
+//!
+//! So there is `if`, `for`, and expressions of names, members, comparisons and filters; but no
+//! assignments, no texts or lists put together, and nothing from other templates. When in doubt, it is
+//! refused.
+
+use super::BrokenTemplate;
+
+const TAGS: [&str; 6] = ["if", "elif", "else", "endif", "for", "endfor"];
+/// Words behind which something begins, and nothing goes on.
+const KEYWORDS: [&str; 9] = ["in", "not", "and", "or", "if", "else", "elif", "is", "for"];
+
+/// Whether a template may be rendered.
+pub(super) fn check(template: &str) -> Result<(), BrokenTemplate> {
+    let mut rest = template;
+    while let Some(at) = rest.find('{') {
+        rest = rest.get(at + 1..).unwrap_or_default();
+        rest = match rest.chars().next() {
+            Some('#') => {
+                let end =
+                    rest.find("#}").ok_or_else(|| BrokenTemplate::new("a comment has no end"))?;
+                rest.get(end + 2..).unwrap_or_default()
+            }
+            Some('{') => code(rest.get(1..).unwrap_or_default(), "}}", false)?,
+            Some('%') => {
+                let rest = rest.get(1..).unwrap_or_default().trim_start_matches(['-', '+']);
+                let tag = tag(rest);
+                if !TAGS.contains(&tag) {
+                    return Err(BrokenTemplate::new(format!(
+                        "{tag:?} is not known here: only if and for are"
+                    )));
+                }
+                code(rest, "%}", tag == "for")?
+            }
+            _ => rest,
+        };
+    }
+    Ok(())
+}
+
+fn tag(rest: &str) -> &str {
+    let mut words = rest.trim_start().split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.next().unwrap_or_default()
+}
+
+/// What was opened.
+#[derive(PartialEq)]
+enum Open {
+    Call,
+    Group,
+    Member,
+}
+
+/// Looks at what stands between the marks, and gives what stands behind. In the head of a loop there may
+/// be commas before `in`.
+fn code<'a>(text: &'a str, end: &str, mut head: bool) -> Result<&'a str, BrokenTemplate> {
+    let refused =
+        |what: &str| Err(BrokenTemplate::new(format!("{what} cannot be used in a template here")));
+    let mut opened = Vec::new();
+    // The word up to here, if there is one, and whether a bracket was closed right before.
+    let (mut word, mut closed) = (String::new(), false);
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        if opened.is_empty() && text.get(at..).is_some_and(|rest| rest.starts_with(end)) {
+            return Ok(text.get(at + end.len()..).unwrap_or_default());
+        }
+        if c.is_alphanumeric() || c == '_' {
+            word.push(c);
+            closed = false;
+            continue;
+        }
+        // Whether a bracket here goes on with a value, and begins none.
+        let follows = closed || !word.is_empty() && !KEYWORDS.contains(&word.as_str());
+        head = head && word != "in";
+        word.clear();
+        closed = matches!(c, ')' | ']');
+        match c {
+            '\'' | '"' => skip_text(&mut chars, c)?,
+            '(' => opened.push(if follows { Open::Call } else { Open::Group }),
+            '[' if follows => opened.push(Open::Member),
+            ')' if opened.pop().is_some_and(|open| open != Open::Member) => {}
+            ']' if opened.pop() == Some(Open::Member) => {}
+            ')' | ']' => {
+                return Err(BrokenTemplate::new("a bracket is closed that was not opened"));
+            }
+            ',' if opened.last() == Some(&Open::Call) || head && opened.is_empty() => {}
+            '[' | ',' => return refused("a list"),
+            '{' | '}' => return refused("a mapping"),
+            '~' | '+' | '*' => return refused("putting values together"),
+            _ => {}
+        }
+    }
+    Err(BrokenTemplate::new("something that was opened has no end"))
+}
+
+fn skip_text(chars: &mut std::str::CharIndices<'_>, quote: char) -> Result<(), BrokenTemplate> {
+    while let Some((_, c)) = chars.next() {
+        match c {
+            '\\' => {
+                chars.next();
+            }
+            c if c == quote => return Ok(()),
+            _ => {}
+        }
+    }
+    Err(BrokenTemplate::new("a text has no end"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_and_what_may_not() {
+        for template in [
+            "",
+            "plain { } text [ ] * + ~",
+            "{{ event.spec.fn }} {{- urls.base_url -}}",
+            "{{ event['spec'][\"kwargs\"]|tojson(indent=2) }}",
+            "{{ a or b }} {{ not a }} {{ (a or b) and c }} {{ a - 1 }} {{ a > 1 }}",
+            "{{ x|default('~ [ { +', true)|upper }}",
+            "{%- if a == 'x%}' -%}y{% elif b is defined %}{% else %}z{%+ endif %}",
+            "{% for k, v in event.spec.kwargs.items() %}{{ k }}{% endfor %}",
+            "{% for item in event.items %}{{ loop.index }}{% endfor %}",
+            "{# ~ [ anything #}",
+            "{{ items(x)[0] }}",
+            "{{ 'it\\'s' }}",
+            "{{ inside[0] }} {{ iffy(1, 2) }}",
+        ] {
+            assert_eq!(check(template), Ok(()), "{template}");
+        }
+        for template in [
+            "{% set x = 1 %}",
+            "{%set x = 1%}",
+            "{% include 'x' %}",
+            "{% macro m() %}{% endmacro %}",
+            "{% raw %}{% endraw %}",
+            "{% with x = 1 %}{% endwith %}",
+            "{% filter upper %}{% endfilter %}",
+            "{% %}",
+            "{{ a ~ b }}",
+            "{{ a + b }}",
+            "{{ 'a' * 100 }}",
+            "{{ 2 ** 100 }}",
+            "{{ [a, a] }}",
+            "{% for x in [a, a] %}{% endfor %}",
+            "{% for x in[a, a] %}{% endfor %}",
+            "{% for x in (a, a) %}{% endfor %}",
+            "{% for x in(a, a) %}{% endfor %}",
+            "{% for x in a, a %}{% endfor %}",
+            "{{ (a, a) }}",
+            "{{ a, a }}",
+            "{{ x[a, a] }}",
+            "{{ f((a, a)) }}",
+            "{{ {'a': 1} }}",
+            "{{{}}}",
+            "{{ a",
+            "{{ 'a }}",
+            "{% if a",
+            "{# a",
+            "{{ a) }}",
+            "{{ (a] }}",
+            "{{ a [0] }}",
+        ] {
+            assert!(check(template).is_err(), "{template}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! How a device is reached: what its browser writes as a `PushSubscription`.
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
+use kernel::audit::Digest;
+use p256::PublicKey;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use super::WebPush;
+use super::encrypt::{AUTH, EncryptionKeys, POINT};
+
+/// The longest URL a push service may give out.
+const LONGEST: usize = 2000;
+/// The longest name of a device.
+const LONGEST_LABEL: usize = 100;
+
+/// How a device is reached. All of it is secret: with it, anybody can write to the device.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct PushSubscription {
+    /// Where its push service takes what is for it.
+    pub endpoint: String,
+    /// Its public key.
+    pub p256dh: String,
+    /// Its secret.
+    pub auth: String,
+    /// What to call it.
+    pub label: String,
+}
+
+/// What is wrong with a subscription.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InvalidSubscription {
+    /// The field.
+    pub field: &'static str,
+    /// What would have been accepted.
+    pub expected: &'static str,
+}
+
+impl PushSubscription {
+    /// The subscription, if a browser can have made it and the server may call its push service.
+    pub fn checked(self, push: &WebPush) -> Result<Self, InvalidSubscription> {
+        let wrong = |field, expected| Err(InvalidSubscription { field, expected });
+        if self.endpoint.len() > LONGEST {
+            return wrong("endpoint", "at most 2000 characters");
+        }
+        if let Err(expected) = push.http.url(&self.endpoint) {
+            return wrong("endpoint", expected);
+        }
+        if decoded::<POINT>(&self.p256dh)
+            .is_none_or(|point| PublicKey::from_sec1_bytes(&point).is_err())
+        {
+            return wrong("keys.p256dh", "a point of P-256, 65 bytes in Base64 for addresses");
+        }
+        if decoded::<AUTH>(&self.auth).is_none() {
+            return wrong("keys.auth", "16 bytes in Base64 for addresses");
+        }
+        if self.label.contains('\0') || self.label.chars().count() > LONGEST_LABEL {
+            return wrong("label", "at most 100 characters, without NUL");
+        }
+        Ok(self)
+    }
+
+    pub(super) fn recipient(&self) -> Option<EncryptionKeys> {
+        let public = PublicKey::from_sec1_bytes(&decoded::<POINT>(&self.p256dh)?).ok()?;
+        Some(EncryptionKeys { public, auth: decoded(&self.auth)? })
+    }
+
+    /// The push service, by its host name.
+    pub fn service(&self) -> String {
+        let url = Url::parse(&self.endpoint).ok();
+        url.and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
+    }
+
+    /// What the device is known by.
+    pub fn name(&self) -> Digest {
+        Digest::of(self.endpoint.as_bytes())
+    }
+
+    /// The address that the channel `push` delivers to.
+    pub fn address(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+fn decoded<const N: usize>(text: &str) -> Option<[u8; N]> {
+    BASE64.decode(text.trim_end_matches('=')).ok()?.try_into().ok()
+}

@@ -1,0 +1,98 @@
+//! A name server that knows some TXT records, as keys of signatures are published.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::net::UdpSocket;
+use tokio::task::JoinSet;
+
+/// How the name server answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mood {
+    /// With what it knows.
+    Answers,
+    /// That it has failed.
+    Fails,
+    /// Not at all.
+    Silent,
+}
+
+/// A name server on loopback, over UDP, for as long as it is kept.
+#[derive(Debug)]
+pub struct NameServer {
+    /// Where it is.
+    pub address: SocketAddr,
+    asked: Arc<AtomicUsize>,
+    _serving: JoinSet<()>,
+}
+
+impl NameServer {
+    /// A name server with these records: names without a dot at their end, and texts.
+    pub async fn open(records: &[(String, String)], mood: Mood) -> io::Result<Self> {
+        let socket = UdpSocket::bind("127.0.0.1:0").await?;
+        let address = socket.local_addr()?;
+        let records: HashMap<String, String> = records.iter().cloned().collect();
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&asked);
+        // It ends when the set is dropped.
+        let mut serving = JoinSet::new();
+        serving.spawn(async move {
+            let mut buffer = [0; 2048];
+            while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
+                counted.fetch_add(1, Ordering::SeqCst);
+                let query = buffer.get(..length).unwrap_or_default();
+                if let Some(answer) = answer(query, &records, mood) {
+                    // Whoever asked may be gone.
+                    let _ = socket.send_to(&answer, from).await;
+                }
+            }
+        });
+        Ok(Self { address, asked, _serving: serving })
+    }
+
+    /// How often it was asked.
+    pub fn asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+}
+
+/// The answer to one question (RFC 1035, 4).
+fn answer(query: &[u8], records: &HashMap<String, String>, mood: Mood) -> Option<Vec<u8>> {
+    let (mut name, mut at) = (Vec::new(), 12);
+    loop {
+        let length = usize::from(*query.get(at)?);
+        at += 1;
+        if length == 0 {
+            break;
+        }
+        name.push(String::from_utf8_lossy(query.get(at..at + length)?).to_lowercase());
+        at += length;
+    }
+    let question = query.get(12..at + 4)?;
+    let known = records.get(&name.join("."));
+    let code: u8 = match (mood, known) {
+        (Mood::Silent, _) => return None,
+        (Mood::Fails, _) => 2,
+        (Mood::Answers, Some(_)) => 0,
+        (Mood::Answers, None) => 3,
+    };
+    let known = known.filter(|_| mood == Mood::Answers);
+    let mut answer = query.get(..2)?.to_vec();
+    answer.extend([0x85, 0x80 | code, 0, 1, 0, u8::from(known.is_some()), 0, 0, 0, 0]);
+    answer.extend(question);
+    if let Some(text) = known {
+        let mut data = Vec::new();
+        for part in text.as_bytes().chunks(255) {
+            data.push(u8::try_from(part.len()).ok()?);
+            data.extend(part);
+        }
+        // The name of the question, TXT, IN, a minute.
+        answer.extend([0xc0, 12, 0, 16, 0, 1, 0, 0, 0, 60]);
+        answer.extend(u16::try_from(data.len()).ok()?.to_be_bytes());
+        answer.extend(data);
+    }
+    Some(answer)
+}

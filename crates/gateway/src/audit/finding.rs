@@ -1,0 +1,173 @@
+//! What does not hold, and where.
+
+use std::fmt;
+
+use kernel::audit::{Broken, Digest};
+use kernel::evolve::Misfit;
+use kernel::seal::Unsound;
+use serde::Serialize;
+use store::Damage;
+
+use crate::sealed_head::Loss;
+
+/// Something that does not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finding {
+    /// A chain breaks here, or does not end where its subject stands.
+    Broken(Broken),
+    /// An event that cannot have happened then.
+    Nonsense(Misfit),
+    /// An event stands in the feed before one it follows.
+    Misplaced {
+        /// Whose.
+        subject: String,
+        /// Which.
+        seq: u64,
+        /// Where.
+        position: u64,
+    },
+    /// Events were taken out of the feed before this position.
+    Missing {
+        /// The first position after the gap.
+        position: u64,
+    },
+    /// A position of the feed comes twice or too late.
+    Disorder {
+        /// Which.
+        position: u64,
+    },
+    /// Events of a subject that has no state.
+    Stray(String),
+    /// A state that cannot be read.
+    Unreadable(String),
+    /// A record whose subject has no name one can read.
+    Nameless {
+        /// Where.
+        position: u64,
+    },
+    /// Values are gone though no event says that they were erased.
+    Hollow {
+        /// Whose.
+        subject: String,
+        /// Which event.
+        seq: u64,
+    },
+    /// A block does not hold.
+    Unsound(Unsound),
+    /// A block somebody knows is not in the chain.
+    Unknown {
+        /// Its number.
+        n: u64,
+        /// Its hash as they know it.
+        hash: Digest,
+    },
+    /// A line of an export that is not one.
+    Line {
+        /// Which, from 1.
+        line: u64,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The database, or what it derives from states, is damaged.
+    Damaged(Damage),
+    /// Acknowledged events are missing.
+    Lost(Loss),
+    /// An export without its last line: it was cut off.
+    CutOff {
+        /// How many lines there are.
+        lines: u64,
+    },
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Broken(broken) => broken.fmt(f),
+            Self::Nonsense(misfit) => misfit.fmt(f),
+            Self::Misplaced { subject, seq, position } => write!(
+                f,
+                "{subject} event {seq}: at position {position} it stands before what it follows"
+            ),
+            Self::Missing { position } => {
+                write!(f, "events are missing before position {position} of the feed")
+            }
+            Self::Disorder { position } => {
+                write!(f, "position {position} of the feed comes twice or too late")
+            }
+            Self::Stray(subject) => write!(f, "{subject}: there are events but no state"),
+            Self::Unreadable(subject) => write!(f, "{subject}: its state cannot be read"),
+            Self::Nameless { position } => {
+                write!(f, "the event at position {position} belongs to nobody one can name")
+            }
+            Self::Hollow { subject, seq } => {
+                write!(f, "{subject} event {seq}: values are gone that nobody erased")
+            }
+            Self::Unsound(unsound) => unsound.fmt(f),
+            Self::Unknown { n, hash } => {
+                write!(f, "block {n} with hash {hash} is not in the chain")
+            }
+            Self::Line { line, why } => write!(f, "line {line} of the export: {why}"),
+            Self::Damaged(Damage { subject: Some(subject), why }) => write!(f, "{subject}: {why}"),
+            Self::Damaged(Damage { subject: None, why }) => write!(f, "the database: {why}"),
+            Self::Lost(loss) => loss.fmt(f),
+            Self::CutOff { lines } => {
+                write!(f, "the export was cut off after line {lines}: its last line is missing")
+            }
+        }
+    }
+}
+
+/// Where something was found, for programs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// Whose chain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// Which event of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<u64>,
+    /// Which position of the feed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<u64>,
+    /// Which block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block: Option<u64>,
+    /// Which line of the export.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+}
+
+impl Finding {
+    /// Where it is.
+    pub fn place(&self) -> Place {
+        let of = |subject: String, event: Option<u64>| Place {
+            subject: Some(subject),
+            event,
+            ..Place::default()
+        };
+        match self {
+            Self::Broken(broken) => of(broken.subject.to_string(), Some(broken.seq)),
+            Self::Nonsense(misfit) => of(misfit.subject.to_string(), Some(misfit.seq)),
+            Self::Misplaced { subject, seq, position } => {
+                Place { position: Some(*position), ..of(subject.clone(), Some(*seq)) }
+            }
+            Self::Hollow { subject, seq } => of(subject.clone(), Some(*seq)),
+            Self::Stray(subject) | Self::Unreadable(subject) => of(subject.clone(), None),
+            Self::Damaged(Damage { subject, .. }) => {
+                Place { subject: subject.clone(), ..Place::default() }
+            }
+            Self::Lost(loss) => Place { position: Some(loss.from), ..Place::default() },
+            Self::Missing { position }
+            | Self::Disorder { position }
+            | Self::Nameless { position } => {
+                Place { position: Some(*position), ..Place::default() }
+            }
+            Self::Unsound(Unsound { n, .. }) | Self::Unknown { n, .. } => {
+                Place { block: Some(*n), ..Place::default() }
+            }
+            Self::Line { line, .. } | Self::CutOff { lines: line } => {
+                Place { line: Some(*line), ..Place::default() }
+            }
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Bytes coming in. What has arrived is kept and known, piece by piece: whoever was interrupted, by
+//! whatever, goes on behind the last piece.
+
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use futures_util::{Stream, StreamExt, TryStreamExt};
+use kernel::audit::Digest;
+use kernel::task::Held;
+use sha2::{Digest as _, Sha256};
+use store::{MOST_PIECES, Piece, StoreError, Upload};
+use tokio_util::sync::CancellationToken;
+
+use super::{Blobs, PIECE};
+
+/// How long nothing may come before the sender counts as gone.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What is said about a part that comes.
+#[derive(Debug, Clone, Copy)]
+pub struct Part {
+    /// Where it belongs.
+    pub offset: u64,
+    /// Whether nothing comes behind it.
+    pub last: bool,
+    /// What all of it should hash to then, if that was said.
+    pub checksum: Option<Digest>,
+    /// The most the whole may have.
+    pub limit: u64,
+}
+
+/// How far an upload has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// How many bytes have arrived.
+    pub offset: u64,
+    /// What they are, if that was all.
+    pub whole: Option<Held>,
+}
+
+/// Why an upload goes no further now. What has arrived before is there.
+#[derive(Debug)]
+pub enum Stopped {
+    /// It was given up meanwhile.
+    Gone,
+    /// This belongs somewhere else: so much has arrived.
+    Elsewhere {
+        /// How many bytes.
+        offset: u64,
+    },
+    /// There is more than it was to have.
+    TooLong {
+        /// How many bytes it was to have.
+        length: u64,
+    },
+    /// There is less than it was to have.
+    TooShort {
+        /// How many bytes it was to have.
+        length: u64,
+        /// How many there are.
+        offset: u64,
+    },
+    /// There is more than anything may have.
+    TooLarge,
+    /// It came in more pieces than a list may have.
+    TooManyPieces,
+    /// It is something else than it was to be.
+    OtherChecksum {
+        /// What it hashes to.
+        is: Digest,
+    },
+    /// No more came, and yet it is not all.
+    Interrupted(Interrupted),
+    /// It could not be kept; why is in the log.
+    Unkept,
+    /// The store says no.
+    Store(StoreError),
+}
+
+/// Why the rest of an upload did not come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interrupted {
+    /// The sender went away, or the server stops.
+    BrokenOff,
+    /// The sender took too long.
+    TooSlow,
+}
+
+impl From<StoreError> for Stopped {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Blobs {
+    /// Takes a part of an upload, as much of it as comes.
+    pub async fn append<E>(
+        &self,
+        upload: Upload,
+        part: Part,
+        body: impl Stream<Item = Result<Bytes, E>> + Unpin,
+        stop: &CancellationToken,
+    ) -> Result<Progress, Stopped> {
+        if part.offset != upload.size {
+            return Err(Stopped::Elsewhere { offset: upload.size });
+        }
+        let hash = (upload.size == 0).then(Sha256::new);
+        let mut taking = Taking { blobs: self, upload, part, buffer: BytesMut::new(), hash };
+        taking.take_all(body, stop).await?;
+        taking.end().await
+    }
+}
+
+/// An upload that is just coming.
+struct Taking<'a> {
+    blobs: &'a Blobs,
+    upload: Upload,
+    part: Part,
+    buffer: BytesMut,
+    /// Of what has come, if that is from the beginning.
+    hash: Option<Sha256>,
+}
+
+impl Taking<'_> {
+    async fn take_all<E>(
+        &mut self,
+        mut body: impl Stream<Item = Result<Bytes, E>> + Unpin,
+        stop: &CancellationToken,
+    ) -> Result<(), Stopped> {
+        let ended = loop {
+            let next = tokio::select! {
+                biased;
+                () = stop.cancelled() => break Err(Interrupted::BrokenOff),
+                next = tokio::time::timeout(PATIENCE, body.next()) => next,
+            };
+            match next {
+                Ok(Some(Ok(bytes))) => self.take(bytes).await?,
+                Ok(Some(Err(_))) => break Err(Interrupted::BrokenOff),
+                Ok(None) => break Ok(()),
+                Err(_) => break Err(Interrupted::TooSlow),
+            }
+        };
+        // Also what came over a connection that broke.
+        self.flush().await?;
+        ended.map_err(Stopped::Interrupted)
+    }
+
+    async fn take(&mut self, mut bytes: Bytes) -> Result<(), Stopped> {
+        let all = self.upload.size + (self.buffer.len() + bytes.len()) as u64;
+        match self.upload.whole.map(|whole| whole.size).or(self.upload.length) {
+            Some(length) if all > length => return Err(Stopped::TooLong { length }),
+            _ if all > self.part.limit => return Err(Stopped::TooLarge),
+            _ => {}
+        }
+        if let Some(hash) = &mut self.hash {
+            hash.update(&bytes);
+        }
+        while !bytes.is_empty() {
+            let fits = bytes.split_to(bytes.len().min(PIECE - self.buffer.len()));
+            self.buffer.extend_from_slice(&fits);
+            if self.buffer.len() == PIECE {
+                self.flush().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps what has come as a piece, then says that it is there.
+    async fn flush(&mut self) -> Result<(), Stopped> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        if self.upload.pieces >= MOST_PIECES {
+            return Err(Stopped::TooManyPieces);
+        }
+        let (id, offset) = (self.upload.id, self.upload.size);
+        let bytes = std::mem::take(&mut self.buffer).freeze();
+        let size = bytes.len() as u64;
+        let accounts = self.blobs.gateway.quotas().accounts_of(&self.upload.owner);
+        self.blobs.gateway.quotas().charge_bytes(accounts, None, id.ulid(), size).await?;
+        let kept = self.blobs.give(id.ulid(), bytes).await;
+        let piece = Piece { digest: kept.map_err(|error| self.unkept(&error))?, size };
+        let (store, now) = (self.blobs.store(), self.blobs.gateway.now());
+        if !store.append_piece(id, offset, piece, now).await? {
+            let Some(there) = store.upload(id).await? else {
+                self.take_back(piece.digest).await;
+                return Err(Stopped::Gone);
+            };
+            // It may have been us: a database that was lost does not say whether it did it.
+            let ours = there.size == offset + size
+                && store.pieces(id).await?.last().is_some_and(|last| *last == piece);
+            if !ours {
+                return Err(Stopped::Elsewhere { offset: there.size });
+            }
+        }
+        self.upload.size += size;
+        self.upload.pieces += 1;
+        Ok(())
+    }
+
+    /// Takes away a piece that came for what is gone already.
+    async fn take_back(&self, digest: Digest) {
+        let Blobs { files, .. } = self.blobs;
+        let gone = files.take_back(self.blobs.store(), self.upload.id.ulid(), digest).await;
+        if let Err(error) = gone {
+            let id = self.upload.id;
+            tracing::warn!(error = format!("{error:#}"), upload.id = %id, "the bytes of nothing stay");
+        }
+    }
+
+    /// What it is, if that was all.
+    async fn end(self) -> Result<Progress, Stopped> {
+        let Upload { id, length, size: offset, whole, .. } = self.upload;
+        if !self.part.last && length != Some(offset) && whole.is_none() {
+            return Ok(Progress { offset, whole });
+        }
+        if let Some(length) = length.filter(|length| *length != offset) {
+            return Err(Stopped::TooShort { length, offset });
+        }
+        let whole = match whole {
+            Some(whole) => {
+                self.check(whole.checksum)?;
+                whole
+            }
+            None => self.finished().await?,
+        };
+        // Whatever somebody else said meanwhile, it is of the same pieces.
+        let store = self.blobs.store();
+        if !store.finish_upload(id, whole, self.blobs.gateway.now()).await? {
+            let there = store.upload(id).await?.ok_or(Stopped::Gone)?;
+            if there.whole != Some(whole) {
+                return Err(Stopped::Elsewhere { offset: there.size });
+            }
+        }
+        Ok(Progress { offset, whole: Some(whole) })
+    }
+
+    async fn finished(&self) -> Result<Held, Stopped> {
+        let Upload { id, size, .. } = self.upload;
+        let pieces = self.blobs.store().pieces(id).await?;
+        let checksum = match &self.hash {
+            Some(hash) => Digest(hash.clone().finalize().into()),
+            None => self.blobs.hashed(&pieces).await.map_err(|error| self.unkept(&error))?,
+        };
+        self.check(checksum)?;
+        let list = self.blobs.list(id.ulid(), checksum, size, &pieces).await;
+        list.map_err(|error| self.unkept(&error))
+    }
+
+    fn check(&self, is: Digest) -> Result<(), Stopped> {
+        match self.part.checksum {
+            Some(said) if said != is => Err(Stopped::OtherChecksum { is }),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn unkept(&self, error: &anyhow::Error) -> Stopped {
+        let id = self.upload.id;
+        tracing::error!(error = format!("{error:#}"), upload.id = %id, "cannot keep an upload");
+        Stopped::Unkept
+    }
+}
+
+impl Blobs {
+    /// What some pieces hash to together.
+    async fn hashed(&self, pieces: &[Piece]) -> anyhow::Result<Digest> {
+        let read = futures_util::stream::iter(pieces.iter().map(anyhow::Ok));
+        let hash = read.try_fold(Sha256::new(), |mut hash, piece| async move {
+            let bytes = self.files.read(&piece.digest).await?;
+            let bytes = bytes.ok_or_else(|| anyhow::anyhow!("a piece is gone"))?;
+            hash.update(&bytes);
+            Ok(hash)
+        });
+        Ok(Digest(hash.await?.finalize().into()))
+    }
+}

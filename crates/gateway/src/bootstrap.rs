@@ -1,0 +1,291 @@
+//! The first start: who there is before anybody was added.
+
+use std::collections::BTreeSet;
+
+use dialects::native::{IssueKey, IssuedKey, KeyView};
+use kernel::actor::Reach;
+use kernel::audit::Digest;
+use kernel::directory::{Holder, NewAgent, NewHuman, NewKey, NewProject, Profile, Reachable};
+use kernel::{Actor, Command, DirectoryCommand, HumanId, ProjectId, Refusal};
+use store::StoreError;
+
+use crate::gateway::Gateway;
+use crate::ids::Minted;
+use channels::Secret;
+
+/// How long a printed sign-in link works.
+const LINK_SECONDS: u64 = 24 * 60 * 60;
+
+/// The cast of `--dev`: fixed and known to everybody.
+const DEV: Cast<'static> = Cast {
+    humans: &[("user_dev", "dev", true), ("user_dev_2", "dev", false)],
+    agents: &[("agent_dev", "dev", "user_dev"), ("agent_dev_2", "dev2", "user_dev")],
+    agent_keys: &[("dev-agent-key", "agent_dev"), ("dev-agent-key-2", "agent_dev_2")],
+    human_tokens: &[("dev-human-token", "user_dev"), ("dev-human-token-2", "user_dev_2")],
+    trusted: true,
+    development: true,
+};
+
+struct Cast<'a> {
+    /// Name, project, administrator.
+    humans: &'a [(&'a str, &'a str, bool)],
+    /// Name, project, owner.
+    agents: &'a [(&'a str, &'a str, &'a str)],
+    /// Secret, agent.
+    agent_keys: &'a [(&'a str, &'a str)],
+    /// Secret, person.
+    human_tokens: &'a [(&'a str, &'a str)],
+    /// Whether the keys may pass on answers, and bring an app of their own.
+    trusted: bool,
+    /// Whether its projects are made for development, without the rules new projects have.
+    development: bool,
+}
+
+/// What the first start made and shows once.
+pub struct FirstStart {
+    /// The agent key.
+    pub agent_key: String,
+}
+
+/// The project most of the cast is in.
+pub fn dev_project() -> Option<ProjectId> {
+    DEV.humans.first().and_then(|(_, project, _)| project.parse().ok())
+}
+
+/// Makes sure the fixed cast exists.
+pub async fn dev(gateway: &Gateway) -> anyhow::Result<()> {
+    add(gateway, &DEV, "dev", Some(Reachable::Any)).await
+}
+
+/// Whether the credentials everybody knows would open this store.
+pub fn is_dev_store(gateway: &Gateway) -> bool {
+    let directory = gateway.directory();
+    let known = DEV.agent_keys.iter().chain(DEV.human_tokens).map(|(secret, _)| *secret);
+    known
+        .filter_map(|secret| directory.key_by_hash(&Digest::of(secret.as_bytes())))
+        .any(|key| key.is_live(gateway.now()))
+}
+
+/// What keys from the settings are called, so that those no longer listed can be found.
+const FROM_SETTINGS: &str = "from the settings";
+
+/// Makes the keys and tokens named in the settings work, and those no longer named stop. Who stands
+/// behind one is named by its hash, so the order of the list means nothing; the first person ever
+/// seen owns the agents and administers.
+pub async fn configured(
+    gateway: &Gateway,
+    agent_keys: &[Secret],
+    human_tokens: &[Secret],
+    development: bool,
+) -> anyhow::Result<()> {
+    let humans: Vec<String> = human_tokens.iter().map(|token| named("user", token)).collect();
+    let agents: Vec<String> = agent_keys.iter().map(|key| named("agent", key)).collect();
+    let directory = gateway.directory();
+    let admin = directory.humans().find(|human| human.admin).map(|human| human.id.to_string());
+    let first = humans.first().cloned().unwrap_or_else(|| "owner".to_owned());
+    let owner = admin.unwrap_or(first);
+    let mut people: Vec<_> =
+        humans.iter().map(|id| (id.as_str(), "default", *id == owner)).collect();
+    if !humans.contains(&owner) {
+        people.push((&owner, "default", true));
+    }
+    let cast = Cast {
+        humans: &people,
+        agents: &agents
+            .iter()
+            .map(|id| (id.as_str(), "default", owner.as_str()))
+            .collect::<Vec<_>>(),
+        agent_keys: &pairs(agent_keys, &agents),
+        human_tokens: &pairs(human_tokens, &humans),
+        trusted: false,
+        development,
+    };
+    add(gateway, &cast, FROM_SETTINGS, None).await?;
+    let listed: Vec<Digest> = agent_keys.iter().chain(human_tokens).map(hash).collect();
+    for key in directory.keys() {
+        if key.label == FROM_SETTINGS && key.revoked_at.is_none() && !listed.contains(&key.hash) {
+            run(gateway, DirectoryCommand::RevokeKey(key.id)).await?;
+        }
+    }
+    Ok(())
+}
+
+fn hash(secret: &Secret) -> Digest {
+    Digest::of(secret.reveal().as_bytes())
+}
+
+fn named(kind: &str, secret: &Secret) -> String {
+    let hash = hash(secret).to_string();
+    format!("{kind}_{}", hash.get(..8).unwrap_or_default())
+}
+
+fn pairs<'a>(secrets: &'a [Secret], names: &'a [String]) -> Vec<(&'a str, &'a str)> {
+    secrets.iter().map(Secret::reveal).zip(names.iter().map(String::as_str)).collect()
+}
+
+/// Makes a project, its owner, an agent and its key, if there is nobody yet.
+pub async fn first_start(gateway: &Gateway) -> anyhow::Result<Option<FirstStart>> {
+    if gateway.directory().humans().next().is_some() {
+        return Ok(None);
+    }
+    let Minted { secret, .. } = gateway.ids().mint("cs_agent_");
+    let cast = Cast {
+        humans: &[("owner", "default", true)],
+        agents: &[("agent", "default", "owner")],
+        agent_keys: &[(&secret, "agent")],
+        human_tokens: &[],
+        trusted: false,
+        development: false,
+    };
+    add(gateway, &cast, "first start", None).await?;
+    Ok(Some(FirstStart { agent_key: secret }))
+}
+
+/// How the first administrator gets in.
+pub enum WayIn {
+    /// An administrator can sign in already.
+    Exists,
+    /// A fresh one-time link, to be shown once.
+    Link {
+        /// Its secret.
+        secret: String,
+    },
+    /// Another node printed a link, and it still works.
+    PrintedElsewhere {
+        /// For whom.
+        human: HumanId,
+    },
+}
+
+/// Makes a one-time link if no administrator has a way in yet. On a `shared` database a link that
+/// still works is not replaced: one of the nodes that start together prints it.
+pub async fn link_if_locked_out(gateway: &Gateway, shared: bool) -> anyhow::Result<WayIn> {
+    let directory = gateway.directory();
+    let now = gateway.now();
+    let has_way_in = directory.keys().any(|key| {
+        key.is_live(now)
+            && matches!(&key.holder, Holder::Session { human, .. } | Holder::Token { human }
+                | Holder::Passkey { human, .. }
+                if directory.human(human).is_some_and(|human| human.admin && human.active))
+    });
+    if has_way_in {
+        return Ok(WayIn::Exists);
+    }
+    let administers = |id: &HumanId| directory.human(id).is_some_and(|h| h.admin && h.active);
+    let mut printed = directory.keys().filter_map(|key| match &key.holder {
+        Holder::Link { human, mailed: false } if key.is_live(now) => Some(human),
+        _ => None,
+    });
+    if shared && let Some(human) = printed.find(|human| administers(human)) {
+        return Ok(WayIn::PrintedElsewhere { human: human.clone() });
+    }
+    let Some(admin) = directory.humans().find(|human| human.admin && human.active) else {
+        return Ok(WayIn::Exists);
+    };
+    let secret = link(gateway, Actor::System, admin.id.clone()).await?;
+    Ok(WayIn::Link { secret })
+}
+
+/// Mints a one-time sign-in link and gives its secret.
+pub async fn link(gateway: &Gateway, actor: Actor, human: HumanId) -> Result<String, StoreError> {
+    let Minted { secret, hash } = gateway.ids().mint("");
+    let expires_at = Some(gateway.now().plus_seconds(LINK_SECONDS));
+    let label = "sign-in link".to_owned();
+    let new = NewKey { hash, holder: Holder::Link { human, mailed: false }, label, expires_at };
+    gateway.run(actor, DirectoryCommand::IssueKey(new)).await?;
+    Ok(secret)
+}
+
+/// Issues an agent key or a human token; its secret is in the answer and nowhere else.
+pub async fn issue_key(
+    gateway: &Gateway,
+    actor: Actor,
+    new: IssueKey,
+) -> Result<IssuedKey, StoreError> {
+    let IssueKey { agent, reach, respond, own_app, human, label, expires_at } = new;
+    let invalid = |field, expected| Refusal::Invalid { field, expected }.into();
+    let (holder, prefix) = match (agent, human) {
+        (Some(agent), None) => {
+            let reach = reach.unwrap_or(Reach::Agent);
+            (Holder::Agent { agent, reach, respond, own_app }, "cs_agent_")
+        }
+        (None, Some(_)) if respond => return Err(invalid("respond", "it only with `agent`")),
+        (None, Some(_)) if own_app => return Err(invalid("own_app", "it only with `agent`")),
+        (None, Some(human)) if reach.is_none() => (Holder::Token { human }, "cs_human_"),
+        (None, Some(_)) => return Err(invalid("reach", "it only with `agent`")),
+        (Some(_), Some(_)) => return Err(invalid("human", "`agent` or `human`, not both")),
+        (None, None) => return Err(invalid("agent", "`agent` or `human`")),
+    };
+    let Minted { secret, hash } = gateway.ids().mint(prefix);
+    let key = NewKey { hash, holder, label, expires_at };
+    gateway.run(actor, DirectoryCommand::IssueKey(key)).await?;
+    let directory = gateway.directory();
+    let key = directory.key_by_hash(&hash).ok_or(Refusal::NotFound { what: "key" })?;
+    Ok(IssuedKey { key: KeyView::of(key, &directory, None, gateway.now()), secret })
+}
+
+/// Adds what is missing of a cast; what exists stays as it is.
+async fn add(
+    gateway: &Gateway,
+    cast: &Cast<'_>,
+    label: &str,
+    recipients: Option<Reachable>,
+) -> anyhow::Result<()> {
+    for project in cast.humans.iter().map(|h| h.1).chain(cast.agents.iter().map(|a| a.1)) {
+        let id: ProjectId = project.parse()?;
+        if gateway.directory().project(&id).is_none() {
+            let new = if cast.development { NewProject::plain(id) } else { NewProject::fresh(id) };
+            let new = NewProject { recipients, ..new };
+            run(gateway, DirectoryCommand::SaveProject(new)).await?;
+        }
+    }
+    for (id, project, admin) in cast.humans {
+        let id: HumanId = id.parse()?;
+        if gateway.directory().human(&id).is_none() {
+            let new = NewHuman {
+                profile: Profile { name: id.to_string(), email: None, ..Profile::default() },
+                id,
+                admin: *admin,
+                active: true,
+                projects: [project.parse()?].into(),
+                groups: BTreeSet::new(),
+                skills: BTreeSet::new(),
+            };
+            run(gateway, DirectoryCommand::SaveHuman(new)).await?;
+        }
+    }
+    for (id, project, owner) in cast.agents {
+        let new = NewAgent {
+            id: id.parse()?,
+            project: project.parse()?,
+            owner: owner.parse()?,
+            conversations: None,
+        };
+        if gateway.directory().agent(&new.id).is_none() {
+            run(gateway, DirectoryCommand::SaveAgent(new)).await?;
+        }
+    }
+    for (secret, agent) in cast.agent_keys {
+        let (respond, own_app) = (cast.trusted, cast.trusted);
+        let (agent, reach) = (agent.parse()?, Reach::Agent);
+        let holder = Holder::Agent { agent, reach, respond, own_app };
+        issue(gateway, secret, holder, label).await?;
+    }
+    for (secret, human) in cast.human_tokens {
+        issue(gateway, secret, Holder::Token { human: human.parse()? }, label).await?;
+    }
+    Ok(())
+}
+
+async fn issue(gateway: &Gateway, secret: &str, holder: Holder, label: &str) -> anyhow::Result<()> {
+    let hash = Digest::of(secret.as_bytes());
+    let new = NewKey { hash, holder, label: label.to_owned(), expires_at: None };
+    match gateway.run(Actor::System, DirectoryCommand::IssueKey(new)).await {
+        Ok(_) | Err(StoreError::Refused(Refusal::Exists { .. })) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn run(gateway: &Gateway, command: impl Into<Command>) -> Result<(), StoreError> {
+    gateway.run(Actor::System, command).await.map(|_| ())
+}

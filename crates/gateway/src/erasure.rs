@@ -1,0 +1,230 @@
+//! Erases people, tasks and artifacts (GDPR). The kernel decides; this finds what belongs together, and
+//! does what a decision leaves to the outbox.
+//!
+//! What a person wrote is found by reading the record feed from its beginning, in the background. Each
+//! step is an effect that is settled by the next one, so a restart continues where the last step ended.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use kernel::audit::{self, Row};
+use kernel::question::Answer;
+use kernel::task::{Party, State, TaskCommand, TaskEvent};
+use kernel::{
+    Actor, ArtifactId, AskCommand, AskId, Command, DirectoryCommand, Effect, Event, Happened,
+    HumanId, Phase, Refusal, Subject, TaskId,
+};
+use store::{Filter, List, Order, Scope, Settlement, StoreError, TaskList};
+
+use crate::blobs::Blobs;
+use crate::gateway::Gateway;
+
+/// How many records are read at once.
+const BATCH: usize = 1000;
+/// How long one step takes at most, or a little longer: others wait for it.
+const STEP: Duration = Duration::from_millis(500);
+/// How many requests or tasks a refusal names.
+const NAMED: usize = 10;
+
+/// Erases personal data.
+#[derive(Clone)]
+pub struct Erasure {
+    gateway: Gateway,
+    blobs: Blobs,
+}
+
+impl Erasure {
+    /// Erases what this gateway keeps, with the bytes of artifacts.
+    pub fn new(gateway: Gateway, blobs: Blobs) -> Self {
+        Self { gateway, blobs }
+    }
+
+    /// Erases a person. Refused while requests or tasks wait for them, with a list of these.
+    pub async fn erase_person(&self, actor: Actor, id: &HumanId) -> Result<(), StoreError> {
+        let directory = self.gateway.directory();
+        // Whoever may not do this learns nothing else; the kernel says so.
+        if directory.administers(&actor) && directory.living(id).is_some() {
+            // Handing over what waits for them would not help.
+            directory.check_erasable(&actor, id)?;
+            let waiting = self.waits_for_them(id).await?;
+            if !waiting.is_empty() {
+                let named = waiting.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+                let more = if waiting.len() > NAMED { " and more" } else { "" };
+                let why = format!(
+                    "open requests or tasks are assigned to this person or owned by them; hand \
+                     these over or cancel them first: {named}{more}"
+                );
+                return Err(Refusal::Precondition { why }.into());
+            }
+        }
+        self.gateway.run(actor, DirectoryCommand::EraseHuman(id.clone())).await.map(drop)
+    }
+
+    /// The open requests and tasks of a person, a few more than are named.
+    async fn waits_for_them(&self, id: &HumanId) -> Result<Vec<String>, StoreError> {
+        let list = List {
+            scopes: vec![Scope::Human(id.clone())],
+            phases: Phase::OPEN.to_vec(),
+            order: Order::Urgency,
+            filter: Filter::default(),
+            after: None,
+            limit: NAMED + 1,
+        };
+        let asks = self.gateway.list(list).await?.asks;
+        let mut found: Vec<String> = asks.iter().map(|ask| ask.id.to_string()).collect();
+        let open: Vec<State> = State::ALL.into_iter().filter(|state| !state.is_over()).collect();
+        let all = TaskList {
+            projects: self
+                .gateway
+                .directory()
+                .projects()
+                .map(|project| project.id.clone())
+                .collect(),
+            states: open,
+            limit: NAMED + 1,
+            ..TaskList::default()
+        };
+        let theirs = TaskList { principal: Some(id.clone()), ..all.clone() };
+        let with_them = TaskList { assignee: Some(Party::Human(id.clone())), ..all };
+        let mut tasks = BTreeSet::new();
+        for list in [theirs, with_them] {
+            tasks.extend(
+                self.gateway.store().tasks(list).await?.tasks.into_iter().map(|task| task.id),
+            );
+        }
+        found.extend(tasks.into_iter().map(|task| task.to_string()));
+        Ok(found)
+    }
+
+    /// Erases a task that is over, with the requests by which people decided on it. What fails halfway
+    /// is done by the next attempt, because the task itself goes last.
+    pub async fn erase_task(&self, actor: Actor, id: TaskId) -> Result<Vec<AskId>, StoreError> {
+        let over = self.gateway.store().task(id).await?.filter(|task| task.state.is_over());
+        let mut asks = BTreeSet::new();
+        if over.is_some() && self.gateway.directory().administers(&actor) {
+            let mut chain = self.gateway.chain(id, 0);
+            while let Some(record) = chain.next().await? {
+                asks.extend(audit::open(&record.body, &[]).as_ref().and_then(put_to_people));
+            }
+            for ask in &asks {
+                self.gateway.run(actor.clone(), AskCommand::Erase(*ask)).await?;
+            }
+        }
+        let erase = Command::Task(Box::new(TaskCommand::Erase(id)));
+        self.gateway.run(actor, erase).await?;
+        Ok(asks.into_iter().collect())
+    }
+
+    /// Erases the bytes of an artifact.
+    pub async fn erase_artifact(&self, actor: Actor, id: ArtifactId) -> Result<(), StoreError> {
+        let erase = Command::Task(Box::new(TaskCommand::EraseArtifact(id)));
+        self.gateway.run(actor, erase).await.map(drop)
+    }
+
+    /// Erases what an erased person wrote on one ask or task.
+    async fn erase_words_on(&self, subject: Subject, human: &HumanId) -> Result<(), StoreError> {
+        let command = match subject {
+            Subject::Ask(id) => {
+                let Some(ask) = self.gateway.store().ask(id).await? else { return Ok(()) };
+                // What they wrote of their own accord is theirs as a whole.
+                let theirs = ask.conversation.as_ref().is_some_and(|talk| talk.with == *human);
+                if theirs && ask.is_open() {
+                    self.gateway.run(Actor::System, AskCommand::Cancel(id, None)).await?;
+                }
+                Command::Ask(if theirs {
+                    AskCommand::Erase(id)
+                } else {
+                    AskCommand::EraseWords(id, human.clone())
+                })
+            }
+            Subject::Task(id) => {
+                Command::Task(Box::new(TaskCommand::EraseWords(id, human.clone())))
+            }
+            Subject::Project(_)
+            | Subject::Agent(_)
+            | Subject::Human(_)
+            | Subject::Key(_)
+            | Subject::Rule(_)
+            | Subject::Webhook(_)
+            | Subject::Artifact(_)
+            | Subject::Entry(_) => return Ok(()),
+        };
+        self.gateway.run(Actor::System, command).await.map(drop)
+    }
+
+    /// Goes on erasing what a person wrote, after a position of the feed.
+    pub async fn erase_words_of(
+        &self,
+        human: &HumanId,
+        mut after: u64,
+    ) -> Result<Settlement, StoreError> {
+        let (store, began) = (self.gateway.store(), Instant::now());
+        if after == 0 {
+            store.erase_side_of_human(human).await?;
+        }
+        let next = |after| Effect::EraseHuman { human: human.clone(), after };
+        loop {
+            let rows = store.rows(after, BATCH).await?;
+            let Some(last) = rows.last().map(|row| row.position) else { break };
+            let theirs: BTreeSet<Subject> =
+                rows.iter().filter_map(|row| written_by(row, human)).collect();
+            for subject in theirs {
+                self.erase_words_on(subject, human).await?;
+            }
+            after = last;
+            if began.elapsed() >= STEP {
+                return Ok(Settlement::Split { into: vec![(self.gateway.now(), next(after))] });
+            }
+        }
+        // Events get their places in the feed a moment after they are committed. They did nothing after
+        // they were erased, so once that is behind us, all of it is.
+        let subject = Subject::Human(human.clone());
+        let erased = self.gateway.directory().entity(&subject).map(|entity| entity.head().seq);
+        let place = match erased {
+            Some(seq) => store.position(subject, seq).await?,
+            None => Some(0),
+        };
+        if place.is_some_and(|place| place <= after) {
+            return Ok(Settlement::Done);
+        }
+        let soon = self.gateway.now().plus_seconds(1);
+        Ok(Settlement::Split { into: vec![(soon, next(after))] })
+    }
+
+    /// Takes away the bytes of an erased artifact.
+    pub async fn drop_artifact(&self, id: ArtifactId) -> anyhow::Result<()> {
+        let Some(artifact) = self.gateway.store().artifact(id).await? else { return Ok(()) };
+        self.blobs.erase(&artifact).await
+    }
+}
+
+/// The ask by which people decide on a task, if an event made one.
+fn put_to_people(event: &Event) -> Option<AskId> {
+    let Happened::Task(event) = &event.what else { return None };
+    match &**event {
+        TaskEvent::Raised { checkpoint, .. } => Some(*checkpoint),
+        TaskEvent::Committed { ask, .. } => *ask,
+        _ => None,
+    }
+}
+
+/// What a record is about, if it still holds something that goes with this person.
+fn written_by(row: &Row, human: &HumanId) -> Option<Subject> {
+    // Bodies are canonical JSON, so most records can be passed over without reading them.
+    let by = format!(r#""by":{{"id":"{human}","kind":"human"}}"#);
+    if row.contents.is_none() || !row.body.contains(&by) {
+        return None;
+    }
+    // What is damaged is the verifier's to find.
+    let event = row.open().ok()?;
+    let wrote = match &event.what {
+        Happened::Asked(asked) => {
+            asked.conversation.as_ref().is_some_and(|talk| talk.with == *human)
+        }
+        Happened::Answered { vote, .. } => {
+            vote.reply.value().is_some_and(|reply| matches!(reply.answer, Answer::Replied { .. }))
+        }
+        _ => false,
+    };
+    (wrote || event.has_words_of(human)).then_some(event.subject)
+}

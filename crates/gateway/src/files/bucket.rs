@@ -1,0 +1,154 @@
+//! A bucket: how it is opened, what its errors say, and whether it answers.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use channels::Secret;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::path::Path;
+use object_store::prefix::PrefixStore;
+use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
+use store::outage::Outage;
+use url::Url;
+
+/// How long it may take to let us in.
+const CONNECT: Duration = Duration::from_secs(5);
+/// How long a connection nobody uses is kept for the next one.
+const IDLE: Duration = Duration::from_secs(30);
+/// How often something is tried again, and for how long. Whoever called has patience for little more.
+const AGAIN: usize = 2;
+const AGAIN_WITHIN: Duration = Duration::from_secs(10);
+
+/// A bucket of an S3-compatible store.
+#[derive(Clone, Debug)]
+pub struct Bucket {
+    /// What it is called.
+    pub name: String,
+    /// Below which names everything is kept.
+    pub prefix: Path,
+    /// Where it is, if not at Amazon.
+    pub endpoint: Option<Url>,
+    /// In which region.
+    pub region: String,
+    /// Whether it is named by the host instead of by the path.
+    pub virtual_hosted: bool,
+    /// How long one request may take.
+    pub timeout: Duration,
+    /// How we prove who we are. Nothing of it prints.
+    pub credentials: Vec<(AmazonS3ConfigKey, Secret)>,
+}
+
+impl fmt::Display for Bucket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "s3://{}", self.name)?;
+        if !self.prefix.as_ref().is_empty() {
+            write!(f, "/{}", self.prefix)?;
+        }
+        match &self.endpoint {
+            Some(endpoint) => write!(f, " at {}", endpoint.as_str().trim_end_matches('/')),
+            None => write!(f, " in {}", self.region),
+        }
+    }
+}
+
+/// Opens it. Nothing is asked of it yet.
+pub(super) fn open(bucket: &Bucket) -> anyhow::Result<Arc<dyn ObjectStore>> {
+    let plain = bucket.endpoint.as_ref().is_some_and(|endpoint| endpoint.scheme() == "http");
+    let options = ClientOptions::new()
+        .with_allow_http(plain)
+        .with_connect_timeout(CONNECT)
+        .with_timeout(bucket.timeout)
+        .with_pool_idle_timeout(IDLE);
+    let backoff = BackoffConfig {
+        init_backoff: Duration::from_millis(100),
+        max_backoff: Duration::from_secs(1),
+        base: 2.0,
+    };
+    let retry = RetryConfig { backoff, max_retries: AGAIN, retry_timeout: AGAIN_WITHIN };
+    let mut builder = AmazonS3Builder::new()
+        .with_bucket_name(&bucket.name)
+        .with_region(&bucket.region)
+        .with_virtual_hosted_style_request(bucket.virtual_hosted)
+        .with_client_options(options)
+        .with_retry(retry)
+        // Not every store can delete many at once; every one can delete one.
+        .with_disable_bulk_delete(true);
+    for (key, secret) in &bucket.credentials {
+        builder = builder.with_config(*key, secret.reveal());
+    }
+    if let Some(endpoint) = &bucket.endpoint {
+        let mut endpoint = endpoint.clone();
+        if bucket.virtual_hosted {
+            let host = format!("{}.{}", bucket.name, endpoint.host_str().unwrap_or_default());
+            endpoint.set_host(Some(&host)).context("files: style=virtual needs a host by name")?;
+        }
+        builder = builder.with_endpoint(endpoint.as_str().trim_end_matches('/'));
+    }
+    let store = builder.build().map_err(|error| said(&error)).context("cannot use files")?;
+    Ok(Arc::new(PrefixStore::new(store, bucket.prefix.clone())))
+}
+
+/// What a store said, on one line. What it says about a signature repeats what we sent, tokens and all,
+/// so of its own words only the name of the error is told.
+pub(super) fn said(error: &object_store::Error) -> anyhow::Error {
+    let text = error.to_string();
+    let Some((before, body)) = text.split_once('<') else {
+        return anyhow!(text);
+    };
+    let code = body.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
+    anyhow!("{before}{}", code.map_or("", |(code, _)| code))
+}
+
+/// Whether it is the bucket that is not there.
+pub(super) fn is_missing(error: &(dyn Error + 'static)) -> bool {
+    error.to_string().contains("NoSuchBucket")
+}
+
+/// Whether a bucket answers, as far as is known.
+pub(super) struct Answers {
+    outage: Outage,
+}
+
+impl Answers {
+    pub(super) fn new(of: &str) -> Self {
+        Self { outage: Outage::new(format!("bucket {of}")) }
+    }
+
+    pub(super) fn are_missing(&self) -> bool {
+        self.outage.is_failing()
+    }
+
+    /// What became of a request. The log tells when that changes.
+    pub(super) fn note(&self, failed: Option<&anyhow::Error>) {
+        let result = if failed.is_none() { "done" } else { "failed" };
+        metrics::counter!("countersign_files_total", "result" => result).increment(1);
+        match failed {
+            Some(error) => self.outage.failed("files", error),
+            None => self.outage.worked("files"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(body: &str) -> object_store::Error {
+        object_store::Error::Generic { store: "S3", source: body.into() }
+    }
+
+    /// A store that repeats what we signed must not bring it into our log.
+    #[test]
+    fn of_what_a_bucket_says_only_the_name_is_told() {
+        let body = "403 Forbidden: <?xml version=\"1.0\"?><Error><Code>SignatureDoesNotMatch</Code>\
+                    <CanonicalRequest>x-amz-security-token:t0ken</CanonicalRequest></Error>";
+        let told = said(&refused(body)).to_string();
+        assert!(told.ends_with("403 Forbidden: SignatureDoesNotMatch"), "{told}");
+        let plain = said(&refused("no route to host")).to_string();
+        assert!(plain.ends_with("no route to host"), "{plain}");
+        assert!(!said(&refused("502: <html>t0ken</html>")).to_string().contains("t0ken"));
+    }
+}

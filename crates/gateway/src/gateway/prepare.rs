@@ -1,0 +1,56 @@
+//! What a command costs is paid before it reaches the store: one job at a time is decided there, and
+//! whatever it takes, everybody else waits for it.
+
+use kernel::form::Prepared;
+use kernel::{AskCommand, Command, Envelope};
+use store::StoreError;
+
+use super::Gateway;
+
+impl Gateway {
+    /// Checks what a new question costs, and compiles the patterns an answer is checked against. They
+    /// stay compiled as long as the outcome is held.
+    pub(super) async fn prepare(&self, envelope: &Envelope) -> Result<Prepared, StoreError> {
+        match &envelope.command {
+            Command::Ask(AskCommand::Create(new) | AskCommand::Reply(_, new)) => {
+                let question = new.question.clone();
+                let prepared = if question.has_patterns() {
+                    aside(move || question.prepare()).await?
+                } else {
+                    question.prepare()
+                };
+                Ok(prepared?)
+            }
+            Command::Ask(
+                AskCommand::Answer(id, reply)
+                | AskCommand::HoldAnswer(id, reply)
+                | AskCommand::AnswerWithProofs(id, reply, _),
+            ) => {
+                let ask = self.store().ask(*id).await?;
+                // A closed request takes no answer, so nothing is compiled for it.
+                let question = ask.filter(|ask| ask.is_open()).and_then(|ask| {
+                    ask.question.value().filter(|question| question.has_patterns()).cloned()
+                });
+                let Some(question) = question else { return Ok(Prepared::default()) };
+                let reply = (**reply).clone();
+                aside(move || {
+                    let prepared = question.compile();
+                    // Expensive searches are remembered with the pattern. What is wrong with the answer
+                    // is said where it is decided.
+                    let _ = question.check(reply);
+                    prepared
+                })
+                .await
+            }
+            _ => Ok(Prepared::default()),
+        }
+    }
+}
+
+/// Does work that can take long, beside what answers requests.
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, StoreError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| StoreError::Unavailable(error.into()))
+}

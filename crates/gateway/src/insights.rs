@@ -1,0 +1,51 @@
+//! Reads the counts that a person or an agent may see. Only counts are read, so the number of asks makes
+//! no difference.
+
+use kernel::directory::Agent;
+use kernel::insight::access::{Insights, Wanted, sought};
+use kernel::insight::summary::Line;
+use kernel::insight::{Measure, Summary, Whose};
+use kernel::{Actor, Refusal};
+use store::{Counts, Grain, Store, StoreError};
+
+/// Why there is nothing to be seen.
+#[derive(Debug)]
+pub enum Unseen {
+    /// It is not theirs to see, or not there.
+    Refused(Refusal),
+    /// The store does not answer.
+    Store(StoreError),
+}
+
+/// Reads it.
+pub async fn read(store: &dyn Store, wanted: &Wanted, actor: &Actor) -> Result<Insights, Unseen> {
+    let directory = store.directory();
+    let (whose, compared) = sought(wanted, actor, &directory).map_err(Unseen::Refused)?;
+    let (from, to) = (wanted.from, wanted.to);
+    let counts = |whose, measures: &[Measure], grain| Counts {
+        whose,
+        measures: measures.to_vec(),
+        from,
+        to,
+        grain,
+    };
+    let (daily, others): (Vec<Measure>, Vec<Measure>) =
+        Measure::ALL.into_iter().partition(|measure| Measure::BY_DAY.contains(measure));
+    let by_day = counts(whose.clone(), &daily, Grain::Day);
+    let mut all = store.counts(by_day).await.map_err(Unseen::Store)?;
+    let others = counts(whose, &others, Grain::Span);
+    all.extend(store.counts(others).await.map_err(Unseen::Store)?);
+    let each = |agent: &Agent| Whose::Agent(agent.project.clone(), agent.id.clone());
+    let of_agents = compared.iter().map(each).collect();
+    let of_agents = counts(of_agents, &Measure::OF_AGENTS, Grain::Span);
+    let lines = store.counts(of_agents).await.map_err(Unseen::Store)?;
+    let mut agents = Vec::with_capacity(compared.len());
+    for agent in compared {
+        let whose = each(&agent);
+        let own: Vec<&Line> = lines.iter().filter(|line| line.whose == whose).collect();
+        if !own.is_empty() {
+            agents.push((agent.project, agent.id, Summary::of(own, from, to)));
+        }
+    }
+    Ok(Insights { summary: Summary::of(&all, from, to), agents })
+}

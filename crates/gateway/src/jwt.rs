@@ -1,0 +1,315 @@
+//! JWTs that somebody else issues, checked against a configured issuer and its keys: human tokens
+//! here, proofs of a person in `verification`.
+
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use jsonwebtoken::jwk::{
+    AlgorithmParameters, Jwk, JwkSet, KeyAlgorithm, KeyOperations, PublicKeyUse,
+};
+use jsonwebtoken::{Algorithm, DecodingKey, Header, Validation, decode, decode_header};
+use kernel::directory::Directory;
+use kernel::{HumanId, Time};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use store::Clock;
+use store::outage::Outage;
+use tokio::sync::Mutex;
+
+use crate::denied::Denied;
+
+/// How long fetched keys are trusted: one the issuer withdrew stops working then.
+const OLDEST_MILLIS: i64 = 10 * 60_000;
+/// How long after a fetch the next one may come.
+const AGAIN_MILLIS: i64 = 10_000;
+/// The largest key set we read.
+const LARGEST: usize = 256 * 1024;
+/// Asymmetric algorithms only: a shared secret could be the issuer's public key.
+const ALGORITHMS: [Algorithm; 9] = [
+    Algorithm::RS256,
+    Algorithm::RS384,
+    Algorithm::RS512,
+    Algorithm::PS256,
+    Algorithm::PS384,
+    Algorithm::PS512,
+    Algorithm::ES256,
+    Algorithm::ES384,
+    Algorithm::EdDSA,
+];
+
+/// The types of tokens that are presented as credentials: `at+jwt` is RFC 9068.
+const ACCESS_TOKENS: [&str; 2] = ["jwt", "at+jwt"];
+/// The type of tokens that are nothing but a JWT.
+pub const PLAIN: [&str; 1] = ["jwt"];
+
+/// An issuer of human JWTs, as the settings name it.
+#[derive(Debug, Clone)]
+pub struct TokenIssuer {
+    /// `iss`.
+    pub issuer: String,
+    /// `aud`.
+    pub audience: String,
+    /// Its keys: a URL or a file.
+    pub jwks: String,
+}
+
+/// Verifies the issuer's tokens.
+pub struct JwtVerifier {
+    issuer: Issuer,
+    /// The issuer dates its tokens by the time everybody goes by.
+    wall_clock: Arc<dyn Clock>,
+}
+
+#[derive(Clone, Deserialize)]
+struct Claims {
+    sub: String,
+    #[serde(default)]
+    email: Option<String>,
+    #[serde(default)]
+    email_verified: Option<bool>,
+    exp: i64,
+    #[serde(default)]
+    nbf: Option<i64>,
+}
+
+impl JwtVerifier {
+    /// A verifier for one issuer. Its keys are fetched when first needed.
+    pub fn new(settings: TokenIssuer, wall_clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
+        let TokenIssuer { issuer, audience, jwks } = settings;
+        let issuer = Issuer::new(issuer, audience, KeySource::At(jwks), &ACCESS_TOKENS)?;
+        Ok(Self { issuer, wall_clock })
+    }
+
+    /// The person a token names: its `sub` is their id, or its verified `email` is their address.
+    pub async fn verify(&self, token: &str, directory: &Directory) -> Result<HumanId, Denied> {
+        let now = self.wall_clock.now();
+        let claims: Claims = self.issuer.claims(token, &["exp", "sub"], now).await?;
+        let seconds = now.millis() / 1000;
+        if claims.exp <= seconds || claims.nbf.is_some_and(|from| from > seconds + 60) {
+            return Err(Denied::Unknown);
+        }
+        let by_id = claims.sub.parse().ok().and_then(|id: HumanId| directory.human(&id));
+        let by_email = || {
+            let email = claims.email.as_deref()?;
+            directory.human_by_email(email).filter(|_| claims.email_verified == Some(true))
+        };
+        by_id.or_else(by_email).map(|human| human.id.clone()).ok_or(Denied::Unknown)
+    }
+}
+
+/// Where the keys of an issuer are.
+#[derive(Debug, Clone)]
+pub enum KeySource {
+    /// At a URL or in a file, as a JWKS.
+    At(String),
+    /// Here.
+    Given(Arc<JwkSet>),
+}
+
+/// Somebody who issues JWTs, for us.
+pub struct Issuer {
+    name: String,
+    audience: String,
+    source: KeySource,
+    /// The values of `typ` its tokens may have, in lower case.
+    types: &'static [&'static str],
+    http: reqwest::Client,
+    keys: Mutex<Known>,
+    outage: Outage,
+}
+
+#[derive(Default)]
+struct Known {
+    keys: Option<(Arc<JwkSet>, Time)>,
+    tried: Option<Time>,
+}
+
+impl Issuer {
+    /// An issuer of this name, its tokens for this audience and of these types. A token that does not
+    /// name its type is taken.
+    pub fn new(
+        name: String,
+        audience: String,
+        source: KeySource,
+        types: &'static [&'static str],
+    ) -> anyhow::Result<Self> {
+        let http = reqwest::Client::builder()
+            .http1_only()
+            .timeout(std::time::Duration::from_secs(5))
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .context("cannot make an HTTP client")?;
+        let outage = Outage::new(format!("keys of the token issuer {name}"));
+        Ok(Self { name, audience, source, types, http, keys: Mutex::default(), outage })
+    }
+
+    /// What a token claims that is signed by this issuer, for us, and has these claims besides.
+    /// Time is the caller's to judge, by our own clock.
+    pub async fn claims<T: DeserializeOwned>(
+        &self,
+        token: &str,
+        required: &[&str],
+        now: Time,
+    ) -> Result<T, Denied> {
+        let header = decode_header(token).map_err(|_| Denied::Unknown)?;
+        if !ALGORITHMS.contains(&header.alg) || !self.understands(&header) {
+            return Err(Denied::Unknown);
+        }
+        let keys = self.keys_with(header.kid.as_deref(), now).await?;
+        // Two keys may share a name, one to sign and one to encrypt.
+        let mut named = keys.keys.iter().filter(|key| match &header.kid {
+            Some(kid) => key.common.key_id.as_ref() == Some(kid),
+            None => keys.keys.len() == 1,
+        });
+        let jwk = named.find(|key| signs(key, header.alg)).ok_or(Denied::Unknown)?;
+        let key = DecodingKey::from_jwk(jwk).map_err(|_| Denied::Unknown)?;
+        let mut validation = Validation::new(header.alg);
+        validation.set_issuer(&[&self.name]);
+        validation.set_audience(&[&self.audience]);
+        let required: Vec<&str> = required.iter().copied().chain(["iss", "aud"]).collect();
+        validation.set_required_spec_claims(&required);
+        validation.validate_exp = false;
+        validation.validate_nbf = false;
+        let decoded = decode::<T>(token, &key, &validation);
+        Ok(decoded.map_err(|_| Denied::Unknown)?.claims)
+    }
+
+    /// Whether a token is of a type we take, and demands nothing of its readers that we do not know
+    /// (RFC 7515 §4.1.11). We know no extension.
+    fn understands(&self, header: &Header) -> bool {
+        let known_type = header.typ.as_ref().is_none_or(|typ| {
+            let typ = typ.to_ascii_lowercase();
+            self.types.contains(&typ.strip_prefix("application/").unwrap_or(&typ))
+        });
+        known_type && header.crit.is_none()
+    }
+
+    /// The issuer's keys: fetched when first needed, when they are old, or when a token names one we
+    /// do not know; but never more often than every ten seconds, whoever asks.
+    async fn keys_with(&self, kid: Option<&str>, now: Time) -> Result<Arc<JwkSet>, Denied> {
+        let source = match &self.source {
+            KeySource::Given(keys) => return Ok(Arc::clone(keys)),
+            KeySource::At(source) => source,
+        };
+        let mut known = self.keys.lock().await;
+        let recent =
+            |at: Time, millis| (0..millis).contains(&now.millis().saturating_sub(at.millis()));
+        let just_tried = known.tried.is_some_and(|at| recent(at, AGAIN_MILLIS));
+        if let Some((keys, at)) = &known.keys
+            && recent(*at, OLDEST_MILLIS)
+            && (just_tried || kid.is_none_or(|kid| keys.find(kid).is_some()))
+        {
+            return Ok(Arc::clone(keys));
+        }
+        if just_tried {
+            return Err(Denied::Unavailable);
+        }
+        known.tried = Some(now);
+        let keys = Arc::new(self.fetch(source).await.map_err(|error| {
+            self.outage.failed("sign-in", &format!("{error:#}"));
+            Denied::Unavailable
+        })?);
+        self.outage.worked("sign-in");
+        known.keys = Some((Arc::clone(&keys), now));
+        Ok(keys)
+    }
+
+    async fn fetch(&self, source: &str) -> anyhow::Result<JwkSet> {
+        if is_url(source) {
+            let mut answer = self.http.get(source).send().await?.error_for_status()?;
+            let mut bytes = Vec::new();
+            while let Some(chunk) = answer.chunk().await? {
+                bytes.extend(chunk);
+                anyhow::ensure!(bytes.len() <= LARGEST, "{source} is larger than 256 KiB");
+            }
+            return Ok(serde_json::from_slice(&bytes)?);
+        }
+        let bytes =
+            tokio::fs::read(source).await.with_context(|| format!("cannot read {source}"))?;
+        Ok(serde_json::from_slice(&bytes)?)
+    }
+}
+
+/// Whether a key is for checking signatures, and with this algorithm (RFC 7517 §4.2 to §4.4). A key
+/// that does not say what it is for is taken.
+fn signs(key: &Jwk, algorithm: Algorithm) -> bool {
+    let common = &key.common;
+    let used = common.public_key_use.as_ref();
+    let operations = common.key_operations.as_ref();
+    used.is_none_or(|used| *used == PublicKeyUse::Signature)
+        && operations.is_none_or(|operations| operations.contains(&KeyOperations::Verify))
+        && common.key_algorithm.is_none_or(|named| named == KeyAlgorithm::from(algorithm))
+}
+
+/// Whether a source of keys is an address, and not a file.
+pub fn is_url(source: &str) -> bool {
+    source.starts_with("http://") || source.starts_with("https://")
+}
+
+/// A JWKS that holds public keys and nothing else.
+pub fn public_keys(jwks: &Value) -> anyhow::Result<JwkSet> {
+    let keys: JwkSet = serde_json::from_value(jwks.clone()).context("expected a JWKS")?;
+    if keys.keys.is_empty() {
+        bail!("expected at least one key");
+    }
+    if keys.keys.iter().any(|key| matches!(key.algorithm, AlgorithmParameters::OctetKey(_))) {
+        bail!("expected public keys only, and there is a shared secret (`oct`)");
+    }
+    let given = jwks.get("keys").and_then(Value::as_array);
+    if given.into_iter().flatten().any(|key| key.get("d").is_some()) {
+        bail!("expected public keys only, and there is a private one (`d`)");
+    }
+    Ok(keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_type_of_a_token_says_what_it_is_for() {
+        let of = |types| {
+            Issuer::new("i".to_owned(), "a".to_owned(), KeySource::At("f".to_owned()), types)
+        };
+        let (access, plain) = (of(&ACCESS_TOKENS).unwrap(), of(&PLAIN).unwrap());
+        for (typ, as_access, as_plain) in [
+            (None, true, true),
+            (Some("JWT"), true, true),
+            (Some("application/jwt"), true, true),
+            (Some("at+jwt"), true, false),
+            (Some("application/at+JWT"), true, false),
+            (Some("logout+jwt"), false, false),
+            (Some("secevent+jwt"), false, false),
+            (Some("dpop+jwt"), false, false),
+            (Some(""), false, false),
+        ] {
+            let header = Header { typ: typ.map(str::to_owned), ..Header::new(Algorithm::EdDSA) };
+            assert_eq!(access.understands(&header), as_access, "{typ:?}");
+            assert_eq!(plain.understands(&header), as_plain, "{typ:?}");
+            for crit in [Vec::new(), vec!["exp".to_owned()], vec!["b64".to_owned()]] {
+                let header = Header { crit: Some(crit), ..header.clone() };
+                assert!(!access.understands(&header) && !plain.understands(&header));
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_set_holds_public_keys_only() {
+        let public = json!({ "kty": "OKP", "crv": "Ed25519", "x": "6JUQe4laSsX4QnhCjYpHCYhT8Mz5pk3Ve4xAqlObrHM" });
+        let mut private = public.clone();
+        private["d"] = json!("c2VjcmV0");
+        let shared = json!({ "kty": "oct", "k": "c2VjcmV0" });
+        assert_eq!(public_keys(&json!({ "keys": [public] })).unwrap().keys.len(), 1);
+        for (keys, said) in [
+            (json!({ "keys": [private] }), "a private one"),
+            (json!({ "keys": [public, shared] }), "a shared secret"),
+            (json!({ "keys": [] }), "at least one key"),
+            (json!([public]), "a JWKS"),
+        ] {
+            let error = public_keys(&keys).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Destroying the private half of a retired signing key. It cannot hurt: every receipt keeps its bytes,
+//! because the signatures are stored first, and the public half stays published.
+
+use std::sync::Arc;
+
+use dialects::proof::{RECEIPT, jws};
+use kernel::audit::Digest;
+use kernel::{Actor, AskId, DirectoryCommand, Refusal};
+use store::{ReceiptSignature, StoreError};
+use tokio::sync::Mutex;
+
+use crate::gateway::Gateway;
+use crate::receipts::Receipts;
+use crate::signing::{self, Destroyed, Listed};
+
+/// How many requests are examined between two writes.
+const BATCH: usize = 100;
+/// How often a request is read again that changes while its signatures are stored.
+const TRIES: usize = 10;
+/// For how many seconds after its retirement something a key signed may not be found yet: longer than a
+/// transaction takes, and than nodes take to learn of the next key.
+pub const SETTLED: u64 = 60;
+
+/// Destroys private halves. Clones share how far they have come.
+#[derive(Clone)]
+pub struct KeyDestruction {
+    gateway: Gateway,
+    receipts: Receipts,
+    /// How far this process has come with storing the signatures of a key. Another process, or this one
+    /// after a restart, begins again and finds what was stored already.
+    walk: Arc<Mutex<Option<Walk>>>,
+}
+
+struct Walk {
+    kid: String,
+    after: Option<AskId>,
+    examined: u64,
+    stored: u64,
+}
+
+/// How far a destruction has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DestructionProgress {
+    /// Whether the private half is gone. If not, call again.
+    pub destroyed: bool,
+    /// How many requests were examined; 0 if the private half was gone before.
+    pub examined: u64,
+    /// How many signatures of receipts were stored.
+    pub stored: u64,
+}
+
+/// Why a key cannot be destroyed.
+#[derive(Debug)]
+pub enum NotDestroyed {
+    /// There is no such key.
+    UnknownKey {
+        /// Those there are.
+        known: Vec<String>,
+    },
+    /// The rules say no.
+    Refused(Refusal),
+    /// The keys cannot be read or changed.
+    Unreadable(anyhow::Error),
+    /// The store says no.
+    Store(StoreError),
+}
+
+impl From<Refusal> for NotDestroyed {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<StoreError> for NotDestroyed {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+fn precondition(why: String) -> NotDestroyed {
+    Refusal::Precondition { why }.into()
+}
+
+impl KeyDestruction {
+    /// Destroys keys of these receipts.
+    pub fn new(gateway: Gateway, receipts: Receipts) -> Self {
+        Self { gateway, receipts, walk: Arc::default() }
+    }
+
+    async fn listed(&self) -> Result<Vec<Listed>, NotDestroyed> {
+        self.receipts.signer().listed().await.map_err(NotDestroyed::Unreadable)
+    }
+
+    /// Goes on with destroying the private half of a retired key: examines up to `limit` requests, and
+    /// destroys it once all of them were. It may be cut off between any two steps and called again.
+    ///
+    /// 1. The signatures of the receipts of each request are stored, in batches.
+    /// 2. The audit log says who has the key destroyed.
+    /// 3. The private half is removed from where the keys lie.
+    pub async fn destroy(
+        &self,
+        actor: &Actor,
+        kid: &str,
+        limit: usize,
+    ) -> Result<DestructionProgress, NotDestroyed> {
+        let Actor::Human { id: by, .. } = actor else {
+            return Err(Refusal::NotAllowed { why: "only an administrator can do this" }.into());
+        };
+        let mut walks = self.walk.lock().await;
+        if self.is_destroyed(&self.listed().await?, kid)? {
+            return Ok(DestructionProgress { destroyed: true, examined: 0, stored: 0 });
+        }
+        let begun = walks.take().filter(|walk| walk.kid == kid);
+        let mut walk = begun.unwrap_or_else(|| Walk {
+            kid: kid.to_owned(),
+            after: None,
+            examined: 0,
+            stored: 0,
+        });
+        let mut left = limit;
+        let mut whole = false;
+        while left > 0 && !whole {
+            let wanted = left.min(BATCH);
+            let ids = self.gateway.store().ids(walk.after, wanted).await?;
+            whole = ids.len() < wanted;
+            walk.stored += self.store_signatures(kid, &ids).await?;
+            walk.examined += ids.len() as u64;
+            walk.after = ids.last().copied().or(walk.after);
+            left -= ids.len();
+        }
+        let (examined, stored) = (walk.examined, walk.stored);
+        if !whole {
+            *walks = Some(walk);
+            return Ok(DestructionProgress { destroyed: false, examined, stored });
+        }
+        self.gateway
+            .run(actor.clone(), DirectoryCommand::DestroySigningKey(kid.to_owned()))
+            .await?;
+        let destroyed = Destroyed { at: self.gateway.now(), by: by.clone() };
+        let gone = signing::destroy(self.receipts.signer().vault(), kid, destroyed).await;
+        gone.map_err(NotDestroyed::Unreadable)?;
+        // This node forgets it now; others look every two seconds.
+        self.receipts.signer().refresh().await.map_err(NotDestroyed::Unreadable)?;
+        tracing::warn!(key.id = kid, %by, stored, "destroyed the private half of a signing key");
+        Ok(DestructionProgress { destroyed: true, examined, stored })
+    }
+
+    /// Whether a key is destroyed already; an error if it cannot be.
+    fn is_destroyed(&self, keys: &[Listed], kid: &str) -> Result<bool, NotDestroyed> {
+        let Some(key) = keys.iter().find(|key| key.kid == kid) else {
+            let known = keys.iter().map(|key| key.kid.clone()).collect();
+            return Err(NotDestroyed::UnknownKey { known });
+        };
+        if key.revoked.is_some() {
+            let why = format!("{kid} was revoked, and its private half was wiped then");
+            return Err(precondition(why));
+        }
+        if key.destroyed.is_some() {
+            return Ok(true);
+        }
+        let Some(retired) = key.retired_at else {
+            let why = format!(
+                "{kid} is the current key; make another with `countersign signing rotate` first"
+            );
+            return Err(precondition(why));
+        };
+        let settled = retired.plus_seconds(SETTLED);
+        if self.gateway.now() < settled {
+            let why = format!("{kid} retires at {retired}; it can be destroyed from {settled} on");
+            return Err(precondition(why));
+        }
+        Ok(false)
+    }
+
+    /// Stores what this key signed of these requests, and was not stored before. Gives how many
+    /// signatures that were.
+    async fn store_signatures(&self, kid: &str, ids: &[AskId]) -> Result<u64, NotDestroyed> {
+        let mut stored = 0;
+        let mut ids = ids.to_vec();
+        for _ in 0..TRIES {
+            let mut new = Vec::new();
+            for id in &ids {
+                new.extend(self.signatures_of(kid, *id).await?);
+            }
+            let count = new.len();
+            ids = self.gateway.store().store_receipt_signatures(new).await?;
+            stored += count.saturating_sub(ids.len()) as u64;
+            ids.dedup();
+            if ids.is_empty() {
+                return Ok(stored);
+            }
+        }
+        Err(precondition("requests changed while they were examined; try again".to_owned()))
+    }
+
+    /// The signatures of this key under the receipts of one request.
+    async fn signatures_of(
+        &self,
+        kid: &str,
+        id: AskId,
+    ) -> Result<Vec<ReceiptSignature>, StoreError> {
+        // A request whose deadline has passed ends now, dated at its deadline. That may be in the time
+        // of this key, and a receipt that is first read between this and the end would have to change.
+        let Some(ask) = Box::pin(self.gateway.ask(id)).await? else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for claims in self.receipts.all_claims(&ask) {
+            let digest = Digest::of_json(&claims);
+            let stored = self.gateway.store().receipt_signature(id, digest).await?;
+            if stored.is_some_and(|(by, _)| by == kid) {
+                continue;
+            }
+            let receipt = self.receipts.sign_receipt(&claims).await?;
+            let signed_here = jws::kid(&receipt, RECEIPT).is_ok_and(|by| by == kid);
+            if let Some(signature) = jws::signature(&receipt).filter(|_| signed_here) {
+                found.push(ReceiptSignature {
+                    ask: id,
+                    version: ask.head.seq,
+                    claims: digest,
+                    kid: kid.to_owned(),
+                    signature,
+                });
+            }
+        }
+        Ok(found)
+    }
+}

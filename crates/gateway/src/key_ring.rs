@@ -1,0 +1,397 @@
+//! Signing keys over time: one is current, those before it are retired and still trusted, and a
+//! revoked one is neither. A retired one whose private half was destroyed is trusted and signs nothing.
+
+use anyhow::{Context, bail, ensure};
+use dialects::proof::{Jwk, Jwks, RevokedKey, SecretKey};
+use kernel::{HumanId, Time};
+use serde::{Deserialize, Serialize};
+
+/// How long a key signs on after its successor was made: longer than it takes to write the file, so
+/// that a running server knows the new key before anything happens that it must sign.
+pub(crate) const LEAD: u64 = 5;
+
+/// A key as it lies in the file.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct StoredKey {
+    /// Its name.
+    pub(crate) kid: String,
+    /// Its public half.
+    pub(crate) public: String,
+    /// Its secret half; wiped when it was revoked or destroyed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) secret: Option<String>,
+    /// The same, encrypted under the master key of the data folder: how it lies in the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sealed: Option<String>,
+    /// When it was made.
+    pub(crate) created_at: Time,
+    /// Since when the next one signs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) retired_at: Option<Time>,
+    /// Why nothing it signed counts any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) revoked: Option<Revoked>,
+    /// That its secret half was destroyed, after the signatures of its receipts were stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) destroyed: Option<Destroyed>,
+}
+
+/// That the private half of a key was destroyed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Destroyed {
+    /// When.
+    pub at: Time,
+    /// Which administrator had it destroyed.
+    pub by: HumanId,
+}
+
+/// That a key was called back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Revoked {
+    /// When.
+    pub at: Time,
+    /// Why.
+    pub reason: String,
+}
+
+/// A new key, current until there is another.
+pub(crate) fn first(seed: &[u8; 32], now: Time) -> StoredKey {
+    let Jwk { kid, x, .. } = SecretKey::new(seed).public();
+    StoredKey {
+        kid,
+        public: x,
+        secret: Some(hex::encode(seed)),
+        sealed: None,
+        created_at: now,
+        retired_at: None,
+        revoked: None,
+        destroyed: None,
+    }
+}
+
+/// Puts a new key behind the current one, which retires in a moment. Gives its name and since when
+/// it signs.
+pub(crate) fn rotate(keys: &mut Vec<StoredKey>, seed: &[u8; 32], now: Time) -> (String, Time) {
+    succeed(keys, seed, now, now.plus_seconds(LEAD))
+}
+
+fn succeed(keys: &mut Vec<StoredKey>, seed: &[u8; 32], now: Time, from: Time) -> (String, Time) {
+    // Keys follow each other, whatever the clock did.
+    let from = keys.iter().filter_map(|key| key.retired_at).fold(from, Time::max);
+    if let Some(current) = keys.last_mut() {
+        current.retired_at = Some(from);
+    }
+    let new = first(seed, now);
+    let kid = new.kid.clone();
+    keys.push(new);
+    (kid, from)
+}
+
+/// Calls a key back: it signs nothing more, and nothing it signed counts. If it was the current one,
+/// a new one takes its place at once; gives the name of that one.
+pub(crate) fn revoke(
+    keys: &mut Vec<StoredKey>,
+    kid: &str,
+    reason: String,
+    seed: &[u8; 32],
+    now: Time,
+) -> anyhow::Result<Option<String>> {
+    let key = keys.iter_mut().find(|key| key.kid == kid);
+    let key = key.with_context(|| format!("there is no signing key {kid}"))?;
+    if let Some(revoked) = &key.revoked {
+        bail!("{kid} was revoked already, at {}", revoked.at);
+    }
+    key.revoked = Some(Revoked { at: now, reason });
+    key.secret = None;
+    key.sealed = None;
+    let current = keys.last().is_some_and(|last| last.kid == kid);
+    Ok(current.then(|| succeed(keys, seed, now, now).0))
+}
+
+/// Destroys the private half of a retired key. `false` if that was done already.
+pub(crate) fn destroy(keys: &mut [StoredKey], kid: &str, by: Destroyed) -> anyhow::Result<bool> {
+    let key = keys.iter_mut().find(|key| key.kid == kid);
+    let key = key.with_context(|| format!("there is no signing key {kid}"))?;
+    ensure!(key.retired_at.is_some(), "{kid} is not retired");
+    ensure!(key.revoked.is_none(), "{kid} was revoked, and its private half is gone");
+    if key.destroyed.is_some() {
+        return Ok(false);
+    }
+    key.destroyed = Some(by);
+    key.secret = None;
+    key.sealed = None;
+    Ok(true)
+}
+
+/// What anybody may know of the keys. It takes no secret to read.
+pub(crate) struct Published {
+    /// Every public key there ever was, revoked ones too.
+    pub(crate) ever: Jwks,
+    pub(crate) revoked: Vec<RevokedKey>,
+}
+
+impl Published {
+    pub(crate) fn of(stored: &[StoredKey]) -> anyhow::Result<Self> {
+        ensure!(!stored.is_empty(), "there is no signing key");
+        let ever = Jwks { keys: stored.iter().map(StoredKey::published).collect() };
+        let named = ever.keys.iter().zip(stored).all(|(key, stored)| key.kid == stored.kid);
+        ensure!(named, "a signing key does not have the name it bears");
+        let revoked = stored.iter().filter_map(|key| {
+            let Revoked { at, reason } = key.revoked.clone()?;
+            Some(RevokedKey { kid: key.kid.clone(), at, reason })
+        });
+        Ok(Self { revoked: revoked.collect(), ever })
+    }
+
+    /// The public keys of those that were not revoked, with since when each is retired.
+    pub(crate) fn jwks(&self) -> Jwks {
+        let trusted = |key: &&Jwk| !self.revoked.iter().any(|one| one.kid == key.kid);
+        Jwks { keys: self.ever.keys.iter().filter(trusted).cloned().collect() }
+    }
+}
+
+/// The keys of an installation, oldest first.
+pub(crate) struct Ring {
+    /// Those before the current one.
+    earlier: Vec<Earlier>,
+    current: SecretKey,
+    published: Published,
+}
+
+struct Earlier {
+    retired_at: Time,
+    state: State,
+}
+
+enum State {
+    /// Still trusted.
+    Retired(Box<SecretKey>),
+    /// Trusted, and nobody can sign with it any more.
+    Destroyed,
+    /// Not trusted any more.
+    Revoked,
+}
+
+impl Ring {
+    /// Reads the keys of a file.
+    pub(crate) fn of(stored: &[StoredKey]) -> anyhow::Result<Self> {
+        let (last, rest) = stored.split_last().context("there is no signing key")?;
+        ensure!(last.retired_at.is_none(), "the last signing key is retired");
+        let current = last.secret_key()?;
+        let earlier = |key: &StoredKey| {
+            let retired_at = key.retired_at.context("a signing key with a successor signs on")?;
+            let state = match (&key.revoked, &key.destroyed) {
+                (Some(_), _) => State::Revoked,
+                (None, Some(_)) => State::Destroyed,
+                (None, None) => State::Retired(Box::new(key.secret_key()?)),
+            };
+            Ok(Earlier { retired_at, state })
+        };
+        Ok(Self {
+            earlier: rest.iter().map(earlier).collect::<anyhow::Result<_>>()?,
+            current,
+            published: Published::of(stored)?,
+        })
+    }
+
+    /// The public keys of those that were not revoked, with since when each is retired.
+    pub(crate) fn jwks(&self) -> Jwks {
+        self.published.jwks()
+    }
+
+    /// The key that signs now what happened at a moment. If the one of then was destroyed, the next one
+    /// that still has its private half signs: the same one at every read, whatever is rotated later.
+    pub(crate) fn signs_at(&self, at: Time) -> &SecretKey {
+        let mut since = self.earlier.iter().skip_while(|key| at >= key.retired_at);
+        let next = match since.next() {
+            Some(Earlier { state: State::Retired(key), .. }) => Some(key.as_ref()),
+            Some(Earlier { state: State::Destroyed, .. }) => {
+                since.find_map(|key| match &key.state {
+                    State::Retired(key) => Some(key.as_ref()),
+                    State::Destroyed | State::Revoked => None,
+                })
+            }
+            Some(Earlier { state: State::Revoked, .. }) | None => None,
+        };
+        next.unwrap_or(&self.current)
+    }
+
+    /// Whether the key for what happened at a moment was destroyed, so that a signature may be stored.
+    pub(crate) fn is_destroyed_at(&self, at: Time) -> bool {
+        let then = self.earlier.iter().find(|key| at < key.retired_at);
+        then.is_some_and(|key| matches!(key.state, State::Destroyed))
+    }
+
+    pub(crate) fn ever(&self) -> &Jwks {
+        &self.published.ever
+    }
+
+    pub(crate) fn revoked(&self) -> &[RevokedKey] {
+        &self.published.revoked
+    }
+
+    /// For the log: what is different now.
+    pub(crate) fn tell_changes(&self, now: &Self) {
+        let (before, after) = (self.current.public().kid, now.current.public().kid);
+        if before != after {
+            tracing::info!(key.id = after, before, "the signing key was rotated");
+        }
+        let known = self.revoked();
+        for RevokedKey { kid, at, .. } in now.revoked() {
+            if !known.iter().any(|key| key.kid == *kid) {
+                tracing::warn!(key.id = kid, %at, "a signing key was revoked");
+            }
+        }
+        let destroyed = |ring: &Self| {
+            ring.earlier.iter().filter(|key| matches!(key.state, State::Destroyed)).count()
+        };
+        if destroyed(now) > destroyed(self) {
+            tracing::warn!("the private half of a retired signing key was destroyed");
+        }
+    }
+}
+
+impl StoredKey {
+    /// Its public half. When a revoked key was retired does not matter: nothing it signed counts but
+    /// blocks that later ones follow.
+    fn published(&self) -> Jwk {
+        let key = Jwk::named(&self.public);
+        match self.retired_at.filter(|_| self.revoked.is_none()) {
+            Some(at) => key.retired(at),
+            None => key,
+        }
+    }
+
+    fn secret_key(&self) -> anyhow::Result<SecretKey> {
+        let mut seed = [0; 32];
+        ensure!(
+            self.secret.is_some() || self.sealed.is_none(),
+            "the signing key {} is encrypted under a master key that is not here",
+            self.kid
+        );
+        let secret = self.secret.as_deref().unwrap_or_default();
+        hex::decode_to_slice(secret, &mut seed).context("a signing key cannot be read")?;
+        let key = SecretKey::new(&seed);
+        ensure!(key.public().kid == self.kid, "a signing key does not have the name it bears");
+        Ok(key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> Time {
+        Time::from_millis(1_770_372_000_000).plus_seconds(seconds)
+    }
+
+    fn kid(n: u8) -> String {
+        SecretKey::new(&[n; 32]).public().kid
+    }
+
+    fn signs(keys: &[StoredKey], seconds: u64) -> String {
+        Ring::of(keys).unwrap().signs_at(at(seconds)).public().kid
+    }
+
+    #[test]
+    fn each_key_signs_its_own_time() {
+        let mut keys = vec![first(&[1; 32], at(0))];
+        let (two, from) = rotate(&mut keys, &[2; 32], at(100));
+        assert_eq!((two, from), (kid(2), at(100 + LEAD)));
+        rotate(&mut keys, &[3; 32], at(200));
+        for (seconds, key) in [(0, 1), (100 + LEAD - 1, 1), (100 + LEAD, 2), (200, 2), (205, 3)] {
+            assert_eq!(signs(&keys, seconds), kid(key), "{seconds}");
+        }
+        let published = Ring::of(&keys).unwrap().jwks().keys;
+        let until: Vec<_> = published.iter().map(|key| key.exp).collect();
+        let second = |seconds| Some(at(seconds).millis() / 1000);
+        assert_eq!(until, [second(100 + LEAD), second(200 + LEAD), None]);
+    }
+
+    /// Even if the clock is set back between two rotations.
+    #[test]
+    fn a_clock_gone_back_reorders_nothing() {
+        let mut keys = vec![first(&[1; 32], at(0))];
+        rotate(&mut keys, &[2; 32], at(100));
+        rotate(&mut keys, &[3; 32], at(50));
+        assert_eq!(signs(&keys, 104), kid(1));
+        assert_eq!(signs(&keys, 105), kid(3));
+    }
+
+    #[test]
+    fn a_revoked_key_signs_nothing_and_is_wiped() {
+        let mut keys = vec![first(&[1; 32], at(0))];
+        rotate(&mut keys, &[2; 32], at(100));
+        let new = revoke(&mut keys, &kid(1), "lost".to_owned(), &[9; 32], at(300)).unwrap();
+        assert_eq!(new, None, "another one is current");
+        assert_eq!(signs(&keys, 0), kid(2));
+        let new = revoke(&mut keys, &kid(2), "stolen".to_owned(), &[3; 32], at(400)).unwrap();
+        assert_eq!(new, Some(kid(3)));
+        for seconds in [0, 200, 399, 400] {
+            assert_eq!(signs(&keys, seconds), kid(3));
+        }
+        let text = serde_json::to_string(&keys).unwrap();
+        assert!(!text.contains(&"01".repeat(32)) && !text.contains(&"02".repeat(32)));
+        let ring = Ring::of(&keys).unwrap();
+        assert_eq!(ring.jwks().keys.len(), 1);
+        assert_eq!(ring.revoked().len(), 2);
+        for unknown in [kid(1), kid(7)] {
+            assert!(revoke(&mut keys, &unknown, String::new(), &[4; 32], at(500)).is_err());
+        }
+    }
+
+    fn by(seconds: u64) -> Destroyed {
+        Destroyed { at: at(seconds), by: "ann".parse().unwrap() }
+    }
+
+    /// A destroyed key is published and signs nothing; the next one that can signs in its place.
+    #[test]
+    fn a_destroyed_key_is_trusted_and_signs_nothing() {
+        let mut keys = vec![first(&[1; 32], at(0))];
+        for n in [2, 3, 4] {
+            rotate(&mut keys, &[n; 32], at(100 * u64::from(n)));
+        }
+        assert!(destroy(&mut keys, &kid(1), by(900)).unwrap());
+        assert!(!destroy(&mut keys, &kid(1), by(901)).unwrap(), "once");
+        assert_eq!(keys[0].destroyed, Some(by(900)));
+        assert_eq!(signs(&keys, 0), kid(2));
+        assert!(destroy(&mut keys, &kid(2), by(900)).unwrap());
+        assert_eq!((signs(&keys, 0), signs(&keys, 250)), (kid(3), kid(3)));
+        rotate(&mut keys, &[5; 32], at(950));
+        assert_eq!(signs(&keys, 0), kid(3), "a rotation changes nothing");
+        let ring = Ring::of(&keys).unwrap();
+        assert!(ring.is_destroyed_at(at(0)) && !ring.is_destroyed_at(at(350)));
+        assert_eq!(ring.jwks().keys.len(), 5);
+        assert!(ring.jwks().keys[0].exp.is_some());
+        let text = serde_json::to_string(&keys).unwrap();
+        assert!(!text.contains(&"01".repeat(32)) && text.contains(&"03".repeat(32)));
+        for refused in [kid(5), kid(9)] {
+            assert!(destroy(&mut keys, &refused, by(999)).is_err(), "{refused}");
+        }
+        // Called back later, because a copy of it was in an old backup.
+        revoke(&mut keys, &kid(1), "leaked".to_owned(), &[9; 32], at(999)).unwrap();
+        assert_eq!(signs(&keys, 0), kid(5));
+        assert_eq!(Ring::of(&keys).unwrap().jwks().keys.len(), 4);
+        assert!(destroy(&mut keys, &kid(1), by(999)).is_err());
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_not_used() {
+        let good = || {
+            let mut keys = vec![first(&[1; 32], at(0))];
+            rotate(&mut keys, &[2; 32], at(100));
+            keys
+        };
+        let spoilt = |spoil: fn(&mut Vec<StoredKey>)| {
+            let mut keys = good();
+            spoil(&mut keys);
+            Ring::of(&keys).is_err()
+        };
+        assert!(!spoilt(|_| ()));
+        assert!(spoilt(Vec::clear));
+        assert!(spoilt(|keys| keys[0].retired_at = None));
+        assert!(spoilt(|keys| keys[1].retired_at = Some(at(0))));
+        assert!(spoilt(|keys| keys[0].secret = None));
+        assert!(spoilt(|keys| keys[1].kid = kid(7)));
+    }
+}

@@ -1,0 +1,135 @@
+//! How often somebody may try to sign in: from one address, and as one person; and how often one
+//! address may have a message judged. Each node counts for itself.
+
+use std::net::{IpAddr, Ipv6Addr};
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use governor::clock::{Clock as _, DefaultClock};
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use kernel::HumanId;
+
+/// How often one person is written to, or wrongly claimed to be, in a row.
+const PERSON_BURST: NonZeroU32 = match NonZeroU32::new(5) {
+    Some(times) => times,
+    None => NonZeroU32::MIN,
+};
+/// And after how long once more.
+const PERSON_AGAIN: Duration = Duration::from_mins(2);
+
+/// How many messages a minute are judged for one address: many, because it costs little.
+const CHECKS: NonZeroU32 = match NonZeroU32::new(1200) {
+    Some(times) => times,
+    None => NonZeroU32::MIN,
+};
+
+/// Counts attempts; by default, none.
+#[derive(Default)]
+pub struct LoginRateLimit {
+    limiters: Option<Limiters>,
+    clock: DefaultClock,
+}
+
+struct Limiters {
+    addresses: DefaultKeyedRateLimiter<IpAddr>,
+    people: DefaultKeyedRateLimiter<HumanId>,
+    checks: DefaultKeyedRateLimiter<IpAddr>,
+}
+
+impl LoginRateLimit {
+    /// Allows `limit` attempts a minute from one address; 0 for any number.
+    pub fn new(limit: u32) -> Self {
+        let limiters = NonZeroU32::new(limit).map(|limit| Limiters {
+            addresses: RateLimiter::keyed(Quota::per_minute(limit)),
+            people: RateLimiter::keyed(person_quota()),
+            checks: RateLimiter::keyed(Quota::per_minute(CHECKS)),
+        });
+        Self { limiters, clock: DefaultClock::default() }
+    }
+
+    /// Counts an attempt by where it came from; an error says how long to wait.
+    pub fn address(&self, ip: IpAddr) -> Result<(), Duration> {
+        let Some(limiters) = &self.limiters else { return Ok(()) };
+        let counted = limiters.addresses.check_key(&neighbourhood(ip));
+        counted.map_err(|until| until.wait_time_from(self.clock.now()))
+    }
+
+    /// Counts a message to be judged. Apart from attempts: whoever has many of them can still sign in.
+    pub fn check(&self, ip: IpAddr) -> Result<(), Duration> {
+        let Some(limiters) = &self.limiters else { return Ok(()) };
+        let counted = limiters.checks.check_key(&neighbourhood(ip));
+        counted.map_err(|until| until.wait_time_from(self.clock.now()))
+    }
+
+    /// Counts a letter to a person, or an attempt that claimed to be them and failed.
+    pub fn person(&self, human: &HumanId) -> Result<(), Duration> {
+        let Some(limiters) = &self.limiters else { return Ok(()) };
+        let counted = limiters.people.check_key(human);
+        counted.map_err(|until| until.wait_time_from(self.clock.now()))
+    }
+
+    /// Forgets whoever has not tried for a while.
+    pub fn forget_quiet(&self) {
+        if let Some(limiters) = &self.limiters {
+            limiters.addresses.retain_recent();
+            limiters.addresses.shrink_to_fit();
+            limiters.people.retain_recent();
+            limiters.people.shrink_to_fit();
+            limiters.checks.retain_recent();
+            limiters.checks.shrink_to_fit();
+        }
+    }
+}
+
+fn person_quota() -> Quota {
+    let again = Quota::with_period(PERSON_AGAIN).unwrap_or(Quota::per_hour(PERSON_BURST));
+    again.allow_burst(PERSON_BURST)
+}
+
+/// Whoever has one IPv6 address has all of its network.
+pub fn neighbourhood(ip: IpAddr) -> IpAddr {
+    match ip {
+        IpAddr::V4(_) => ip,
+        IpAddr::V6(ip) => Ipv6Addr::from(u128::from(ip) & !u128::from(u64::MAX)).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn addresses_and_people_are_counted_apart() {
+        let limit = LoginRateLimit::new(2);
+        let (one, same, other) = (ip("2001:db8::1"), ip("2001:db8::ffff:2"), ip("2001:db8:0:1::1"));
+        assert!(limit.address(one).is_ok());
+        assert!(limit.address(same).is_ok());
+        let wait = limit.address(one).unwrap_err();
+        assert!(wait > Duration::ZERO && wait <= Duration::from_mins(1), "{wait:?}");
+        assert!(limit.address(other).is_ok());
+        let (ada, eve): (HumanId, HumanId) = ("ada".parse().unwrap(), "eve".parse().unwrap());
+        for _ in 0..PERSON_BURST.get() {
+            assert!(limit.person(&ada).is_ok());
+        }
+        assert!(limit.person(&ada).is_err() && limit.person(&eve).is_ok());
+    }
+
+    #[test]
+    fn messages_are_counted_apart_from_attempts() {
+        let limit = LoginRateLimit::new(1);
+        let from = ip("192.0.2.1");
+        assert!((0..CHECKS.get()).all(|_| limit.check(from).is_ok()));
+        assert!(limit.check(from).is_err());
+        assert!(limit.address(from).is_ok());
+    }
+
+    #[test]
+    fn zero_is_no_limit() {
+        let limit = LoginRateLimit::new(0);
+        assert!((0..1000).all(|_| limit.address(ip("192.0.2.1")).is_ok()));
+    }
+}

@@ -1,0 +1,317 @@
+//! Signing in with somebody else's identities: OpenID Connect, code flow with PKCE.
+//!
+//! The provider's description and keys are fetched when they are first needed. What a sign-in needs to
+//! remember between leaving and coming back ([`Flow`]) is kept by the browser, sealed. Why it is done
+//! here and not by a library stands in `docs/adr/0024-openid-connect-by-hand.md`.
+
+pub mod person;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use channels::Secret;
+use kernel::ids::GroupId;
+use kernel::{ProjectId, Time};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use tokio::sync::Mutex;
+use url::Url;
+
+use crate::ids::random;
+use crate::jwt::{Issuer, KeySource, PLAIN};
+
+/// How long the provider's description is believed.
+const OLDEST_MILLIS: i64 = 60 * 60_000;
+/// How long the provider may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The largest answer we read.
+const LARGEST: usize = 256 * 1024;
+
+/// A provider of identities.
+#[derive(Debug, Clone)]
+pub struct Oidc {
+    /// Who it is: `iss`, and where its description is found.
+    pub issuer: Url,
+    /// What the button says after "Sign in with".
+    pub name: String,
+    /// Who we are there.
+    pub client_id: String,
+    /// How we prove it; without one, only by the code's own proof.
+    pub client_secret: Option<Secret>,
+    /// What we ask for.
+    pub scopes: Vec<String>,
+    /// How its people are found among ours.
+    pub identify: IdentifyBy,
+    /// Whether people we do not know are added, and to which projects.
+    pub create: Option<Vec<ProjectId>>,
+    /// Where its groups stand.
+    pub groups_claim: String,
+    /// Which of its groups are ours.
+    pub groups: BTreeMap<String, GroupId>,
+    /// Which of its groups administers.
+    pub admin_group: Option<String>,
+}
+
+/// How the provider's people are found among ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdentifyBy {
+    /// By an address the provider has verified.
+    Email,
+    /// The subject is their name here.
+    Subject,
+}
+
+/// The provider.
+pub struct Provider {
+    settings: Oidc,
+    http: reqwest::Client,
+    known: Mutex<Option<(Arc<Known>, Time)>>,
+}
+
+/// What it says of itself, and its keys.
+struct Known {
+    description: Description,
+    issuer: Issuer,
+}
+
+/// What we read of its description.
+#[derive(Debug, Clone, Deserialize)]
+struct Description {
+    issuer: String,
+    authorization_endpoint: Url,
+    token_endpoint: Url,
+    jwks_uri: Url,
+    #[serde(default)]
+    userinfo_endpoint: Option<Url>,
+    #[serde(default)]
+    end_session_endpoint: Option<Url>,
+    #[serde(default)]
+    token_endpoint_auth_methods_supported: Option<Vec<String>>,
+}
+
+/// What is remembered while the browser is away.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Flow {
+    state: String,
+    nonce: String,
+    verifier: String,
+}
+
+/// What comes back with the browser.
+#[derive(Debug, Default, Deserialize)]
+pub struct Return {
+    #[serde(default)]
+    state: String,
+    #[serde(default)]
+    code: Option<String>,
+    #[serde(default)]
+    error: Option<String>,
+    #[serde(default)]
+    iss: Option<String>,
+}
+
+/// What the provider says about somebody.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Claims {
+    /// Who they are there.
+    pub sub: String,
+    #[serde(default)]
+    nonce: Option<String>,
+    #[serde(default)]
+    azp: Option<String>,
+    #[serde(default)]
+    aud: Value,
+    exp: i64,
+    /// Everything else.
+    #[serde(flatten)]
+    pub others: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct Tokens {
+    id_token: String,
+    access_token: String,
+}
+
+impl Provider {
+    /// The provider of these settings. Nothing is fetched yet.
+    pub fn new(settings: Oidc) -> anyhow::Result<Self> {
+        let http = reqwest::Client::builder()
+            .http1_only()
+            .timeout(PATIENCE)
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .context("cannot make an HTTP client")?;
+        Ok(Self { settings, http, known: Mutex::default() })
+    }
+
+    /// Its settings.
+    pub fn settings(&self) -> &Oidc {
+        &self.settings
+    }
+
+    /// Whether it is there and describes itself.
+    pub async fn check(&self, now: Time) -> anyhow::Result<()> {
+        self.known(now).await.map(drop)
+    }
+
+    /// Where to send a browser that wants to sign in and come back to `back`, and what to remember.
+    pub async fn begin(&self, back: &Url, now: Time) -> anyhow::Result<(Url, Flow)> {
+        let known = self.known(now).await?;
+        let drawn = || BASE64_URL_SAFE_NO_PAD.encode(random::<32>());
+        let flow = Flow { state: drawn(), nonce: drawn(), verifier: drawn() };
+        let challenge = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(flow.verifier.as_bytes()));
+        let mut url = known.description.authorization_endpoint.clone();
+        url.query_pairs_mut()
+            .append_pair("response_type", "code")
+            .append_pair("client_id", &self.settings.client_id)
+            .append_pair("redirect_uri", back.as_str())
+            .append_pair("scope", &self.settings.scopes.join(" "))
+            .append_pair("state", &flow.state)
+            .append_pair("nonce", &flow.nonce)
+            .append_pair("code_challenge", &challenge)
+            .append_pair("code_challenge_method", "S256");
+        Ok((url, flow))
+    }
+
+    /// Who came back. An error says what was wrong, for the log.
+    pub async fn finish(
+        &self,
+        flow: &Flow,
+        came: &Return,
+        back: &Url,
+        now: Time,
+    ) -> anyhow::Result<Claims> {
+        let same: bool =
+            subtle::ConstantTimeEq::ct_eq(came.state.as_bytes(), flow.state.as_bytes()).into();
+        ensure!(same, "the state is not the one this browser left with");
+        if let Some(error) = &came.error {
+            anyhow::bail!("the provider says {}", kernel::text::reveal(error));
+        }
+        let code = came.code.as_deref().context("there is no code")?;
+        let known = self.known(now).await?;
+        let issuer = &known.description.issuer;
+        // RFC 9207: an answer that names its issuer names ours.
+        ensure!(came.iss.as_ref().is_none_or(|iss| iss == issuer), "another issuer answered");
+        let tokens = self.exchange(&known.description, code, flow, back).await?;
+        let mut claims: Claims = known
+            .issuer
+            .claims(&tokens.id_token, &["exp", "sub"], now)
+            .await
+            .map_err(|denied| anyhow::anyhow!("the ID token is not valid: {denied:?}"))?;
+        ensure!(claims.exp > now.millis() / 1000, "the ID token has run out");
+        ensure!(
+            claims.nonce.as_deref() == Some(&flow.nonce),
+            "the ID token is for another sign-in"
+        );
+        let several = claims.aud.as_array().is_some_and(|audience| audience.len() > 1);
+        let party = claims.azp.as_deref();
+        ensure!(
+            party.map_or(!several, |party| party == self.settings.client_id),
+            "the ID token is for another party"
+        );
+        if let Some(endpoint) = &known.description.userinfo_endpoint {
+            let request = self.http.get(endpoint.clone()).bearer_auth(&tokens.access_token);
+            let more: Map<String, Value> =
+                read(request).await.context("cannot read what the provider says about them")?;
+            let same = more.get("sub").and_then(Value::as_str) == Some(&claims.sub);
+            ensure!(same, "the provider speaks about somebody else");
+            // What was signed counts first.
+            for (name, value) in more {
+                claims.others.entry(name).or_insert(value);
+            }
+        }
+        Ok(claims)
+    }
+
+    /// Where a browser signs out there too, if that can be done.
+    pub async fn goodbye(&self, back: &Url, now: Time) -> anyhow::Result<Option<Url>> {
+        let known = self.known(now).await?;
+        Ok(known.description.end_session_endpoint.clone().map(|mut url| {
+            url.query_pairs_mut()
+                .append_pair("client_id", &self.settings.client_id)
+                .append_pair("post_logout_redirect_uri", back.as_str());
+            url
+        }))
+    }
+
+    async fn exchange(
+        &self,
+        description: &Description,
+        code: &str,
+        flow: &Flow,
+        back: &Url,
+    ) -> anyhow::Result<Tokens> {
+        let mut form = vec![
+            ("grant_type", "authorization_code"),
+            ("code", code),
+            ("redirect_uri", back.as_str()),
+            ("code_verifier", &flow.verifier),
+        ];
+        let id = self.settings.client_id.as_str();
+        let methods = description.token_endpoint_auth_methods_supported.as_deref();
+        let basic = methods.is_none_or(|all| all.iter().any(|one| one == "client_secret_basic"));
+        let mut request = self.http.post(description.token_endpoint.clone());
+        match &self.settings.client_secret {
+            Some(secret) if basic => {
+                let encode = |text: &str| {
+                    url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>()
+                };
+                request = request.basic_auth(encode(id), Some(encode(secret.reveal())));
+            }
+            Some(secret) => form.extend([("client_id", id), ("client_secret", secret.reveal())]),
+            None => form.push(("client_id", id)),
+        }
+        let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
+        let kind = "application/x-www-form-urlencoded";
+        let request = request.header(reqwest::header::CONTENT_TYPE, kind).body(body);
+        read(request).await.context("the provider does not exchange the code")
+    }
+
+    async fn known(&self, now: Time) -> anyhow::Result<Arc<Known>> {
+        let mut kept = self.known.lock().await;
+        if let Some((known, at)) = &*kept
+            && (0..OLDEST_MILLIS).contains(&now.millis().saturating_sub(at.millis()))
+        {
+            return Ok(Arc::clone(known));
+        }
+        let base = self.settings.issuer.as_str().trim_end_matches('/');
+        let url = format!("{base}/.well-known/openid-configuration");
+        let description: Description =
+            read(self.http.get(&url)).await.with_context(|| format!("cannot read {url}"))?;
+        let same = description.issuer.trim_end_matches('/') == base;
+        ensure!(same, "{url} speaks for {}, not for oidc_issuer", description.issuer);
+        let issuer = Issuer::new(
+            description.issuer.clone(),
+            self.settings.client_id.clone(),
+            KeySource::At(description.jwks_uri.to_string()),
+            &PLAIN,
+        )?;
+        let known = Arc::new(Known { description, issuer });
+        *kept = Some((Arc::clone(&known), now));
+        Ok(known)
+    }
+}
+
+/// A JSON answer, up to a size.
+async fn read<T: DeserializeOwned>(request: reqwest::RequestBuilder) -> anyhow::Result<T> {
+    let mut answer = request.header(reqwest::header::ACCEPT, "application/json").send().await?;
+    let status = answer.status();
+    let mut bytes = Vec::new();
+    while let Some(chunk) = answer.chunk().await? {
+        bytes.extend(chunk);
+        ensure!(bytes.len() <= LARGEST, "the answer is larger than 256 KiB");
+    }
+    if !status.is_success() {
+        let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let code = said.get("error").and_then(Value::as_str).unwrap_or("no reason");
+        anyhow::bail!("HTTP status {status}: {}", kernel::text::reveal(code));
+    }
+    Ok(serde_json::from_slice(&bytes)?)
+}

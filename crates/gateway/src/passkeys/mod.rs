@@ -1,0 +1,99 @@
+//! Passkeys: what webauthn-rs does for us, in our own words. Public material goes in and out as text
+//! that only this module reads.
+
+#[cfg(not(feature = "passkeys"))]
+mod disabled;
+#[cfg(feature = "passkeys")]
+mod webauthn;
+
+use kernel::audit::Digest;
+use serde_json::Value;
+use url::{Host, Url};
+
+#[cfg(not(feature = "passkeys"))]
+pub use disabled::Passkeys;
+#[cfg(feature = "passkeys")]
+pub use webauthn::Passkeys;
+
+/// How long a browser may take, in milliseconds.
+pub const PATIENCE: u64 = 5 * 60_000;
+
+/// A passkey that was just made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Made {
+    /// SHA-256 of the credential id.
+    pub hash: Digest,
+    /// The credential id, base64url.
+    pub credential_id: String,
+    /// The public key as a COSE key, base64url.
+    pub public_key: String,
+    /// What is needed to check it.
+    pub public: String,
+}
+
+/// An assertion whose signature was checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asserted {
+    /// The passkey as it is afterwards: its counter has moved, if it has one.
+    pub public: String,
+    /// The signature counter.
+    pub counter: u32,
+    /// The credential id, base64url.
+    pub credential_id: String,
+    /// The public key as a COSE key, base64url.
+    pub public_key: String,
+    /// The signed authenticator data, base64url.
+    pub authenticator_data: String,
+    /// The signed client data, base64url.
+    pub client_data_json: String,
+    /// The signature, base64url.
+    pub signature: String,
+    /// The relying party id.
+    pub rp_id: String,
+    /// The origin in the client data.
+    pub origin: String,
+}
+
+/// What a browser is asked for, and what is remembered meanwhile.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// For the browser.
+    pub options: Value,
+    /// For us.
+    pub state: Value,
+}
+
+/// What passkeys are bound to: the host name people reach this server by.
+fn relying_party(public_url: &Url) -> Result<String, &'static str> {
+    match public_url.host() {
+        Some(Host::Domain(name)) if name == "localhost" || public_url.scheme() == "https" => {
+            Ok(name.to_owned())
+        }
+        Some(Host::Domain(_)) => {
+            Err("public_url has to be an https address: browsers make passkeys nowhere else")
+        }
+        Some(Host::Ipv4(_) | Host::Ipv6(_)) | None => {
+            Err("public_url has to be a name, or localhost: browsers make no passkeys for an IP \
+                 address")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passkeys_are_for_names_and_localhost() {
+        for (url, good) in [
+            ("http://localhost:3402", true),
+            ("https://ask.example.com", true),
+            ("http://ask.example.com", false),
+            ("https://192.0.2.1", false),
+            ("http://127.0.0.1:3402", false),
+            ("https://[2001:db8::1]", false),
+        ] {
+            assert_eq!(relying_party(&Url::parse(url).unwrap()).is_ok(), good, "{url}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Signed receipts: what each reader may learn of who answered, and which key signs.
+
+use std::sync::Arc;
+
+use dialects::proof::{EvidenceStatus, Names, RECEIPT, ReceiptClaims, Unproven};
+use kernel::audit::Digest;
+use kernel::passkey_evidence::PasskeyEvidence;
+use kernel::{Actor, Ask, Assurance, By};
+use store::StoreError;
+
+use crate::gateway::Gateway;
+use crate::secrets::Secrets;
+use crate::signing::Signer;
+
+/// Makes and signs receipts. Clones share the keys.
+#[derive(Clone)]
+pub struct Receipts {
+    gateway: Gateway,
+    signer: Signer,
+    secrets: Arc<Secrets>,
+    issuer: Arc<str>,
+}
+
+impl Receipts {
+    /// Receipts of this issuer, which is the public address without a slash at its end.
+    pub fn new(gateway: Gateway, signer: Signer, secrets: Arc<Secrets>, issuer: &str) -> Self {
+        Self { gateway, signer, secrets, issuer: issuer.into() }
+    }
+
+    /// The receipt of an ask as this actor gets it: none while the ask is open, and none once its
+    /// words were erased.
+    pub async fn receipt_for(
+        &self,
+        ask: &Ask,
+        actor: &Actor,
+    ) -> Result<Option<String>, StoreError> {
+        match self.claims_for(ask, actor) {
+            Some(claims) => self.sign_receipt(&claims).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Signs a receipt. Where the key of its time was destroyed, the signature that was stored before
+    /// is put to it: the same bytes as ever. What was never signed with that key, such as a receipt
+    /// whose comment was erased since, is signed with the next key that still can.
+    pub async fn sign_receipt(&self, claims: &ReceiptClaims) -> Result<String, StoreError> {
+        if self.signer.is_destroyed_at(claims.ended_at) {
+            let (ask, digest) = (claims.sub, Digest::of_json(claims));
+            let stored = self.gateway.store().receipt_signature(ask, digest).await?;
+            if let Some((kid, signature)) = stored {
+                if let Some(receipt) = self.signer.attach(claims, &kid, &signature) {
+                    return Ok(receipt);
+                }
+                tracing::error!(ask.id = %ask, key.id = kid, "a stored signature does not fit");
+            }
+        }
+        Ok(self.signer.sign(RECEIPT, claims, claims.ended_at))
+    }
+
+    /// What whoever answered is called, where that is known and the agent may learn it (HITL-068).
+    pub fn respondent(&self, ask: &Ask) -> Option<String> {
+        let By::Human(id) = &ask.resolution()?.by else { return None };
+        if ask.is_pooled() {
+            return None;
+        }
+        Some(views::components::words::person(&self.gateway.directory(), id))
+    }
+
+    /// The claims of every receipt of an ask: for agents, and for people where theirs differs.
+    pub fn all_claims(&self, ask: &Ask) -> Vec<ReceiptClaims> {
+        let claims = [self.hidden_names(), Names::Shown].map(|names| self.claims_with(ask, names));
+        let mut all: Vec<ReceiptClaims> = claims.into_iter().flatten().collect();
+        all.dedup();
+        all
+    }
+
+    pub fn claims_for(&self, ask: &Ask, actor: &Actor) -> Option<ReceiptClaims> {
+        let names = match actor {
+            Actor::Human { .. } => Names::Shown,
+            // A link is held by whoever the agent gave it to, so it learns no more than the agent.
+            Actor::Agent { .. }
+            | Actor::LinkHolder { .. }
+            | Actor::Relay { .. }
+            | Actor::Guest { .. }
+            | Actor::System => self.hidden_names(),
+        };
+        self.claims_with(ask, names)
+    }
+
+    fn hidden_names(&self) -> Names<'_> {
+        Names::Hidden(self.secrets.evidence.reveal().as_bytes())
+    }
+
+    fn claims_with(&self, ask: &Ask, names: Names<'_>) -> Option<ReceiptClaims> {
+        let claims = ReceiptClaims::of(ask, self.issuer(), names)?;
+        // Verifiers refuse what was issued in the future, which is where the clock of `--dev` may have
+        // been moved to. `ended_at` says when it ended. A wall clock that was set back changes nothing:
+        // a receipt has the same bytes at every read.
+        let now = self.gateway.now();
+        let wall = self.gateway.wall_time();
+        let iat =
+            if now > wall { claims.iat.min(wall.millis().div_euclid(1000)) } else { claims.iat };
+        Some(ReceiptClaims { iat, ..claims })
+    }
+
+    /// Who signs: the public address, without a slash.
+    pub fn issuer(&self) -> &str {
+        &self.issuer
+    }
+
+    /// The keys that sign and check.
+    pub fn signer(&self) -> &Signer {
+        &self.signer
+    }
+
+    /// Why a receipt is not accepted, in words.
+    pub fn reason(&self, unproven: &Unproven) -> String {
+        if let Unproven::UnknownKey { kid } = unproven
+            && let Some(key) = self.signer.revoked().into_iter().find(|key| key.kid == *kid)
+        {
+            return format!("the key that signed it was revoked at {}: {}", key.at, key.reason);
+        }
+        unproven.to_string()
+    }
+}
+
+/// The evidence of an answer that was confirmed with a passkey, as this actor gets it.
+pub fn evidence_for(ask: &Ask, actor: &Actor) -> (Option<EvidenceStatus>, Option<PasskeyEvidence>) {
+    let resolution = ask.resolution().filter(|given| given.assurance == Assurance::Passkey);
+    let Some(resolution) = resolution else { return (None, None) };
+    let status = match &resolution.passkey {
+        None => EvidenceStatus::NotRecorded,
+        // A credential is the same in every request: it would tell the people of a pool apart.
+        Some(_) if ask.is_pooled() && !matches!(actor, Actor::Human { .. }) => {
+            EvidenceStatus::Withheld
+        }
+        Some(evidence) => match evidence.value() {
+            Some(found) => return (Some(EvidenceStatus::Kept), Some(found.clone())),
+            None => EvidenceStatus::Erased,
+        },
+    };
+    (Some(status), None)
+}

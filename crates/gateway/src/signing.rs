@@ -1,0 +1,345 @@
+//! The installation's signing keys, ready to sign and to check.
+//!
+//! The keys lie in the vault and change there: `countersign signing` rotates and revokes them with or
+//! without a running server. One with a file notices before it uses them again; nodes that share a
+//! database look every few seconds.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use anyhow::{Context, ensure};
+use dialects::proof::{self, Jwks, ReceiptClaims, RevokedKey, Unproven};
+use kernel::Time;
+use kernel::text::is_storable;
+use serde::Serialize;
+
+use crate::ids::random;
+use crate::key_ring::{self, Published, Ring, StoredKey, first};
+pub use crate::key_ring::{Destroyed, Revoked};
+use crate::vault::file::Stamp;
+use crate::vault::{Stored, Vault};
+
+/// Signs and checks with the keys of the installation. Clones share them.
+#[derive(Clone)]
+pub struct Signer(Arc<Shared>);
+
+struct Shared {
+    vault: Arc<Vault>,
+    held: RwLock<Held>,
+}
+
+struct Held {
+    ring: Arc<Ring>,
+    seen: Seen,
+}
+
+/// Which state of the vault is known, so that it is read again only when it is another.
+#[derive(PartialEq)]
+enum Seen {
+    File(Option<Stamp>),
+    Row(Option<u64>),
+    Ours,
+}
+
+impl Signer {
+    /// The keys of a vault; the first one is made if there is none.
+    pub async fn open(vault: Arc<Vault>, now: Time) -> anyhow::Result<Self> {
+        let made = |stored: &mut Stored| {
+            if stored.signing.is_empty() {
+                stored.signing.push(first(&random(), now));
+            }
+            Ok(())
+        };
+        vault.change(made).await?;
+        let found = Self::find(Arc::clone(&vault)).await?;
+        found.with_context(|| vault.damaged())
+    }
+
+    /// The keys of a vault, if it has some.
+    pub async fn find(vault: Arc<Vault>) -> anyhow::Result<Option<Self>> {
+        // Before the keys: what changes meanwhile is noticed then.
+        let seen = seen(&vault).await?;
+        let Some(stored) = vault.read().await?.filter(|stored| !stored.signing.is_empty()) else {
+            return Ok(None);
+        };
+        let ring = Ring::of(&stored.signing).with_context(|| vault.damaged())?;
+        let held = RwLock::new(Held { ring: Arc::new(ring), seen });
+        Ok(Some(Self(Arc::new(Shared { vault, held }))))
+    }
+
+    /// Signs claims about something that happened `at` a moment, with the key that was current then:
+    /// signing again gives the same bytes, unless that key was revoked meanwhile.
+    pub fn sign<T: Serialize>(&self, typ: &str, claims: &T, at: Time) -> String {
+        self.ring().signs_at(at).sign(typ, claims)
+    }
+
+    /// Puts a stored signature to a receipt: the same bytes as when it was signed. `None` if it is not
+    /// the signature of these claims, or its key was revoked.
+    pub fn attach(&self, claims: &ReceiptClaims, kid: &str, signature: &[u8]) -> Option<String> {
+        proof::jws::attach(proof::RECEIPT, claims, kid, signature, &self.jwks())
+    }
+
+    /// Whether the key that signed what happened at a moment was destroyed, so that signatures of then
+    /// are found in the store.
+    pub fn is_destroyed_at(&self, at: Time) -> bool {
+        self.ring().is_destroyed_at(at)
+    }
+
+    /// Where the keys lie.
+    pub fn vault(&self) -> &Vault {
+        &self.0.vault
+    }
+
+    /// Every public key there ever was: blocks that a revoked one signed stand in the chain of
+    /// those that came after.
+    pub fn ever(&self) -> Jwks {
+        self.ring().ever().clone()
+    }
+
+    /// The public keys others check with: all but the revoked ones.
+    pub fn jwks(&self) -> Jwks {
+        self.ring().jwks()
+    }
+
+    /// The keys that were called back.
+    pub fn revoked(&self) -> Vec<RevokedKey> {
+        self.ring().revoked().to_vec()
+    }
+
+    /// The keys with their states, oldest first.
+    pub async fn listed(&self) -> anyhow::Result<Vec<Listed>> {
+        list(&self.0.vault).await
+    }
+
+    /// Checks a receipt of this installation.
+    pub fn verify(&self, receipt: &str) -> Result<ReceiptClaims, Unproven> {
+        proof::verify(receipt, &self.jwks())
+    }
+
+    /// The keys as they are now. Looking whether the file is another one costs less than a signature,
+    /// so it is done every time: a revoked key signs nothing more.
+    fn ring(&self) -> Arc<Ring> {
+        let Shared { vault, held } = &*self.0;
+        let known = held.read().unwrap_or_else(PoisonError::into_inner);
+        let Vault::Folder(file) = &**vault else { return Arc::clone(&known.ring) };
+        let now = Seen::File(file.stamp());
+        if now == known.seen {
+            return Arc::clone(&known.ring);
+        }
+        drop(known);
+        let read = file.read().and_then(|stored| ring_of(vault, stored));
+        self.learn(now, read)
+    }
+
+    /// Looks whether another node changed the keys.
+    pub async fn refresh(&self) -> anyhow::Result<()> {
+        let Shared { vault, held } = &*self.0;
+        let Vault::Shared(keys) = &**vault else { return Ok(()) };
+        let now = Seen::Row(keys.version().await?);
+        if held.read().unwrap_or_else(PoisonError::into_inner).seen != now {
+            let read = vault.read().await.and_then(|stored| ring_of(vault, stored));
+            self.learn(now, read);
+        }
+        Ok(())
+    }
+
+    fn learn(&self, now: Seen, read: anyhow::Result<Ring>) -> Arc<Ring> {
+        let mut held = self.0.held.write().unwrap_or_else(PoisonError::into_inner);
+        if held.seen != now {
+            // Looked at once, whatever came of it: what cannot be read is said once.
+            held.seen = now;
+            match read {
+                Ok(ring) => {
+                    held.ring.tell_changes(&ring);
+                    held.ring = Arc::new(ring);
+                }
+                Err(error) => tracing::error!(
+                    error = format!("{error:#}"),
+                    "the signing keys were changed and cannot be read; those known are used on"
+                ),
+            }
+        }
+        Arc::clone(&held.ring)
+    }
+}
+
+async fn seen(vault: &Vault) -> anyhow::Result<Seen> {
+    Ok(match vault {
+        Vault::Memory(_) => Seen::Ours,
+        Vault::Folder(file) => Seen::File(file.stamp()),
+        Vault::Shared(keys) => Seen::Row(keys.version().await?),
+    })
+}
+
+fn ring_of(vault: &Vault, stored: Option<Stored>) -> anyhow::Result<Ring> {
+    let stored = stored.with_context(|| format!("{} is gone", vault.place()))?;
+    Ring::of(&stored.signing).with_context(|| vault.damaged())
+}
+
+/// A key as it is listed: never with its secret.
+#[derive(Debug, Clone, Serialize)]
+pub struct Listed {
+    /// Its name.
+    pub kid: String,
+    /// When it was made.
+    pub created_at: Time,
+    /// Since when the next one signs; none for the current one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retired_at: Option<Time>,
+    /// When and why it was called back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revoked: Option<Revoked>,
+    /// When its private half was destroyed, and by whom.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub destroyed: Option<Destroyed>,
+}
+
+/// The keys of a vault, oldest first.
+pub async fn list(vault: &Vault) -> anyhow::Result<Vec<Listed>> {
+    let stored = vault.read().await?;
+    let stored = stored.with_context(|| format!("there is no {}", vault.place()))?;
+    let keys = stored.signing.into_iter();
+    let listed =
+        keys.map(|StoredKey { kid, created_at, retired_at, revoked, destroyed, .. }| Listed {
+            kid,
+            created_at,
+            retired_at,
+            revoked,
+            destroyed,
+        });
+    Ok(listed.collect())
+}
+
+/// The public keys of a vault, and those that were called back.
+pub async fn published(vault: &Vault) -> anyhow::Result<(Jwks, Vec<RevokedKey>)> {
+    let stored = vault.read().await?.with_context(|| format!("{} is gone", vault.place()))?;
+    let published = Published::of(&stored.signing).with_context(|| vault.damaged())?;
+    Ok((published.jwks(), published.revoked))
+}
+
+/// Every public key a vault ever had, revoked ones too; `None` if it never had one.
+pub async fn ever(vault: Arc<Vault>) -> anyhow::Result<Option<Jwks>> {
+    let Some(stored) = vault.read().await?.filter(|stored| !stored.signing.is_empty()) else {
+        return Ok(None);
+    };
+    let published = Published::of(&stored.signing).with_context(|| vault.damaged())?;
+    Ok(Some(published.ever))
+}
+
+/// Destroys the private half of a retired key, whose receipts have their signatures stored. `false` if
+/// that was done already.
+pub async fn destroy(vault: &Vault, kid: &str, by: Destroyed) -> anyhow::Result<bool> {
+    change(vault, |keys| key_ring::destroy(keys, kid, by.clone())).await
+}
+
+/// Makes a new key. Gives its name and since when it signs.
+pub async fn rotate(vault: &Vault, now: Time) -> anyhow::Result<(String, Time)> {
+    change(vault, |keys| Ok(key_ring::rotate(keys, &random(), now))).await
+}
+
+/// Calls a key back. Gives the name of the new one, if it was the current one.
+pub async fn revoke(
+    vault: &Vault,
+    kid: &str,
+    reason: &str,
+    now: Time,
+) -> anyhow::Result<Option<String>> {
+    let fits = !reason.trim().is_empty() && is_storable(reason) && reason.chars().count() <= 1000;
+    ensure!(fits, "the reason is a text of at most 1000 characters");
+    change(vault, |keys| key_ring::revoke(keys, kid, reason.to_owned(), &random(), now)).await
+}
+
+async fn change<T>(
+    vault: &Vault,
+    mut change: impl FnMut(&mut Vec<StoredKey>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    // Only a server makes the first one: anything else would be the wrong place.
+    ensure!(vault.read().await?.is_some(), "there is no {}", vault.place());
+    let changed = |stored: &mut Stored| {
+        ensure!(!stored.signing.is_empty(), "there is no signing key yet: start the server once");
+        let changed = change(&mut stored.signing)?;
+        Ring::of(&stored.signing).with_context(|| vault.damaged())?;
+        Ok(changed)
+    };
+    vault.change(changed).await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn at(seconds: u64) -> Time {
+        Time::from_millis(1_770_372_000_000).plus_seconds(seconds)
+    }
+
+    async fn open(folder: &tempfile::TempDir, seconds: u64) -> anyhow::Result<Signer> {
+        Signer::open(Arc::new(Vault::folder(folder.path())), at(seconds)).await
+    }
+
+    fn sign(signer: &Signer, seconds: u64) -> String {
+        signer.sign("x+jwt", &json!({ "n": 1 }), at(seconds))
+    }
+
+    fn current(signer: &Signer) -> String {
+        signer.jwks().keys.last().unwrap().kid.clone()
+    }
+
+    /// A file of an earlier version opens, keeps what it had and gets a key.
+    #[tokio::test]
+    async fn old_files_get_a_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("server-keys.json");
+        let old = format!(r#"{{"evidence":"e","seed":"{}"}}"#, "5".repeat(64));
+        fs::write(&path, old).unwrap();
+        let signer = open(&folder, 0).await.unwrap();
+        assert_eq!(signer.jwks().keys.len(), 1);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(r#""evidence": "e""#), "{text}");
+        let again = open(&folder, 9).await.unwrap();
+        assert_eq!(again.jwks(), signer.jwks());
+        // What ended before there was a key is signed with the first one.
+        assert_eq!(
+            again.sign("x+jwt", &json!({}), Time::from_millis(0)),
+            signer.sign("x+jwt", &json!({}), at(0))
+        );
+    }
+
+    /// A signer that runs sees what the command line does, at once.
+    #[tokio::test]
+    async fn a_running_signer_follows_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let signer = open(&folder, 0).await.unwrap();
+        let (early, old) = (sign(&signer, 10), current(&signer));
+        rotate(&Vault::folder(folder.path()), at(100)).await.unwrap();
+        assert_ne!(current(&signer), old);
+        assert_eq!(signer.jwks().keys.len(), 2, "the retired key is still published");
+        assert_eq!(sign(&signer, 10), early, "byte for byte");
+        assert_ne!(sign(&signer, 200), early);
+
+        revoke(&Vault::folder(folder.path()), &old, "stolen", at(300)).await.unwrap();
+        assert_eq!(signer.jwks().keys.len(), 1);
+        assert_eq!(signer.revoked()[0].kid, old);
+        let opened: Value = proof::jws::open(&sign(&signer, 10), "x+jwt", &signer.jwks()).unwrap();
+        assert_eq!(opened, json!({ "n": 1 }));
+    }
+
+    /// What is damaged or gone stops nobody who knows the keys, and lets nobody start.
+    #[tokio::test]
+    async fn a_spoilt_file_stops_no_one_who_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let signer = open(&folder, 0).await.unwrap();
+        let before = sign(&signer, 1);
+        let path = folder.path().join("server-keys.json");
+        let kept = fs::read_to_string(&path).unwrap();
+        fs::write(&path, kept.replacen("\"sealed\": \"", "\"sealed\": \"00", 1)).unwrap();
+        assert_eq!(sign(&signer, 1), before);
+        assert!(open(&folder, 0).await.is_err());
+        fs::remove_file(&path).unwrap();
+        assert_eq!(sign(&signer, 1), before);
+        fs::write(&path, kept).unwrap();
+        assert_eq!(open(&folder, 0).await.unwrap().jwks(), signer.jwks());
+    }
+}

@@ -1,0 +1,172 @@
+//! The row of the shared database: encrypted, so that who can read the database cannot sign.
+
+use std::sync::Arc;
+
+use anyhow::{Context, bail, ensure};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use store::postgres::Postgres;
+
+use super::{Stored, cipher};
+use crate::ids::random;
+use channels::Secret;
+
+/// What the row is called; part of what is authenticated.
+const NAME: &str = "server-keys";
+/// How often a change that another node overtook is made again.
+const TRIES: usize = 16;
+
+/// The key every node is given and the database is not: 32 bytes.
+#[derive(Clone)]
+pub struct MasterKey([u8; 32]);
+
+impl MasterKey {
+    /// Reads it as 64 hexadecimal digits or as Base64.
+    pub fn read(secret: &Secret) -> anyhow::Result<Self> {
+        let text = secret.reveal().trim();
+        let bytes = hex::decode(text).ok().or_else(|| BASE64_STANDARD.decode(text).ok());
+        let key = bytes.and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
+        let expected = "master_key: expected 32 random bytes in Base64 or as 64 hexadecimal digits; \
+                        make one with `openssl rand -base64 32`";
+        Ok(Self(key.context(expected)?))
+    }
+
+    /// A new one.
+    pub fn draw() -> Self {
+        Self(random())
+    }
+
+    /// As it is written into a file.
+    pub fn written(&self) -> String {
+        format!("{}\n", BASE64_STANDARD.encode(self.0))
+    }
+
+    /// Encrypts a signing key, bound to its name.
+    pub fn seal(&self, kid: &str, secret: &str) -> anyhow::Result<String> {
+        let closed = cipher::close(&self.0, &about(kid), secret.as_bytes());
+        Ok(hex::encode(closed.context("cannot encrypt a signing key")?))
+    }
+
+    /// Decrypts a signing key of this name that was encrypted under this very key.
+    pub fn unseal(&self, kid: &str, sealed: &str) -> Option<String> {
+        let plain = cipher::open(&self.0, &about(kid), &hex::decode(sealed).ok()?)?;
+        String::from_utf8(plain).ok()
+    }
+
+    /// Encrypts; every time differently.
+    pub fn close(&self, plain: &[u8]) -> anyhow::Result<Vec<u8>> {
+        let closed = cipher::close(&self.0, NAME.as_bytes(), plain);
+        closed.context("cannot encrypt the server's keys")
+    }
+
+    /// Decrypts what was encrypted under this very key and not changed since.
+    pub fn open(&self, closed: &[u8]) -> anyhow::Result<Vec<u8>> {
+        cipher::open(&self.0, NAME.as_bytes(), closed).context(
+            "the server's keys in the database cannot be opened with this master_key: every node \
+             needs the one they were made with",
+        )
+    }
+}
+
+fn about(kid: &str) -> Vec<u8> {
+    format!("signing-key {kid}").into_bytes()
+}
+
+impl std::fmt::Debug for MasterKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("(hidden)")
+    }
+}
+
+/// The row, with what opens it.
+pub struct SharedKeys {
+    store: Arc<Postgres>,
+    master: MasterKey,
+}
+
+impl SharedKeys {
+    /// The row of a database.
+    pub fn new(store: Arc<Postgres>, master: MasterKey) -> Self {
+        Self { store, master }
+    }
+
+    /// What lies there, with its version.
+    pub async fn read(&self) -> anyhow::Result<Option<(u64, Stored)>> {
+        let Some((version, closed)) = self.store.secret(NAME).await? else { return Ok(None) };
+        let plain = self.master.open(&closed)?;
+        let stored = serde_json::from_slice(&plain);
+        let stored = stored.context("the database's row of server keys is damaged")?;
+        Ok(Some((version, stored)))
+    }
+
+    /// The version of what lies there, without opening it.
+    pub async fn version(&self) -> anyhow::Result<Option<u64>> {
+        Ok(self.store.secret(NAME).await?.map(|(version, _)| version))
+    }
+
+    pub async fn change<T>(
+        &self,
+        change: &mut impl FnMut(&mut Stored) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        for _ in 0..TRIES {
+            let before = self.read().await?;
+            let mut stored =
+                before.as_ref().map_or_else(Stored::fresh, |(_, stored)| stored.clone());
+            let changed = change(&mut stored)?;
+            if before.as_ref().is_some_and(|(_, before)| *before == stored) {
+                return Ok(changed);
+            }
+            let version = before.map_or(0, |(version, _)| version);
+            let closed = self.master.close(&serde_json::to_vec(&stored)?)?;
+            if self.store.put_secret(NAME, version, closed).await? {
+                return Ok(changed);
+            }
+        }
+        bail!("the server's keys are changed by others all the time; try again")
+    }
+
+    /// Encrypts what lies there under another key, from now on the one to give to every node.
+    pub async fn rewrap(&self, next: &MasterKey) -> anyhow::Result<()> {
+        let found = self.store.secret(NAME).await?;
+        let (version, closed) = found.context("there are no server keys in the database yet")?;
+        let closed = next.close(&self.master.open(&closed)?)?;
+        let put = self.store.put_secret(NAME, version, closed).await?;
+        ensure!(put, "the server's keys were changed meanwhile; try again");
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(text: &str) -> anyhow::Result<MasterKey> {
+        MasterKey::read(&Secret::new(text))
+    }
+
+    #[test]
+    fn either_notation_and_nothing_else() {
+        let hex = "0f".repeat(32);
+        let base64 = BASE64_STANDARD.encode([15; 32]);
+        assert_eq!(key(&hex).unwrap().0, key(&format!(" {base64}\n")).unwrap().0);
+        for wrong in ["", "secret", &hex[2..], &format!("{hex}0f")] {
+            let error = key(wrong).err().unwrap().to_string();
+            assert!(error.contains("openssl rand"), "{error}");
+        }
+    }
+
+    #[test]
+    fn only_the_same_key_opens_and_nothing_may_be_changed() {
+        let (one, other) = (key(&"01".repeat(32)).unwrap(), key(&"02".repeat(32)).unwrap());
+        let closed = one.close(b"words").unwrap();
+        assert_eq!(one.open(&closed).unwrap(), b"words");
+        assert_ne!(one.close(b"words").unwrap(), closed);
+        assert!(other.open(&closed).unwrap_err().to_string().contains("master_key"));
+        for place in 0..closed.len() {
+            let mut changed = closed.clone();
+            changed[place] ^= 1;
+            assert!(one.open(&changed).is_err(), "{place}");
+        }
+        assert!(one.open(&closed[..10]).is_err());
+    }
+}

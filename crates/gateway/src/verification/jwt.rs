@@ -1,0 +1,118 @@
+//! A proof that is a JWT: a configured issuer states that it saw a person, for this case, action and
+//! challenge. Nobody has to be called to check it.
+//!
+//! | claim | what |
+//! |---|---|
+//! | `iss`, `aud` | as configured |
+//! | `case_id`, `action` | what it was made for |
+//! | `challenge`, or `nonce` | the challenge of the case |
+//! | `iat`, `exp` | when it was made, and until when it counts |
+//! | `jti` | what it is known by should it come again |
+//!
+//! Who the person is, it need not say, and if it does nobody reads it.
+
+use async_trait::async_trait;
+use kernel::Time;
+use kernel::audit::Digest;
+use kernel::verification::{Facts, Level, Offer, PROOF_OF_HUMAN};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use url::Url;
+
+use super::{Expected, ProofIssuer, Provider, Unverified};
+use crate::denied::Denied;
+use crate::jwt::{Issuer, PLAIN};
+
+/// The longest token that is looked at.
+const LONGEST: usize = 16 * 1024;
+
+/// An issuer of such JWTs.
+pub struct JwtProvider {
+    settings: ProofIssuer,
+    issuer: Issuer,
+}
+
+#[derive(Deserialize)]
+struct Claims {
+    iat: i64,
+    exp: i64,
+    #[serde(default)]
+    nbf: Option<i64>,
+    jti: String,
+    #[serde(flatten)]
+    more: Map<String, Value>,
+}
+
+impl JwtProvider {
+    /// The provider of these settings.
+    pub fn new(settings: ProofIssuer) -> anyhow::Result<Self> {
+        let ProofIssuer { issuer, audience, keys, .. } = settings.clone();
+        Ok(Self { settings, issuer: Issuer::new(issuer, audience, keys, &PLAIN)? })
+    }
+
+    fn facts(&self, claims: &Claims, expected: &Expected) -> Facts {
+        let text = |name: &str| claims.more.get(name).and_then(Value::as_str);
+        let level = |name: &String| match text(name)? {
+            "low" => Some(Level::Low),
+            "medium" => Some(Level::Medium),
+            "high" => Some(Level::High),
+            _ => None,
+        };
+        let moment = |seconds: i64| Time::from_millis(seconds.saturating_mul(1000));
+        let challenge = text("challenge").or_else(|| text("nonce"));
+        Facts {
+            // Whoever signs it again, or writes it otherwise, makes the same proof.
+            digest: Digest::of_json(&json!([self.settings.issuer, claims.jti])),
+            assurance: self.settings.assurance_claim.as_ref().and_then(level),
+            bound_to_case: text("case_id") == Some(&expected.case_id),
+            bound_to_action: text("action") == Some(expected.action),
+            answers_challenge: challenge.is_some() && challenge == expected.challenge.as_deref(),
+            issued_at: moment(claims.iat),
+            expires_at: Some(moment(claims.exp)),
+        }
+    }
+}
+
+#[async_trait]
+impl Provider for JwtProvider {
+    fn offer(&self) -> Offer {
+        Offer {
+            provider: self.settings.name.clone(),
+            proof_types: vec![PROOF_OF_HUMAN.to_owned()],
+            formats: vec!["jwt".to_owned()],
+            assurance: self.settings.assurance_claim.as_ref().map(|_| Level::High),
+        }
+    }
+
+    fn title(&self) -> &str {
+        &self.settings.title
+    }
+
+    fn start_url(&self) -> Option<&Url> {
+        self.settings.start_url.as_ref()
+    }
+
+    async fn verify(
+        &self,
+        presentation: &Value,
+        expected: &Expected,
+        now: Time,
+    ) -> Result<Facts, Unverified> {
+        let token = presentation.as_str().filter(|token| token.len() <= LONGEST);
+        let token = token.ok_or(Unverified::Refused("it is no JWT"))?;
+        let claims = self.issuer.claims::<Claims>(token, &["exp"], now).await;
+        let claims = claims.map_err(|denied| match denied {
+            Denied::Unavailable => Unverified::Unavailable,
+            Denied::Missing | Denied::Unknown | Denied::TooFast(_) | Denied::TooManyStreams => {
+                Unverified::Refused("it is not signed by its issuer, for this server")
+            }
+        })?;
+        if claims.jti.is_empty() {
+            return Err(Unverified::Refused("its jti is empty"));
+        }
+        if claims.nbf.is_some_and(|from| from > now.millis() / 1000 + 60) {
+            return Err(Unverified::Refused("it does not count yet"));
+        }
+        Ok(self.facts(&claims, expected))
+    }
+}

@@ -1,0 +1,138 @@
+//! The commands of an ask.
+
+use super::answer::PasskeyAnswer;
+use super::{CallbackResult, Grant};
+use crate::command::{NewAsk, Urge, Written};
+use crate::form::Progress;
+use crate::ids::{AgentId, AskId, HumanId};
+use crate::question::Reply;
+use crate::time::Time;
+use crate::verification::Presented;
+
+/// A command about an ask, one variant per verb.
+#[derive(Debug, Clone)]
+pub enum AskCommand {
+    /// An agent asks.
+    Create(Box<NewAsk>),
+    /// A person writes to an agent: a conversation begins.
+    Write(AgentId, Box<Written>),
+    /// An agent goes on with a conversation a person began.
+    Reply(AskId, Box<NewAsk>),
+    /// A person looks at an ask.
+    Open(AskId),
+    /// A person began to answer.
+    Progress(AskId, Option<Progress>),
+    /// A person takes an ask from a pool.
+    Claim(AskId),
+    /// Assign an ask to a person, with an optional note.
+    Assign(AskId, HumanId, Option<String>),
+    /// Comment on an ask.
+    Comment(AskId, String),
+    /// A person picks one of the agent's actions, by its place.
+    Pick(AskId, usize),
+    /// A person answers.
+    Answer(AskId, Box<Reply>),
+    /// The same, with proofs that a person is there.
+    AnswerWithProofs(AskId, Box<Reply>, Vec<Presented>),
+    /// The same, confirmed with a passkey.
+    AnswerWithPasskey(AskId, Box<Reply>, Box<PasskeyAnswer>),
+    /// A person answers, and can undo it for a moment: as long as their profile says.
+    HoldAnswer(AskId, Box<Reply>),
+    /// A person takes back their held answer.
+    UndoAnswer(AskId),
+    /// A held answer can no longer be undone and takes effect.
+    CommitHeld(AskId),
+    /// Withdraw an ask.
+    Cancel(AskId, Option<String>),
+    /// A deadline passed.
+    Expire(AskId),
+    /// A reminder is due.
+    Remind(AskId),
+    /// An escalation step is due.
+    Escalate(AskId),
+    /// The agent cannot wait: notify the assignees again, and more people.
+    Nudge(AskId, Urge),
+    /// Move a deadline.
+    Extend(AskId, Time),
+    /// More tokens were drawn for an ask.
+    Grant(AskId, Vec<Grant>),
+    /// Record the result of a callback to the agent.
+    NoteCallback(AskId, CallbackResult),
+    /// Call the agent back again about its closed ask.
+    CallBack(AskId),
+    /// Revoke the receipt of a closed ask.
+    Revoke(AskId, String),
+    /// Erase the text of a closed ask.
+    Erase(AskId),
+    /// Erase what an erased person wrote on an ask, open or closed.
+    EraseWords(AskId, HumanId),
+}
+
+impl AskCommand {
+    /// The verb, as logs and metrics name it.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Self::Create(_) => "ask",
+            Self::Write(..) => "write",
+            Self::Reply(..) => "reply",
+            Self::Open(_) => "open",
+            Self::Progress(..) => "progress",
+            Self::Claim(_) => "claim",
+            Self::Assign(..) => "assign",
+            Self::Comment(..) => "comment",
+            Self::Pick(..) => "pick",
+            Self::Answer(..) | Self::AnswerWithProofs(..) | Self::AnswerWithPasskey(..) => "answer",
+            Self::HoldAnswer(..) => "hold_answer",
+            Self::UndoAnswer(_) => "undo_answer",
+            Self::CommitHeld(_) => "commit_held",
+            Self::Cancel(..) => "cancel",
+            Self::Expire(_) => "expire",
+            Self::Remind(_) => "remind",
+            Self::Escalate(_) => "escalate",
+            Self::Nudge(..) => "urge",
+            Self::Extend(..) => "extend",
+            Self::Grant(..) => "grant",
+            Self::NoteCallback(..) => "note_callback",
+            Self::CallBack(_) => "call_back",
+            Self::Revoke(..) => "revoke",
+            Self::Erase(_) => "erase",
+            Self::EraseWords(..) => "erase_words",
+        }
+    }
+
+    /// Whether it makes an ask, under the fresh id.
+    pub fn makes_ask(&self) -> bool {
+        self.ask().is_none()
+    }
+
+    /// The ask it is about; none if it makes one.
+    pub fn ask(&self) -> Option<AskId> {
+        match self {
+            Self::Open(id)
+            | Self::Progress(id, _)
+            | Self::Claim(id)
+            | Self::Assign(id, ..)
+            | Self::Comment(id, _)
+            | Self::Pick(id, _)
+            | Self::Answer(id, _)
+            | Self::AnswerWithProofs(id, ..)
+            | Self::AnswerWithPasskey(id, ..)
+            | Self::HoldAnswer(id, _)
+            | Self::UndoAnswer(id)
+            | Self::CommitHeld(id)
+            | Self::Cancel(id, _)
+            | Self::Expire(id)
+            | Self::Remind(id)
+            | Self::Escalate(id)
+            | Self::Nudge(id, _)
+            | Self::Extend(id, _)
+            | Self::Grant(id, _)
+            | Self::NoteCallback(id, _)
+            | Self::CallBack(id)
+            | Self::Revoke(id, _)
+            | Self::EraseWords(id, _)
+            | Self::Erase(id) => Some(*id),
+            Self::Create(_) | Self::Write(..) | Self::Reply(..) => None,
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Signing keys: `GET /api/v1/signing-keys`, `POST /api/v1/signing-keys/{kid}/destroy`, for
+//! administrators. See `docs/receipts.md`.
+//!
+//! Keys are made and revoked where the server runs. Destroying the private half of a retired one needs
+//! the store, and cannot hurt: every receipt keeps its bytes, and the public half stays published.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use gateway::key_destruction::KeyDestruction;
+use gateway::key_destruction::{DestructionProgress, NotDestroyed};
+use gateway::receipts::Receipts;
+use gateway::signing::Listed;
+use kernel::{HumanId, Time};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::http::Shared;
+use crate::http::callers::Callers;
+use crate::http::name::Named;
+use crate::http::problem::Problem;
+
+/// How many requests one call examines, so that a call takes seconds at most.
+const STRETCH: usize = 2000;
+
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(destroy))
+}
+
+/// A signing key, never with its private half.
+#[derive(Serialize, ToSchema)]
+#[schema(as = SigningKey)]
+struct SigningKeyView {
+    /// Its name: the RFC 7638 thumbprint of its public half.
+    kid: String,
+    /// What it is used for.
+    state: SigningKeyState,
+    /// When it was made.
+    created_at: Time,
+    /// Since when the next one signs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retired_at: Option<Time>,
+    /// When its private half was destroyed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    destroyed_at: Option<Time>,
+    /// Which administrator had it destroyed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    destroyed_by: Option<HumanId>,
+    /// When it was revoked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revoked_at: Option<Time>,
+}
+
+/// What a signing key is used for: `current` signs, `retired` signs the receipts of its time,
+/// `destroyed` is trusted without its private half, `revoked` is not trusted.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum SigningKeyState {
+    Current,
+    Retired,
+    Destroyed,
+    Revoked,
+}
+
+impl From<Listed> for SigningKeyView {
+    fn from(key: Listed) -> Self {
+        let state = match (&key.revoked, &key.destroyed, key.retired_at) {
+            (Some(_), _, _) => SigningKeyState::Revoked,
+            (None, Some(_), _) => SigningKeyState::Destroyed,
+            (None, None, Some(_)) => SigningKeyState::Retired,
+            (None, None, None) => SigningKeyState::Current,
+        };
+        Self {
+            kid: key.kid,
+            state,
+            created_at: key.created_at,
+            retired_at: key.retired_at,
+            destroyed_at: key.destroyed.as_ref().map(|destroyed| destroyed.at),
+            destroyed_by: key.destroyed.map(|destroyed| destroyed.by),
+            revoked_at: key.revoked.map(|revoked| revoked.at),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct SigningKeys {
+    /// Oldest first.
+    keys: Vec<SigningKeyView>,
+}
+
+/// How far a destruction has come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Destruction {
+    /// The key.
+    pub kid: String,
+    /// Whether the private half is gone. If not, call again.
+    pub destroyed: bool,
+    /// How many requests were examined; 0 if the private half was gone before.
+    pub examined: u64,
+    /// How many signatures of receipts were stored.
+    pub stored: u64,
+}
+
+/// List the keys that receipts are signed with.
+#[utoipa::path(
+    get,
+    path = "/api/v1/signing-keys",
+    operation_id = "listSigningKeys",
+    tag = "receipts",
+    responses(
+        (status = 200, description = "Oldest first", body = SigningKeys),
+        (status = 403, description = "`not-allowed`: for administrators"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn list(
+    State(callers): State<Callers>,
+    State(receipts): State<Receipts>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    callers.administrator(&headers).await?;
+    let listed = receipts.signer().listed().await.map_err(|error| unreadable(&error))?;
+    let keys = listed.into_iter().map(SigningKeyView::from).collect();
+    Ok(Json(SigningKeys { keys }).into_response())
+}
+
+/// Destroy the private half of a retired signing key.
+///
+/// First stores the signatures of all receipts the key signed, a stretch of requests with each call:
+/// repeat the call until `destroyed` is true. Receipts keep their bytes, and the public key stays
+/// published.
+#[utoipa::path(
+    post,
+    path = "/api/v1/signing-keys/{kid}/destroy",
+    operation_id = "destroySigningKey",
+    tag = "receipts",
+    params(
+        (
+            "kid" = String,
+            Path,
+            description = "The key",
+            example = "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+        ),
+    ),
+    responses(
+        (status = 200, description = "It is destroyed, now or before", body = Destruction),
+        (status = 202, description = "Signatures are being stored: call again", body = Destruction),
+        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 404, description = "`not-found`: no such key; the detail names those there are"),
+        (
+            status = 409,
+            description = "`precondition-failed`: it is current, was retired less than a minute ago, \
+                           or was revoked",
+        ),
+    ),
+    security(("human_token" = [])),
+)]
+async fn destroy(
+    State(callers): State<Callers>,
+    State(key_destruction): State<KeyDestruction>,
+    Named(kid): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let (_, actor) = callers.administrator(&headers).await?;
+    let progress = key_destruction.destroy(&actor, &kid, STRETCH).await?;
+    let DestructionProgress { destroyed, examined, stored } = progress;
+    let status = if destroyed { StatusCode::OK } else { StatusCode::ACCEPTED };
+    Ok((status, Json(Destruction { kid, destroyed, examined, stored })).into_response())
+}
+
+impl From<NotDestroyed> for Problem {
+    fn from(why: NotDestroyed) -> Self {
+        match why {
+            NotDestroyed::UnknownKey { known } => {
+                let known = known.join(", ");
+                let detail = format!("there is no such signing key; there are {known}");
+                Self::new(404, "not-found").detail(detail)
+            }
+            NotDestroyed::Refused(refusal) => refusal.into(),
+            NotDestroyed::Unreadable(error) => unreadable(&error),
+            NotDestroyed::Store(error) => error.into(),
+        }
+    }
+}
+
+fn unreadable(error: &anyhow::Error) -> Problem {
+    tracing::error!(error = format!("{error:#}"), "the signing keys cannot be read or changed");
+    Problem::new(500, "internal")
+}

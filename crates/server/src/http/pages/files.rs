@@ -1,0 +1,95 @@
+//! Files in the forms of pages: those that are not taken are named beside their field, with what is allowed,
+//! and everything else that was entered stays.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use bytes::Bytes;
+use gateway::answer_files;
+use kernel::question::{Body, Question};
+use kernel::quota::Exceeded;
+use kernel::{Actor, Ask, Refusal, Time};
+
+use crate::http::App;
+use views::Submitted;
+use views::answer_form::problem::{FormProblem, Place};
+use views::components::when::When;
+use views::components::words::Words;
+
+/// Files that were not kept.
+pub(super) struct NotKept {
+    /// Which, and why.
+    pub(super) problem: FormProblem,
+    /// Too large, or beyond a quota.
+    pub(super) status: StatusCode,
+    /// After how many seconds it may work again, if that is known.
+    pub(super) wait: Option<u64>,
+}
+
+/// A file could not be kept for a reason of ours, which is in the log.
+pub(super) struct Unkept;
+
+impl App {
+    /// Keeps the files of a form. Those that are not taken are taken out of the form.
+    pub(super) async fn keep_files(
+        &self,
+        ask: &Ask,
+        actor: &Actor,
+        form: &mut Submitted,
+        files: Vec<Bytes>,
+        too_large: &[String],
+    ) -> Result<Option<NotKept>, Unkept> {
+        let mut problem = FormProblem::default();
+        let (mut status, mut wait) = (StatusCode::PAYLOAD_TOO_LARGE, None);
+        for name in too_large {
+            let most = views::components::words::size(self.config.upload_limit as u64);
+            let message = format!(
+                "This file was not taken: files can be at most {most} together. Choose a smaller file."
+            );
+            not_taken(&mut problem, ask, name, message);
+        }
+        for ((name, file), bytes) in std::mem::take(&mut form.files).into_iter().zip(files) {
+            match self.answer_files.keep(ask, actor, bytes).await {
+                Ok(()) => form.files.push((name, file)),
+                Err(answer_files::NotKept::Refused(Refusal::Quota(exceeded))) => {
+                    (status, wait) = (StatusCode::TOO_MANY_REQUESTS, exceeded.retry_after);
+                    not_taken(&mut problem, ask, &name, used_up(&exceeded, self.gateway.now()));
+                }
+                Err(_) => return Err(Unkept),
+            }
+        }
+        Ok((!problem.problems.is_empty()).then_some(NotKept { problem, status, wait }))
+    }
+}
+
+/// Which quota it is, and what to do.
+fn used_up(exceeded: &Exceeded, now: Time) -> String {
+    let Exceeded { metric, per, limit, resets_at, .. } = exceeded;
+    let then = match resets_at {
+        Some(at) => format!("Try again {}.", When::new(*at, now).words),
+        None => "Ask an administrator for more room, then send it again.".to_owned(),
+    };
+    let (what, whose) = (metric.described(), per.as_str());
+    format!(
+        "This file was not taken: the quota of {limit} {what} for one {whose} is used up. {then}"
+    )
+}
+
+/// Says it beside the field.
+fn not_taken(problem: &mut FormProblem, ask: &Ask, name: &str, message: String) {
+    let key = name.strip_prefix("field.").unwrap_or(name);
+    let form = match ask.question.value().map(Question::body) {
+        Some(Body::Provide { form }) => Some(form),
+        _ => None,
+    };
+    let field = form.and_then(|form| form.fields().find(|field| field.key() == key));
+    let label = field.map(|field| Words::of(field.label()));
+    problem.add(Place::Field(key.to_owned()), label, message);
+}
+
+/// With when it may be sent again.
+pub(super) fn again_after(mut page: Response, wait: Option<u64>) -> Response {
+    if let Some(seconds) = wait {
+        page.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+    }
+    page
+}

@@ -1,0 +1,56 @@
+//! Who views which ask, for a minute at a time.
+
+use deadpool_postgres::Client;
+use kernel::{AskId, HumanId, Time};
+use uuid::Uuid;
+
+use super::failure::{Failure, damaged};
+use super::{ulid, uuid};
+
+/// Notes that somebody views an ask, or no longer.
+pub(super) async fn view(
+    client: &Client,
+    ask: AskId,
+    human: &HumanId,
+    until: Option<Time>,
+) -> Result<(), Failure> {
+    let (ask, human) = (uuid(ask.ulid()), human.as_str());
+    let Some(until) = until else {
+        let statement =
+            client.prepare_cached("DELETE FROM looking WHERE ask = $1 AND human = $2").await?;
+        client.execute(&statement, &[&ask, &human]).await?;
+        return Ok(());
+    };
+    let sql = "INSERT INTO looking (ask, human, until) VALUES ($1, $2, $3)
+        ON CONFLICT (ask, human) DO UPDATE SET until = excluded.until";
+    let statement = client.prepare_cached(sql).await?;
+    client.execute(&statement, &[&ask, &human, &until.millis()]).await?;
+    Ok(())
+}
+
+/// Who views these now.
+pub(super) async fn viewers(
+    client: &Client,
+    asks: &[AskId],
+    now: Time,
+) -> Result<Vec<(AskId, HumanId)>, Failure> {
+    let sql = "SELECT ask, human FROM looking WHERE ask = ANY ($1) AND until > $2
+        ORDER BY ask, human";
+    let statement = client.prepare_cached(sql).await?;
+    let asks: Vec<Uuid> = asks.iter().map(|ask| uuid(ask.ulid())).collect();
+    let rows = client.query(&statement, &[&asks, &now.millis()]).await?;
+    rows.iter()
+        .map(|row| {
+            let name: &str = row.try_get(1)?;
+            let human = name.parse().map_err(|error: kernel::ids::BadId| damaged(name, error))?;
+            Ok((AskId::new(ulid(row.try_get(0)?)), human))
+        })
+        .collect()
+}
+
+/// Deletes who views no longer.
+pub(super) async fn sweep(client: &Client, now: Time) -> Result<(), Failure> {
+    let statement = client.prepare_cached("DELETE FROM looking WHERE until <= $1").await?;
+    client.execute(&statement, &[&now.millis()]).await?;
+    Ok(())
+}

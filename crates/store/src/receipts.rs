@@ -1,0 +1,20 @@
+//! Stored signatures of receipts whose signing key is destroyed, or about to be.
+
+use kernel::AskId;
+use kernel::audit::Digest;
+
+/// The signature under one receipt of an ask. An ask can have several receipts: agents and people get
+/// different ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReceiptSignature {
+    /// The ask.
+    pub ask: AskId,
+    /// The version of the ask the claims were made of.
+    pub version: u64,
+    /// The digest of the signed claims, in canonical JSON.
+    pub claims: Digest,
+    /// The key that signed.
+    pub kid: String,
+    /// What it signed them with.
+    pub signature: Vec<u8>,
+}

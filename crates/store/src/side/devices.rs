@@ -1,0 +1,143 @@
+//! Devices of people that receive push notifications, and which were notified of which ask.
+
+use async_trait::async_trait;
+use kernel::audit::Digest;
+use kernel::quota::MOST_DEVICES;
+use kernel::{AskId, HumanId, KeyId, Time};
+use serde::{Deserialize, Serialize};
+use ulid::Ulid;
+
+use super::{Side, SideCondition, SideKind, SideRow, SideRows, damaged, part, read, row};
+use crate::Result;
+use crate::rows::state;
+
+/// A device that somebody wants to be notified on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Device {
+    /// What it is known by: a digest of its address.
+    pub name: Digest,
+    /// Whose it is.
+    pub human: HumanId,
+    /// The session or token it was added with; without one, a credential that is not ours.
+    pub key: Option<KeyId>,
+    /// Since when.
+    pub made_at: Time,
+    /// How to reach it. What is kept is opaque: it comes encrypted.
+    pub closed: Vec<u8>,
+}
+
+/// A device as it is stored: bytes in hexadecimal, moments in milliseconds.
+#[derive(Serialize, Deserialize)]
+struct StoredDevice {
+    key: Option<String>,
+    made_at: i64,
+    closed: String,
+}
+
+/// Nothing here is an event: it concerns nobody but its person.
+#[async_trait]
+pub trait Devices: Side {
+    /// Keeps a device in place of what was kept under its name before, whoever's that was: one device
+    /// notifies one person. `false`, and nothing is kept, when they have [`MOST_DEVICES`] others.
+    async fn put_device(&self, device: Device) -> Result<bool> {
+        let stored = StoredDevice {
+            key: device.key.map(|key| part(key.ulid())),
+            made_at: device.made_at.millis(),
+            closed: hex::encode(&device.closed),
+        };
+        let row = SideRow {
+            kind: SideKind::Device,
+            key: device.name.to_string(),
+            ask: None,
+            human: Some(device.human),
+            version: 0,
+            expires_at: None,
+            value: state("device", &stored)?.into_bytes(),
+        };
+        self.put_side(row, SideCondition::FewerThan(MOST_DEVICES)).await
+    }
+
+    /// The devices of these people, oldest first.
+    async fn devices(&self, humans: Vec<HumanId>) -> Result<Vec<Device>> {
+        let found = self.side(SideKind::Device, SideRows::Humans(humans)).await?;
+        let mut devices: Vec<Device> = found.into_iter().map(device).collect::<Result<_>>()?;
+        devices.sort_by_key(|device| (device.made_at, device.name));
+        Ok(devices)
+    }
+
+    /// One device.
+    async fn device(&self, name: Digest) -> Result<Option<Device>> {
+        row(self, SideKind::Device, name.to_string()).await?.map(device).transpose()
+    }
+
+    /// Deletes a device, and what it was notified of; whether it was there.
+    async fn forget_device(&self, name: Digest) -> Result<bool> {
+        let notified = (SideKind::DeviceNotified, SideRows::Prefix(format!("{name}/")));
+        let device = (SideKind::Device, SideRows::Key(name.to_string()));
+        let deleted = self.delete_side(vec![notified, device]).await?;
+        Ok(deleted.last() == Some(&1))
+    }
+
+    /// Notes that a device is notified of an ask; whether that was not noted before.
+    async fn note_told(&self, ask: AskId, device: Digest) -> Result<bool> {
+        let row = SideRow {
+            kind: SideKind::DeviceNotified,
+            key: notified_key(ask, device),
+            ask: Some(ask),
+            human: None,
+            version: 0,
+            expires_at: None,
+            value: Vec::new(),
+        };
+        self.put_side(row, SideCondition::Absent).await
+    }
+
+    /// Which devices were notified of these asks.
+    async fn told(&self, asks: Vec<AskId>) -> Result<Vec<(AskId, Digest)>> {
+        let found = self.side(SideKind::DeviceNotified, SideRows::Asks(asks)).await?;
+        let mut notified = found.iter().map(notified).collect::<Result<Vec<_>>>()?;
+        notified.sort_unstable();
+        Ok(notified)
+    }
+
+    /// Deletes the note that a device was notified of an ask.
+    async fn forget_told(&self, ask: AskId, device: Digest) -> Result<()> {
+        let row = SideRows::Key(notified_key(ask, device));
+        self.delete_side(vec![(SideKind::DeviceNotified, row)]).await.map(drop)
+    }
+}
+
+impl<S: Side + ?Sized> Devices for S {}
+
+fn notified_key(ask: AskId, device: Digest) -> String {
+    format!("{device}/{}", part(ask.ulid()))
+}
+
+fn notified(row: &SideRow) -> Result<(AskId, Digest)> {
+    let wrong = || damaged("note of a notified device", format!("key {:?}", row.key));
+    let ask = row.ask.ok_or_else(wrong)?;
+    let (device, _) = row.key.split_once('/').ok_or_else(wrong)?;
+    Ok((ask, digest(device)?))
+}
+
+fn device(row: SideRow) -> Result<Device> {
+    let stored: StoredDevice = read("device", &row.value)?;
+    let key = stored.key.map(|key| bytes::<16>(&key)).transpose()?;
+    Ok(Device {
+        name: digest(&row.key)?,
+        human: row.human.ok_or_else(|| damaged("device", "it belongs to nobody"))?,
+        key: key.map(|key| KeyId::new(Ulid::from_bytes(key))),
+        made_at: Time::from_millis(stored.made_at),
+        closed: hex::decode(&stored.closed).map_err(|error| damaged("device", error))?,
+    })
+}
+
+fn digest(text: &str) -> Result<Digest> {
+    bytes(text).map(Digest)
+}
+
+fn bytes<const N: usize>(text: &str) -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    hex::decode_to_slice(text, &mut bytes).map_err(|error| damaged("device", error))?;
+    Ok(bytes)
+}

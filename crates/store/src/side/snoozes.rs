@@ -1,0 +1,45 @@
+//! Asks that people have hidden from their own lists for a while.
+
+use async_trait::async_trait;
+use kernel::{AskId, HumanId, Time};
+
+use super::{Side, SideCondition, SideKind, SideRow, SideRows, part};
+use crate::Result;
+
+/// How many asks a person may hide at once: so many are known to every list of theirs.
+pub const MOST_SNOOZED: usize = 500;
+
+/// Nothing here is an event: it concerns nobody but its person.
+#[async_trait]
+pub trait Snoozes: Side {
+    /// Hides an ask from a person's own lists until a moment, or no longer. `false`, and nothing is
+    /// kept, when the person has [`MOST_SNOOZED`] already.
+    async fn snooze(&self, human: HumanId, ask: AskId, until: Option<Time>) -> Result<bool> {
+        let key = format!("{human}/{}", part(ask.ulid()));
+        let Some(until) = until else {
+            self.delete_side(vec![(SideKind::Snooze, SideRows::Key(key))]).await?;
+            return Ok(true);
+        };
+        let row = SideRow {
+            kind: SideKind::Snooze,
+            key,
+            ask: Some(ask),
+            human: Some(human),
+            version: 0,
+            expires_at: Some(until),
+            value: Vec::new(),
+        };
+        self.put_side(row, SideCondition::FewerThan(MOST_SNOOZED)).await
+    }
+
+    /// What a person has hidden at `now`, with when it comes back; soonest first, all of it.
+    async fn snoozed(&self, human: HumanId, now: Time) -> Result<Vec<(AskId, Time)>> {
+        let rows = self.side(SideKind::Snooze, SideRows::Humans(vec![human])).await?;
+        let hidden = |row: SideRow| row.ask.zip(row.expires_at.filter(|until| *until > now));
+        let mut snoozed: Vec<(AskId, Time)> = rows.into_iter().filter_map(hidden).collect();
+        snoozed.sort_unstable_by_key(|(ask, until)| (*until, *ask));
+        Ok(snoozed)
+    }
+}
+
+impl<S: Side + ?Sized> Snoozes for S {}

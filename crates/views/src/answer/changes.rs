@@ -1,0 +1,180 @@
+//! What a person changed in an agent's proposal, value by value: before it is approved, on the second
+//! step, and afterwards beside the answer.
+
+use kernel::question::{Answer, Body, Question, Reply};
+use serde_json::{Map, Value};
+use similar::{ChangeTag, TextDiff};
+
+use crate::components::facts::leaves;
+use crate::components::words::Words;
+
+/// Longer texts are shown one whole above the other: a page does not stand still over a diff.
+const LONGEST: usize = 20_000;
+
+/// One value that was changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    /// What the value is called.
+    pub label: Words,
+    /// What became of it.
+    pub how: How,
+}
+
+/// What became of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum How {
+    /// One line in place of another.
+    Line {
+        /// What the agent proposed.
+        was: Words,
+        /// What stands there now.
+        now: Words,
+    },
+    /// Lines among others.
+    Lines(Vec<Line>),
+}
+
+/// A line of a text that was changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// `+`, `-`, or a space for one that stayed.
+    pub sign: char,
+    /// The same for those who do not see it.
+    pub word: &'static str,
+    /// The line.
+    pub text: Words,
+}
+
+/// Every value that differs, in the agent's order.
+pub fn changes(proposed: &Map<String, Value>, edited: &Map<String, Value>) -> Vec<Changed> {
+    let mut found = Vec::new();
+    for leaf in leaves(proposed) {
+        let now = leaf.path.iter().try_fold(None, |at: Option<&Value>, key| match at {
+            None => edited.get(*key).map(Some),
+            Some(value) => value.get(*key).map(Some),
+        });
+        let Some(Some(now)) = now else { continue };
+        if now != leaf.value {
+            found.push(Changed { label: leaf.label(), how: How::new(leaf.value, now) });
+        }
+    }
+    found
+}
+
+impl How {
+    fn new(was: &Value, now: &Value) -> Self {
+        let (was, now) = (text(was), text(now));
+        let small = was.len() + now.len() <= LONGEST;
+        if small && (was.contains('\n') || now.contains('\n')) {
+            let diff = TextDiff::from_lines(was.as_str(), now.as_str());
+            let line = |change: similar::Change<&str>| {
+                let (sign, word) = match change.tag() {
+                    ChangeTag::Delete => ('-', "removed"),
+                    ChangeTag::Insert => ('+', "added"),
+                    ChangeTag::Equal => (' ', "kept"),
+                };
+                Line { sign, word, text: Words::of(change.value().trim_end_matches('\n')) }
+            };
+            return Self::Lines(diff.iter_all_changes().map(line).collect());
+        }
+        Self::Line { was: Words::of(&was), now: Words::of(&now) }
+    }
+}
+
+/// A value as people read it.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) if text.is_empty() => "(empty)".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::Null => "(empty)".to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Array(_) | Value::Object(_) => {
+            serde_json::to_string_pretty(value).unwrap_or_default()
+        }
+    }
+}
+
+/// Every value an approval changes in the agent's proposal; nothing for any other answer. A request for
+/// changes is a wish, and its values are shown alike.
+pub fn of_reply(question: Option<&Question>, reply: Option<&Reply>) -> Vec<Changed> {
+    match (question.map(Question::body), reply.map(|reply| &reply.answer)) {
+        (
+            Some(Body::Approve { details, .. }),
+            Some(
+                Answer::Approved { edits: Some(edits) }
+                | Answer::ChangesRequested { edits: Some(edits) },
+            ),
+        ) => changes(details, edits),
+        _ => Vec::new(),
+    }
+}
+
+impl Changed {
+    /// "Amount: 120 → 90", on one line for lists and messages.
+    pub fn line(&self) -> String {
+        match &self.how {
+            How::Line { was, now } => format!("{}: {was} → {now}", self.label),
+            How::Lines(lines) => {
+                let count = |sign| lines.iter().filter(|line| line.sign == sign).count();
+                format!("{}: {} lines added, {} removed", self.label, count('+'), count('-'))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn map(value: Value) -> Map<String, Value> {
+        serde_json::from_value(value).unwrap()
+    }
+
+    fn shown(changed: &[Changed]) -> Vec<String> {
+        let how = |how: &How| match how {
+            How::Line { was, now } => format!("{was} → {now}"),
+            How::Lines(lines) => {
+                let lines: Vec<String> =
+                    lines.iter().map(|line| format!("{}{}", line.sign, line.text)).collect();
+                lines.join("|")
+            }
+        };
+        changed.iter().map(|change| format!("{}: {}", change.label, how(&change.how))).collect()
+    }
+
+    #[test]
+    fn only_what_differs_is_told_and_nothing_hides_in_it() {
+        let was = map(json!({
+            "amount": 40, "to": "Ada", "now": true, "items": [1],
+            "address": {"city": "Bonn", "zip": 1}, "body": "Hi\nall\nbye",
+        }));
+        let mut edited = was.clone();
+        assert_eq!(changes(&was, &edited), []);
+        edited.insert("amount".to_owned(), json!(30.5));
+        edited.insert("to".to_owned(), json!("E\u{202e}ve"));
+        edited.insert("now".to_owned(), json!(false));
+        edited.insert("address".to_owned(), json!({"city": "Kiel", "zip": 1}));
+        edited.insert("body".to_owned(), json!("Hi\neverybody\nbye"));
+        assert_eq!(
+            shown(&changes(&was, &edited)),
+            [
+                "Amount: 40 → 30.5",
+                "To: Ada → E⟨U+202E⟩ve",
+                "Now: yes → no",
+                "Address › City: Bonn → Kiel",
+                "Body:  Hi|-all|+everybody| bye",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_long_text_is_shown_whole() {
+        let was = map(json!({"body": "a\n".repeat(LONGEST)}));
+        let now = map(json!({"body": "b"}));
+        assert!(matches!(changes(&was, &now)[0].how, How::Line { .. }));
+    }
+}

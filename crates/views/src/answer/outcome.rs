@@ -1,0 +1,370 @@
+//! How a request ended, in words: who, when, what, through which door, and what happens now.
+
+use kernel::ask::Ending;
+use kernel::ask::{OnExpiry, Resolution};
+use kernel::directory::Directory;
+use kernel::form::{Field, FileRef, REDACTED};
+use kernel::question::{Answer, Body, Choice, Question, Reply};
+use kernel::task::Action;
+use kernel::text::reveal;
+use kernel::verification::Proof;
+use kernel::{Ask, Assurance, By, Time};
+use serde_json::Value;
+
+use crate::answer::changes::{self, Changed};
+use crate::components::facts::{Block, Fact, Facts, fact};
+use crate::components::when::When;
+use crate::components::words::{self};
+
+/// The end of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// The name of the style: `yes`, `no` or `over`.
+    pub tone: &'static str,
+    /// What it is now, in a word: "Answered", "Closed", "Sent".
+    pub over: &'static str,
+    /// The verdict: "Approved", "Expired".
+    pub headline: String,
+    /// Who ended it and how, as one sentence.
+    pub sentence: String,
+    /// Who, for lists.
+    pub who: Option<String>,
+    /// When.
+    pub at: When,
+    /// What was said, in blocks.
+    pub said: Vec<Fact>,
+    /// What was changed in the agent's proposal, old and new.
+    pub changed: Vec<Changed>,
+    /// Whether it was approved with those changes, rather than sent back with them.
+    pub edited: bool,
+    /// The words that go with it.
+    pub comment: Option<Block>,
+    /// What happens now.
+    pub next: Option<String>,
+}
+
+impl Outcome {
+    /// The end of an ask; `None` while it is open. A deadline that has passed counts as the end
+    /// even before the timer recorded it.
+    pub fn of(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
+        let mut outcome = Self::as_it_ended(ask, directory, now)?;
+        if let Some(revoked) = &ask.revoked {
+            let why = revoked.reason.value().map(|reason| format!(": {}", reveal(reason)));
+            (outcome.tone, outcome.over) = ("over", "Closed");
+            outcome.headline.push_str(", then revoked");
+            outcome.next = Some(format!(
+                "Its receipt was revoked {}{}. It no longer counts.",
+                When::new(revoked.at, now).words,
+                why.unwrap_or_default(),
+            ));
+        }
+        Some(outcome)
+    }
+
+    /// What was changed by an approval, on one line; `None` where nothing was. The question no longer
+    /// says what was approved then.
+    pub fn changes(&self) -> Option<String> {
+        let lines: Vec<String> = self.changed.iter().map(Changed::line).collect();
+        (self.edited && !lines.is_empty()).then(|| lines.join(" · "))
+    }
+
+    fn as_it_ended(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
+        let question = ask.question.value();
+        let Some(ending) = ask.ending() else {
+            // A deadline waits for an answer that can still be undone.
+            let deadline = ask.expires_at.filter(|at| *at <= now && ask.held.is_none())?;
+            return lapsing(&ask.on_expiry, deadline, question, now);
+        };
+        match ending {
+            Ending::Completed(resolution) if ask.is_opening() => {
+                Some(written(answered(resolution, question, directory, now), ask))
+            }
+            Ending::Completed(resolution) => Some(answered(resolution, question, directory, now)),
+            Ending::Expired { at, report } => {
+                let next = format!("The agent {}.", words::default_action(*report));
+                Some(over("Expired", "Nobody answered in time.", *at, now, next))
+            }
+            Ending::Failed { at } => {
+                Some(over("Failed", "Nobody answered in time.", *at, now, FAILS))
+            }
+            Ending::Cancelled { at, by, reason, decided } => {
+                let who = words::by(directory, by);
+                let (headline, sentence, next) = closed(*decided, &who);
+                let mut outcome = over(headline, sentence, *at, now, next);
+                outcome.who = Some(words::by(directory, by));
+                let reason = reason.as_ref().and_then(|reason| reason.value());
+                outcome.comment = reason.map(|text| Block::new("comment-said".to_owned(), text));
+                Some(outcome)
+            }
+        }
+    }
+}
+
+/// How a request ended without an answer: a headline, a sentence, and what follows. What was decided over
+/// HACP on a checkpoint is told as that.
+fn closed(decided: Option<Action>, who: &str) -> (&'static str, String, &'static str) {
+    match decided {
+        None => (
+            "Withdrawn",
+            format!("Withdrawn by {who}."),
+            "Nothing is needed from you: the agent no longer waits for an answer.",
+        ),
+        Some(Action::Reject) => ("Rejected", format!("Rejected by {who}."), "The task has ended."),
+        Some(Action::Approve | Action::Choose | Action::Provide) => (
+            "Answered",
+            format!("Answered by {who} in other words."),
+            "The agent goes on with that.",
+        ),
+        Some(Action::Reassign) => (
+            "Reassigned",
+            format!("{who} gave the task to another agent."),
+            "The other agent goes on with the task.",
+        ),
+    }
+}
+
+const FAILS: &str = "The agent is told that the request failed.";
+
+fn over(
+    headline: &str,
+    sentence: impl Into<String>,
+    at: Time,
+    now: Time,
+    next: impl Into<String>,
+) -> Outcome {
+    Outcome {
+        tone: "over",
+        over: "Closed",
+        headline: headline.to_owned(),
+        sentence: sentence.into(),
+        who: None,
+        at: When::new(at, now),
+        said: Vec::new(),
+        changed: Vec::new(),
+        edited: false,
+        comment: None,
+        next: Some(next.into()),
+    }
+}
+
+/// The deadline has passed and nobody wrote it down yet.
+fn lapsing(
+    on_expiry: &OnExpiry,
+    deadline: Time,
+    question: Option<&Question>,
+    now: Time,
+) -> Option<Outcome> {
+    let next = match on_expiry {
+        OnExpiry::StayOpen => return None,
+        OnExpiry::Fail => FAILS.to_owned(),
+        OnExpiry::Report { action } => format!("The agent {}.", words::default_action(*action)),
+        OnExpiry::Answer { reply } => format!(
+            "The default is taken: {}. It is marked as nobody's answer.",
+            reply
+                .value()
+                .map_or_else(|| "no longer known".to_owned(), |reply| brief(reply, question))
+        ),
+    };
+    Some(over("Expired", "Nobody answered in time.", deadline, now, next))
+}
+
+/// What happens when nobody answers, as a promise before the deadline.
+pub fn on_silence(on_expiry: &OnExpiry, question: Option<&Question>) -> String {
+    match on_expiry {
+        OnExpiry::StayOpen => "It stays open and can still be answered".to_owned(),
+        OnExpiry::Fail => "The request fails, and the agent is told so".to_owned(),
+        OnExpiry::Report { action } => {
+            format!("The agent {}", words::default_action(*action))
+        }
+        OnExpiry::Answer { reply } => {
+            let reply = reply.value().map(|reply| brief(reply, question));
+            let reply = reply.unwrap_or_else(|| "the agent's default".to_owned());
+            format!("This default is taken, marked as nobody's answer: {reply}")
+        }
+    }
+}
+
+fn answered(
+    resolution: &Resolution,
+    question: Option<&Question>,
+    directory: &Directory,
+    now: Time,
+) -> Outcome {
+    let Resolution { reply, by, via, assurance, at, attested, verification, shown, .. } =
+        resolution;
+    let reply = reply.value();
+    let attested = attested.as_ref().and_then(|attested| attested.value());
+    let who = attested.map_or_else(|| words::by(directory, by), words::attested);
+    let sentence = if *by == By::System {
+        "Nobody answered in time, so the agent's default was taken.".to_owned()
+    } else if *by == By::LinkHolder {
+        // Answers of before it was recorded where a link went have the same assurance for every link.
+        let proves = match (assurance, shown) {
+            (Assurance::AgentAttested, _) => {
+                " The agent was given this link, so only the agent vouches that a person answered."
+            }
+            (_, Some(_)) => " Countersign sent this link to a verified address.",
+            (_, None) => "",
+        };
+        format!("Answered by {who}.{proves}")
+    } else {
+        format!("Answered by {who} {} ({}).", words::door(*via), words::sureness(resolution))
+    };
+    let sentence = match verification.as_ref().filter(|found| found.satisfied) {
+        Some(found) => format!("{sentence} {}", proven(&found.proofs)),
+        None => sentence,
+    };
+    let comment = reply.and_then(|reply| reply.comment.as_deref());
+    let tone = reply.map_or("over", |reply| tone(&reply.answer));
+    Outcome {
+        tone,
+        over: if tone == "over" { "Closed" } else { "Answered" },
+        headline: reply.map_or_else(|| "Answered".to_owned(), |reply| brief(reply, question)),
+        sentence,
+        who: Some(who),
+        at: When::new(*at, now),
+        said: reply.map(|reply| said(&reply.answer, question)).unwrap_or_default(),
+        changed: changes::of_reply(question, reply),
+        edited: reply
+            .is_some_and(|reply| matches!(reply.answer, Answer::Approved { edits: Some(_) })),
+        comment: comment.map(|text| Block::new("comment-said".to_owned(), text)),
+        next: reply.is_none().then(|| "The words of this answer were erased.".to_owned()),
+    }
+}
+
+/// What somebody wrote of their own accord: nobody had asked, and their words stand in the
+/// conversation.
+fn written(outcome: Outcome, ask: &Ask) -> Outcome {
+    let sentence = outcome.sentence.replacen("Answered", "Written", 1);
+    let next = outcome.next.or_else(|| {
+        let agent = &ask.agent;
+        ask.latest.is_none().then(|| format!("{agent} will answer here, and in the inbox."))
+    });
+    let headline = "Message sent".to_owned();
+    Outcome { over: "Sent", headline, sentence, said: Vec::new(), next, ..outcome }
+}
+
+/// Who confirmed that it was a person; not who they are.
+fn proven(proofs: &[Proof]) -> String {
+    let names: Vec<String> = proofs.iter().map(|proof| reveal(&proof.provider)).collect();
+    format!("That a person answered was confirmed by {}.", names.join(" and "))
+}
+
+/// The name of the style of an answer.
+pub(crate) fn tone(answer: &Answer) -> &'static str {
+    match answer {
+        Answer::Approved { .. }
+        | Answer::Chosen { .. }
+        | Answer::Provided { .. }
+        | Answer::Confirmed { .. }
+        | Answer::Retry { .. }
+        | Answer::Replied { .. } => "yes",
+        Answer::Rejected { .. } | Answer::Declined | Answer::Abort => "no",
+        Answer::ChangesRequested { .. } | Answer::Skip => "over",
+    }
+}
+
+/// An answer in a few words.
+pub fn brief(reply: &Reply, question: Option<&Question>) -> String {
+    match &reply.answer {
+        Answer::Approved { edits: None } => "Approved".to_owned(),
+        Answer::Approved { edits: Some(_) } => "Approved with changes".to_owned(),
+        Answer::Rejected { option: None } => "Rejected".to_owned(),
+        Answer::Rejected { option: Some(option) } => {
+            format!("Rejected: “{}”", option_label(option, question))
+        }
+        Answer::ChangesRequested { .. } => "Changes requested".to_owned(),
+        Answer::Chosen { options } => match options.as_slice() {
+            [only] => format!("Chose “{}”", option_label(only, question)),
+            several => format!("Chose {} options", several.len()),
+        },
+        Answer::Provided { .. } => "Filled in".to_owned(),
+        Answer::Confirmed { .. } => confirm_label(question, true),
+        Answer::Declined => confirm_label(question, false),
+        Answer::Retry { .. } => "Retry".to_owned(),
+        Answer::Skip => "Skip this step".to_owned(),
+        Answer::Abort => "Abort".to_owned(),
+        Answer::Replied { .. } => "Replied".to_owned(),
+    }
+}
+
+fn confirm_label(question: Option<&Question>, went_ahead: bool) -> String {
+    match question.map(Question::body) {
+        Some(Body::Confirm { yes, no, .. }) if !words::are_bare(yes, no) => {
+            format!("“{}”", reveal(if went_ahead { yes } else { no }))
+        }
+        Some(_) | None if went_ahead => "Confirmed".to_owned(),
+        Some(_) | None => "Declined".to_owned(),
+    }
+}
+
+fn option_label(id: &str, question: Option<&Question>) -> String {
+    let choices: &[Choice] = match question.map(Question::body) {
+        Some(Body::Choose { options, .. }) => options.choices(),
+        Some(Body::Approve { reject_options, .. }) => reject_options,
+        Some(_) | None => &[],
+    };
+    reveal(choices.iter().find(|choice| choice.id == id).map_or(id, |choice| &choice.label))
+}
+
+/// The parts of an answer that need more room than its headline. Secrets stay secret.
+/// The values of an answer, one by one.
+pub fn said(answer: &Answer, question: Option<&Question>) -> Vec<Fact> {
+    let all = |map, prefix| {
+        let Facts { headline, rows } = Facts::of(map, prefix);
+        headline.into_iter().chain(rows).collect::<Vec<_>>()
+    };
+    match answer {
+        Answer::Approved { edits: Some(map) } => all(map, "edited"),
+        Answer::ChangesRequested { edits: Some(map) } => all(map, "wanted"),
+        Answer::Retry { params } => all(params, "param"),
+        Answer::Chosen { options } if options.len() > 1 => {
+            let labels = options.iter().map(|id| option_label(id, question));
+            vec![fact("Chosen", &Value::from(labels.collect::<Vec<_>>().join("\n")), "chosen")]
+        }
+        Answer::Replied { text } => vec![fact("Reply", &Value::from(text.as_str()), "replied")],
+        Answer::Provided { values } => match question.map(Question::body) {
+            Some(Body::Provide { form }) => {
+                let shown = values.redacted(form);
+                let one = |(key, value): (&String, &Value)| {
+                    let label = form.field(key).map_or(key.as_str(), Field::label);
+                    fact(label, &readable(value, form.field(key)), &format!("said-{key}"))
+                };
+                shown.iter().map(one).collect()
+            }
+            // Without its form nothing says which values are secret.
+            Some(_) | None => Vec::new(),
+        },
+        Answer::Approved { edits: None }
+        | Answer::Rejected { .. }
+        | Answer::ChangesRequested { edits: None }
+        | Answer::Chosen { .. }
+        | Answer::Confirmed { .. }
+        | Answer::Declined
+        | Answer::Skip
+        | Answer::Abort => Vec::new(),
+    }
+}
+
+/// A value of a form as the person saw it: labels for options, names for files, nothing for secrets.
+pub(crate) fn readable(value: &Value, field: Option<&Field>) -> Value {
+    let label = |value: &Value| {
+        let options = field.map(Field::options).unwrap_or_default();
+        let option = options.iter().find(|option| *value == option.value);
+        option.map_or_else(|| value.clone(), |option| Value::from(option.label.as_str()))
+    };
+    match value {
+        _ if value == REDACTED => Value::from("(secret, not shown again)"),
+        Value::Array(chosen) => {
+            let labels: Option<Vec<String>> =
+                chosen.iter().map(|item| label(item).as_str().map(str::to_owned)).collect();
+            labels.map_or_else(|| value.clone(), |labels| Value::from(labels.join("\n")))
+        }
+        Value::Object(_) => match serde_json::from_value::<FileRef>(value.clone()) {
+            Ok(file) => Value::from(format!("{} ({} bytes)", file.name(), file.size())),
+            Err(_) => value.clone(),
+        },
+        Value::String(_) => label(value),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}

@@ -1,0 +1,406 @@
+//! JSON an agent sent, as controls a person can change value by value, and back. What was text stays
+//! text and what was a number stays one, so nobody has to write JSON to correct an amount.
+
+use std::fmt::Write;
+
+use dialects::nesting::{DEEPEST, too_deep};
+use kernel::form::{Choice, Field, Form, Kind};
+use kernel::text::is_hidden;
+use serde_json::{Map, Number, Value};
+
+use crate::answer_form::fields::{Control, FieldView, Input, Mark, Pickable};
+use crate::answer_form::problem::{Draft, FormProblem, Place};
+use crate::answer_form::submitted::{Submitted, same, unix};
+use crate::components::facts::{Leaf, leaves};
+use crate::components::words::Words;
+
+/// From this many characters on, a text gets several lines.
+const LONG: usize = 60;
+
+/// Values to change before a button is pressed.
+#[derive(Debug, Clone)]
+pub struct Edits {
+    /// Its id, and what the names of its controls begin with.
+    pub name: &'static str,
+    /// What opens it.
+    pub summary: &'static str,
+    /// What changing something means.
+    pub hint: &'static str,
+    /// One control per value.
+    pub fields: Vec<FieldView>,
+    /// What was wrong with the changes as a whole.
+    pub error: Option<String>,
+    /// Whether it is open: something was changed, or is wrong.
+    pub open: bool,
+    /// Whether the agent goes ahead with what stands here.
+    pub taken: bool,
+    /// Whether the person changed something already.
+    pub touched: bool,
+}
+
+impl Edits {
+    /// The controls for an object, with what the person had changed before. What the agent declared to be
+    /// some of several is ticked.
+    pub fn new(
+        map: &Map<String, Value>,
+        form: Option<&Form>,
+        (name, summary, hint): (&'static str, &'static str, &'static str),
+        draft: Option<&Draft>,
+    ) -> Self {
+        let field = |(n, leaf): (usize, &Leaf<'_>)| match leaf.ticked(form) {
+            Some(declared) => leaf.ticks(declared, name, n, draft),
+            None => leaf.field(name, n, draft),
+        };
+        let fields: Vec<FieldView> = leaves(map).iter().enumerate().map(field).collect();
+        let error = draft.and_then(|draft| draft.problem_at(&Place::Edits)).map(str::to_owned);
+        let entered =
+            |field: &FieldView| draft.is_some_and(|draft| draft.value(&field.name).is_some());
+        let touched = |field: &FieldView| field.error.is_some() || entered(field);
+        // Whoever can leave something out sees at once what there is.
+        let open =
+            error.is_some() || fields.iter().any(|field| touched(field) || field.is_ticked());
+        // Ticks are sent whether they were changed or not.
+        let touched = fields.iter().any(|field| !field.is_ticked() && entered(field));
+        Self { name, summary, hint, fields, error, open, taken: false, touched }
+    }
+}
+
+/// The object as the person changed it; `None` if they changed nothing. `name` is that of the
+/// controls.
+pub fn changed(
+    map: &Map<String, Value>,
+    form: Option<&Form>,
+    name: &'static str,
+    submitted: &Submitted,
+) -> Result<Option<Map<String, Value>>, FormProblem> {
+    let mut problem = FormProblem::default();
+    let mut edited = map.clone();
+    let mut any = false;
+    for (n, leaf) in leaves(map).iter().enumerate() {
+        let control = format!("{name}.{n}");
+        let Some(sent) = submitted.value(&control) else { continue };
+        let read = if leaf.ticked(form).is_some() {
+            // Nothing ticked is sent as one empty value.
+            let ids = submitted.values(&control).filter(|id| !id.is_empty());
+            let ids: Value = ids.collect();
+            Ok((ids != *leaf.value).then_some(ids))
+        } else {
+            leaf.read(sent)
+        };
+        match read {
+            Ok(None) => {}
+            Ok(Some(value)) => {
+                any = true;
+                put(&mut edited, &leaf.path, value);
+            }
+            Err(message) => {
+                let place = Place::Edit(name, n);
+                problem.add(place, Some(leaf.label()), message);
+            }
+        }
+    }
+    if problem.problems.is_empty() { Ok(any.then_some(edited)) } else { Err(problem) }
+}
+
+/// The controls as they stood when the object was changed to this: only those that differ.
+pub(crate) fn entered(
+    map: &Map<String, Value>,
+    form: Option<&Form>,
+    name: &'static str,
+    edited: &Map<String, Value>,
+) -> Vec<(String, String)> {
+    let mut pairs = Vec::new();
+    for (n, leaf) in leaves(map).iter().enumerate() {
+        let now = at(edited, &leaf.path).filter(|now| *now != leaf.value);
+        let Some(now) = now else { continue };
+        let control = format!("{name}.{n}");
+        if leaf.ticked(form).is_some() {
+            pairs.push((control.clone(), String::new()));
+            let ids = now.as_array().into_iter().flatten().filter_map(Value::as_str);
+            pairs.extend(ids.map(|id| (control.clone(), id.to_owned())));
+            continue;
+        }
+        let shown = match (leaf.value, now) {
+            (Value::String(was), Value::String(text)) if !was.contains(is_hidden) => text.clone(),
+            (Value::Number(_) | Value::Bool(_), now) => now.to_string(),
+            (_, now) => visible_json(now),
+        };
+        pairs.push((control, shown));
+    }
+    pairs
+}
+
+fn at<'m>(map: &'m Map<String, Value>, path: &[&str]) -> Option<&'m Value> {
+    let (first, rest) = path.split_first()?;
+    let value = map.get(*first)?;
+    if rest.is_empty() { Some(value) } else { at(value.as_object()?, rest) }
+}
+
+/// Only the members that differ.
+pub fn differing(
+    mut edited: Map<String, Value>,
+    original: &Map<String, Value>,
+) -> Map<String, Value> {
+    edited.retain(|key, value| original.get(key) != Some(value));
+    edited
+}
+
+fn ticked<'f>(form: Option<&'f Form>, key: &str) -> Option<&'f Field> {
+    form?.field(key).filter(|field| matches!(field.kind(), Kind::Multiselect(_)))
+}
+
+/// Whether a member is changed by ticks.
+pub(crate) fn is_ticked(form: Option<&Form>, key: &str) -> bool {
+    ticked(form, key).is_some()
+}
+
+/// Whether a control was left as the page had shown it.
+pub(crate) fn is_untouched(map: &Map<String, Value>, prefix: &str, name: &str, sent: &str) -> bool {
+    let number = name.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('.'));
+    let n = number.and_then(|n| n.parse::<usize>().ok());
+    n.and_then(|n| leaves(map).into_iter().nth(n)).is_some_and(|leaf| leaf.read(sent) == Ok(None))
+}
+
+fn put(map: &mut Map<String, Value>, path: &[&str], value: Value) {
+    match path {
+        [last] => {
+            map.insert((*last).to_owned(), value);
+        }
+        [first, rest @ ..] => {
+            if let Some(Value::Object(inner)) = map.get_mut(*first) {
+                put(inner, rest, value);
+            }
+        }
+        [] => {}
+    }
+}
+
+impl Leaf<'_> {
+    /// What was sent, as a value of the same type; `Ok(None)` if that is what stood there.
+    fn read(&self, sent: &str) -> Result<Option<Value>, String> {
+        match self.value {
+            Value::String(text) if !text.contains(is_hidden) => {
+                Ok((!same(text, sent)).then(|| Value::from(unix(sent))))
+            }
+            Value::Number(number) => {
+                let sent = sent.trim();
+                if sent == number.to_string() {
+                    return Ok(None);
+                }
+                let read = serde_json::from_str::<Number>(sent);
+                read.map(|number| Some(Value::Number(number)))
+                    .map_err(|_| "Enter a number, such as 12.5".to_owned())
+            }
+            Value::Bool(was) => match sent {
+                "true" => Ok((!was).then_some(Value::Bool(true))),
+                "false" => Ok(was.then_some(Value::Bool(false))),
+                _ => Err("Choose yes or no".to_owned()),
+            },
+            Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                let read = json(sent)?;
+                Ok((read != *self.value).then_some(read))
+            }
+        }
+    }
+
+    /// The field by which the agent declared this to be some of several.
+    fn ticked<'f>(&self, form: Option<&'f Form>) -> Option<&'f Field> {
+        let [key] = self.path[..] else { return None };
+        ticked(form, key)
+    }
+
+    fn ticks(
+        &self,
+        declared: &Field,
+        prefix: &'static str,
+        n: usize,
+        draft: Option<&Draft>,
+    ) -> FieldView {
+        let plain = self.field(prefix, n, draft);
+        let kept = draft.filter(|draft| draft.value(&plain.name).is_some());
+        let pick = |choice: &Choice| Pickable {
+            value: choice.value.clone(),
+            label: Words::of(&choice.label),
+            note: None,
+            checked: match kept {
+                Some(draft) => draft.holds(&plain.name, &choice.value),
+                None => self.value.as_array().is_some_and(|ids| {
+                    ids.iter().any(|id| id.as_str() == Some(choice.value.as_str()))
+                }),
+            },
+        };
+        let control = Control::Checks(declared.options().iter().map(pick).collect());
+        FieldView { label: Words::of(declared.label()), hint: None, control, ..plain }
+    }
+
+    fn field(&self, prefix: &'static str, n: usize, draft: Option<&Draft>) -> FieldView {
+        let name = format!("{prefix}.{n}");
+        let kept = draft.and_then(|draft| draft.value(&name)).map(str::to_owned);
+        let place = Place::Edit(prefix, n);
+        let error = draft.and_then(|draft| draft.problem_at(&place)).map(str::to_owned);
+        let mut hint = None;
+        let control = match self.value {
+            Value::String(text) if !text.contains(is_hidden) => {
+                let long = text.contains('\n') || text.chars().count() > LONG;
+                let value = kept.unwrap_or_else(|| text.clone());
+                if long { area(value, false) } else { line("text", value, Vec::new()) }
+            }
+            Value::Number(number) => {
+                let attributes =
+                    vec![("step", "any".to_owned()), ("inputmode", "decimal".to_owned())];
+                line("number", kept.unwrap_or_else(|| number.to_string()), attributes)
+            }
+            Value::Bool(was) => {
+                let now = kept.map_or(*was, |kept| kept == "true");
+                let pick = |value: bool, label: &str| Pickable {
+                    value: value.to_string(),
+                    label: Words::of(label),
+                    note: None,
+                    checked: now == value,
+                };
+                Control::Radios(vec![pick(true, "Yes"), pick(false, "No")])
+            }
+            // A text with hidden characters is edited where they can be seen.
+            Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                hint = Some(Words::of("As JSON."));
+                area(kept.unwrap_or_else(|| visible_json(self.value)), true)
+            }
+        };
+        FieldView {
+            id: format!("{prefix}-{n}"),
+            name,
+            label: self.label(),
+            hint,
+            rules: None,
+            condition: None,
+            when: None,
+            mark: Mark::None,
+            insist: false,
+            secret: false,
+            held: None,
+            error,
+            control,
+        }
+    }
+}
+
+fn line(kind: &'static str, value: String, attributes: Vec<(&'static str, String)>) -> Control {
+    let placeholder = String::new();
+    Control::Input(Input { kind, value, placeholder, attributes, suggestions: Vec::new() })
+}
+
+fn area(value: String, mono: bool) -> Control {
+    let rows = (value.lines().count().max(value.chars().count() / 45) + 1).clamp(2, 14);
+    Control::Area { value, placeholder: String::new(), rows, mono }
+}
+
+/// JSON in which every hidden character is written out.
+fn visible_json(value: &Value) -> String {
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_hidden(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a String cannot fail.
+                let _ = write!(shown, "\\u{unit:04x}");
+            }
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+fn json(text: &str) -> Result<Value, String> {
+    if too_deep(text.as_bytes()) {
+        return Err(format!("Nest the JSON at most {DEEPEST} levels deep"));
+    }
+    serde_json::from_str(text).map_err(|error| {
+        let (line, column) = (error.line().max(1), error.column());
+        format!("Check the JSON: line {line}, column {column} cannot be read")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn map(value: Value) -> Map<String, Value> {
+        serde_json::from_value(value).unwrap()
+    }
+
+    fn sent(pairs: &[(&str, &str)]) -> Submitted {
+        Submitted::new(pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
+    }
+
+    /// HITL-140: what a person edits keeps its type.
+    #[test]
+    fn values_keep_their_types_and_their_place() {
+        let was = map(json!({
+            "amount": 1250.50, "note": "a\nb", "urgent": false, "to": {"name": "Ann", "tags": ["x"]},
+        }));
+        let edit = |pairs: &[(&str, &str)]| changed(&was, None, "edits", &sent(pairs));
+        assert_eq!(edit(&[]), Ok(None));
+        assert_eq!(edit(&[("edits.0", " 1250.5 "), ("edits.1", "a\r\nb")]), Ok(None));
+        let edited = edit(&[
+            ("edits.0", "99"),
+            ("edits.2", "true"),
+            ("edits.3", "Bob"),
+            ("edits.4", "[\"x\", 1]"),
+        ]);
+        let expected = json!({
+            "amount": 99, "note": "a\nb", "urgent": true, "to": {"name": "Bob", "tags": ["x", 1]},
+        });
+        assert_eq!(edited, Ok(Some(map(expected))));
+        let wrong = edit(&[("edits.0", "a lot"), ("edits.2", "maybe"), ("edits.4", "[")]);
+        let places: Vec<Option<String>> =
+            wrong.unwrap_err().problems.iter().map(|problem| problem.place.id()).collect();
+        assert_eq!(places, ["edits-0", "edits-2", "edits-4"].map(|id| Some(id.to_owned())));
+    }
+
+    #[test]
+    fn hidden_characters_are_edited_in_sight() {
+        let was = map(json!({"to": "a\u{202e}b\u{e0001}"}));
+        let edits = Edits::new(&was, None, ("edits", "", ""), None);
+        let Control::Area { value, .. } = &edits.fields[0].control else { panic!() };
+        assert_eq!(value, "\"a\\u202eb\\udb40\\udc01\"");
+        assert_eq!(changed(&was, None, "edits", &sent(&[("edits.0", value)])), Ok(None));
+        let clean = changed(&was, None, "edits", &sent(&[("edits.0", "\"ab\"")]));
+        assert_eq!(clean, Ok(Some(map(json!({"to": "ab"})))));
+    }
+
+    #[test]
+    fn labels_say_where_a_value_stands() {
+        let was = map(json!({"artifact": {"title": "T", "meta": {"a": {"b": {"c": 1}}}}}));
+        let edits = Edits::new(&was, None, ("edits", "", ""), None);
+        let labels: Vec<String> = edits.fields.iter().map(|f| f.label.to_string()).collect();
+        assert_eq!(labels, ["Artifact › Title", "Artifact › Meta › A › B"]);
+        assert!(!edits.open);
+    }
+
+    /// What an agent declared to be some of several is ticked, all of it to begin with, and what is
+    /// ticked comes back, be it nothing.
+    #[test]
+    fn some_of_several_are_ticked() {
+        let was = map(json!({ "allow": ["a", "b"], "tags": ["a"] }));
+        let options = json!([{ "value": "a", "label": "Do a" }, { "value": "b", "label": "Do b" }]);
+        let field =
+            json!({ "key": "allow", "label": "It may", "type": "multiselect", "options": options });
+        let form: Form = serde_json::from_value(json!({ "fields": [field] })).unwrap();
+        let edits = Edits::new(&was, Some(&form), ("edits", "", ""), None);
+        assert!(edits.open);
+        let Control::Checks(ticks) = &edits.fields[0].control else { panic!("{edits:?}") };
+        let ticked: Vec<_> = ticks.iter().map(|tick| (tick.value.as_str(), tick.checked)).collect();
+        assert_eq!(ticked, [("a", true), ("b", true)]);
+        assert!(!edits.fields[1].is_ticked(), "another list is edited as it is");
+        let edit =
+            |pairs: &[(&str, &str)]| changed(&was, Some(&form), "edits", &sent(pairs)).unwrap();
+        assert_eq!(edit(&[("edits.0", ""), ("edits.0", "a"), ("edits.0", "b")]), None);
+        assert_eq!(edit(&[]), None, "where nothing was to be ticked, nothing was changed");
+        let some = edit(&[("edits.0", ""), ("edits.0", "b")]).unwrap();
+        assert_eq!(some["allow"], json!(["b"]));
+        assert_eq!(edit(&[("edits.0", "")]).unwrap()["allow"], json!([]));
+    }
+}

@@ -1,0 +1,355 @@
+//! The fields of a form as controls: labels, hints, limits in words, values kept.
+
+use kernel::form::{Bounds, Field, Form, Kind, Layout, TextRules};
+use kernel::text::is_hidden;
+use serde_json::{Number, Value};
+
+use crate::answer_form::conditions::{self, When};
+use crate::answer_form::problem::{Draft, Place};
+use crate::components::words::Words;
+
+/// Up to this many options are all shown at once; more go into a list that opens.
+const FEW: usize = 6;
+
+/// One page's worth of a form.
+#[derive(Debug, Clone)]
+pub struct StepView {
+    /// Its heading, where the form has steps.
+    pub title: Option<Words>,
+    /// Text below the heading.
+    pub description: Option<Words>,
+    /// Its fields.
+    pub fields: Vec<FieldView>,
+}
+
+/// One field with everything around it.
+#[derive(Debug, Clone)]
+pub struct FieldView {
+    /// The id of the control, and where an error summary links to.
+    pub id: String,
+    /// The name it is sent under.
+    pub name: String,
+    /// What the agent calls it.
+    pub label: Words,
+    /// Help from the agent.
+    pub hint: Option<Words>,
+    /// Its limits in our words.
+    pub rules: Option<String>,
+    /// When it is needed, if that depends on an earlier field.
+    pub condition: Option<Words>,
+    /// The same for the script, where that field is on the same page.
+    pub when: Option<When>,
+    /// Whether an answer is needed.
+    pub mark: Mark,
+    /// Whether the browser may insist: not on fields that may not apply.
+    pub insist: bool,
+    /// Whether it is never shown again.
+    pub secret: bool,
+    /// What is kept of it already and cannot be shown: a secret, an upload.
+    pub held: Option<String>,
+    /// What was wrong with it.
+    pub error: Option<String>,
+    /// The control.
+    pub control: Control,
+}
+
+/// What is said of a field beside its label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// It must be answered.
+    Required,
+    /// It may be.
+    Optional,
+    /// Nothing: it has a value already.
+    None,
+}
+
+/// How a field is answered.
+#[derive(Debug, Clone)]
+pub enum Control {
+    /// One line.
+    Input(Input),
+    /// Several lines.
+    Area {
+        /// What is in it.
+        value: String,
+        /// Shown while empty.
+        placeholder: String,
+        /// How many lines to show.
+        rows: usize,
+        /// Whether it is code.
+        mono: bool,
+    },
+    /// One of a few.
+    Radios(Vec<Pickable>),
+    /// Some of several.
+    Checks(Vec<Pickable>),
+    /// One of many.
+    List(Vec<Pickable>),
+    /// One of many, one of which is picked already.
+    Select(Vec<Pickable>),
+    /// An upload.
+    File,
+}
+
+/// A one-line control.
+#[derive(Debug, Clone)]
+pub struct Input {
+    /// The HTML type.
+    pub kind: &'static str,
+    /// What is in it.
+    pub value: String,
+    /// Shown while empty.
+    pub placeholder: String,
+    /// Further attributes: name and value.
+    pub attributes: Vec<(&'static str, String)>,
+    /// Values to suggest.
+    pub suggestions: Vec<String>,
+}
+
+/// Something to pick.
+#[derive(Debug, Clone)]
+pub struct Pickable {
+    /// What is sent.
+    pub value: String,
+    /// What is read.
+    pub label: Words,
+    /// More about it.
+    pub note: Option<Words>,
+    /// Whether it is picked already.
+    pub checked: bool,
+}
+
+impl FieldView {
+    /// What describes the control, for screen readers; empty when nothing does.
+    pub fn described_by(&self) -> String {
+        let parts = [
+            ("hint", self.hint.is_some() || self.condition.is_some()),
+            ("rules", self.rules.is_some()),
+            ("held", self.held.is_some()),
+            ("error", self.error.is_some()),
+        ];
+        let ids = parts.iter().filter(|(_, there)| *there);
+        ids.map(|(part, _)| format!("{}-{part}", self.id)).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether it is ticked.
+    pub fn is_ticked(&self) -> bool {
+        matches!(self.control, Control::Checks(_))
+    }
+
+    /// Whether anything describes the control.
+    pub fn is_described(&self) -> bool {
+        !self.described_by().is_empty()
+    }
+
+    /// Whether it must be answered.
+    pub fn required(&self) -> bool {
+        self.mark == Mark::Required
+    }
+
+    /// The control of a field. `near` says which earlier fields stand on the same page: what depends
+    /// on those shows and hides with them, where there is a script.
+    pub fn new(
+        field: &Field,
+        form: &Form,
+        draft: Option<&Draft>,
+        near: impl Fn(&str) -> bool,
+    ) -> Self {
+        let name = format!("field.{}", field.key());
+        let place = Place::Field(field.key().to_owned());
+        let held = draft.and_then(|draft| draft.held(&name)).map(str::to_owned);
+        let condition = field.condition();
+        let live = condition.filter(|condition| near(condition.field()));
+        Self {
+            id: format!("field-{}", field.key()),
+            label: Words::of(field.label()),
+            hint: hint(field),
+            rules: rules(field),
+            condition: live.map(|condition| conditions::in_words(condition, form)),
+            when: live.map(|condition| When::new(condition, form)),
+            mark: if field.is_required() { Mark::Required } else { Mark::Optional },
+            insist: field.is_required() && condition.is_none() && held.is_none(),
+            secret: field.is_sensitive(),
+            held,
+            error: draft.and_then(|draft| draft.problem_at(&place)).map(str::to_owned),
+            control: control(field, &name, draft),
+            name,
+        }
+    }
+}
+
+/// The form as steps of controls below each other, so that nothing needs a script, with the draft's
+/// values or else the agent's defaults in them.
+pub fn steps(form: &Form, draft: Option<&Draft>) -> Vec<StepView> {
+    let views = |fields: &[Field]| -> Vec<FieldView> {
+        fields.iter().map(|field| FieldView::new(field, form, draft, |_| true)).collect()
+    };
+    match form.layout() {
+        Layout::Single(fields) => {
+            vec![StepView { title: None, description: None, fields: views(fields) }]
+        }
+        Layout::Steps(steps) => steps
+            .iter()
+            .map(|step| StepView {
+                title: Some(Words::of(step.title())),
+                description: step.description().map(Words::of),
+                fields: views(step.fields()),
+            })
+            .collect(),
+    }
+}
+
+fn control(field: &Field, name: &str, draft: Option<&Draft>) -> Control {
+    let draft = draft.filter(|draft| draft.knows(name));
+    let held = |value: &str| match draft {
+        Some(draft) => draft.holds(name, value),
+        None => match in_sight(field) {
+            Some(Value::Array(items)) => items.iter().any(|item| plain(item) == value),
+            Some(default) => plain(default) == value,
+            None => false,
+        },
+    };
+    let value = || match draft {
+        Some(draft) => draft.value(name).unwrap_or_default().to_owned(),
+        None => in_sight(field).map(plain).unwrap_or_default(),
+    };
+    let pick = |value: String, label: &str| {
+        let checked = held(&value);
+        Pickable { value, label: Words::of(label), note: None, checked }
+    };
+    let allowed: Vec<String> = field.allowed_values().iter().map(plain).collect();
+    let options = || -> Vec<Pickable> {
+        let open = |value: &String| allowed.is_empty() || allowed.contains(value);
+        let options = field.options().iter().filter(|option| open(&option.value));
+        options.map(|option| pick(option.value.clone(), &option.label)).collect()
+    };
+    let of = |options: Vec<Pickable>| {
+        // A radio button cannot be unpicked, so optional fields get a list with an empty entry.
+        let few = options.len() <= FEW && field.is_required();
+        if few { Control::Radios(options) } else { Control::List(options) }
+    };
+    let input = |kind: &'static str, attributes: Vec<(&'static str, String)>| {
+        let (kind, value) =
+            if field.is_sensitive() { ("password", String::new()) } else { (kind, value()) };
+        let placeholder = field.placeholder().map(kernel::text::reveal).unwrap_or_default();
+        Control::Input(Input { kind, value, placeholder, attributes, suggestions: Vec::new() })
+    };
+    match field.kind() {
+        Kind::Boolean => {
+            let both = vec![pick("true".to_owned(), "Yes"), pick("false".to_owned(), "No")];
+            of(both)
+        }
+        Kind::Select(_) => of(options()),
+        Kind::Multiselect(_) => Control::Checks(options()),
+        Kind::File => Control::File,
+        _ if !allowed.is_empty() && !field.is_sensitive() => {
+            of(allowed.iter().map(|value| pick(value.clone(), value)).collect())
+        }
+        Kind::Textarea(_) => Control::Area {
+            value: if field.is_sensitive() { String::new() } else { value() },
+            placeholder: field.placeholder().map(kernel::text::reveal).unwrap_or_default(),
+            rows: 5,
+            mono: false,
+        },
+        Kind::Number(bounds) => input("number", limits(bounds.min(), bounds.max())),
+        Kind::Range { min, max } => match scale(min, max) {
+            Some(marks) if field.is_required() => {
+                Control::Radios(marks.map(|n| pick(n.to_string(), &n.to_string())).collect())
+            }
+            Some(_) | None => input("number", limits(Some(min), Some(max))),
+        },
+        Kind::Date(_) if value().len() <= 10 => input("date", Vec::new()),
+        Kind::Email(_) => input("email", vec![("autocomplete", "email".to_owned())]),
+        Kind::Url(_) => input("url", vec![("inputmode", "url".to_owned())]),
+        Kind::Custom(..) => {
+            let mut control = input("text", Vec::new());
+            if let Control::Input(input) = &mut control {
+                input.suggestions = options().into_iter().map(|option| option.value).collect();
+            }
+            control
+        }
+        Kind::Text(_) | Kind::Date(_) => input("text", Vec::new()),
+    }
+}
+
+/// The agent's default, unless something hides in it: then it is told, and not filled in.
+fn in_sight(field: &Field) -> Option<&Value> {
+    field.default_value().filter(|value| !plain(value).contains(is_hidden))
+}
+
+fn hint(field: &Field) -> Option<Words> {
+    let hint = field.hint().filter(|hint| !hint.trim().is_empty());
+    let hides = field.default_value().filter(|_| in_sight(field).is_none());
+    let suggested = hides.map(|value| format!("The agent suggests: {}", plain(value)));
+    // Not fetched, and not left out: whoever answers may know what to find there.
+    let kept = field.default_ref();
+    let kept = kept.map(|url| format!("The agent has a value for this elsewhere, at {url}"));
+    let said = suggested.iter().chain(&kept).map(String::as_str);
+    let parts: Vec<&str> = hint.into_iter().chain(said).collect();
+    (!parts.is_empty()).then(|| Words::of(&parts.join(" ")))
+}
+
+/// A short run of whole numbers is easier to tap than to type.
+fn scale(min: &Number, max: &Number) -> Option<std::ops::RangeInclusive<i64>> {
+    let (min, max) = (min.as_i64()?, max.as_i64()?);
+    (0..=10).contains(&max.checked_sub(min)?).then_some(min..=max)
+}
+
+fn limits(min: Option<&Number>, max: Option<&Number>) -> Vec<(&'static str, String)> {
+    let mut attributes = vec![("step", "any".to_owned()), ("inputmode", "decimal".to_owned())];
+    attributes.extend(min.map(|min| ("min", min.to_string())));
+    attributes.extend(max.map(|max| ("max", max.to_string())));
+    attributes
+}
+
+pub(crate) fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+    }
+}
+
+fn rules(field: &Field) -> Option<String> {
+    fn between<T: ToString>(bounds: &Bounds<T>) -> Option<String> {
+        ends(bounds.min().map(T::to_string), bounds.max().map(T::to_string))
+    }
+    match field.kind() {
+        Kind::Text(rules)
+        | Kind::Textarea(rules)
+        | Kind::Email(rules)
+        | Kind::Url(rules)
+        | Kind::Custom(_, rules) => lengths(rules),
+        Kind::Number(bounds) => between(bounds),
+        Kind::Range { min, max } => ends(Some(min.to_string()), Some(max.to_string())),
+        Kind::Date(bounds) => between(bounds),
+        Kind::Multiselect(_) => Some("Choose all that apply.".to_owned()),
+        Kind::Boolean | Kind::Select(_) | Kind::File => None,
+    }
+}
+
+fn ends(min: Option<String>, max: Option<String>) -> Option<String> {
+    match (min, max) {
+        (Some(min), Some(max)) => Some(format!("From {min} to {max}.")),
+        (Some(min), None) => Some(format!("{min} or more.")),
+        (None, Some(max)) => Some(format!("{max} or less.")),
+        (None, None) => None,
+    }
+}
+
+fn lengths(rules: &TextRules) -> Option<String> {
+    let length = match (rules.min_length(), rules.max_length()) {
+        (Some(min), Some(max)) => Some(format!("{min} to {max} characters.")),
+        (Some(min), None) => Some(format!("At least {min} characters.")),
+        (None, Some(max)) => Some(format!("At most {max} characters.")),
+        (None, None) => None,
+    };
+    let pattern = rules.pattern().map(|pattern| {
+        format!("Must match the pattern {}.", kernel::text::reveal(pattern.as_str()))
+    });
+    match (length, pattern) {
+        (Some(length), Some(pattern)) => Some(format!("{length} {pattern}")),
+        (length, pattern) => length.or(pattern),
+    }
+}

@@ -1,0 +1,414 @@
+//! The second, deliberate step before an answer is sent: where the request cannot be undone or is
+//! critical, and where an approval changes what the agent proposed. Every page shows the same step.
+
+use kernel::form::Field;
+use kernel::question::{Answer, Body, Choice, Question, Reply};
+use kernel::{Ask, Assurance};
+use serde_json::Map;
+
+use crate::answer::changes::{self, Changed};
+use crate::answer::outcome;
+use crate::answer_form::edits;
+use crate::answer_form::problem::PROOFS;
+use crate::answer_form::submitted::Submitted;
+use crate::answer_form::{Button, Card, Desk, Item, WITH_CHANGES};
+use crate::components::facts::Fact;
+use crate::components::words::{self, Words};
+
+/// What the form of the step sends beside the answer: the proof that the step was shown, and when.
+pub const SURE: &str = "sure";
+/// Secrets and uploads of the answer, sealed by the server: a page never shows them.
+pub const HELD: &str = "held";
+/// Names that say what to do with a form, and are no part of the answer.
+const ORDERS: [&str; 5] = ["action", "choose", "reject", SURE, HELD];
+
+/// What is known about the step when a form comes in.
+#[derive(Debug, Clone, Default)]
+pub struct Before {
+    /// Another deliberate step follows anyway, such as a passkey or a proof that a person answers.
+    pub guarded: bool,
+    /// Whether the step was shown for this very answer.
+    pub taken: Taken,
+    /// The proof that the step is shown now, for its form to send.
+    pub proof: String,
+}
+
+/// Whether the step was taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Taken {
+    /// It was not shown for this answer.
+    #[default]
+    No,
+    /// It was shown a moment ago: the second tap of a double tap is no decision.
+    TooSoon,
+    /// It was shown long enough to be seen.
+    Yes,
+}
+
+/// What the step shows.
+#[derive(Debug, Clone)]
+pub struct SecondStep {
+    /// Its button was pressed before anybody could have read it.
+    pub too_soon: bool,
+    /// Why there is one, as a heading.
+    pub title: &'static str,
+    /// Whether the request cannot be undone.
+    pub irreversible: bool,
+    /// Whether it is critical.
+    pub critical: bool,
+    /// The answer, in a few words.
+    pub answer: String,
+    /// The values of the answer.
+    pub values: Vec<Fact>,
+    /// What a confirmation lists: all of it happens.
+    pub items: Vec<Item>,
+    /// What was changed in the agent's proposal.
+    pub changed: Vec<Changed>,
+    /// The comment that goes with it.
+    pub comment: Option<Words>,
+    /// Where the step is posted.
+    pub href: String,
+    /// What is sent again: the proof that the form is ours, what was entered, that this is the step.
+    pub hidden: Vec<(String, String)>,
+    /// The button that sends the answer.
+    pub send: Button,
+    /// What leads back without sending anything: an address, or else a button of this form.
+    pub back: Option<String>,
+}
+
+impl SecondStep {
+    /// The step for an answer, unless it needs none or was taken already.
+    pub fn wanted(
+        ask: &Ask,
+        reply: &Reply,
+        sent: &Submitted,
+        desk: Desk,
+        before: Before,
+    ) -> Option<Self> {
+        let question = ask.question.value()?;
+        let warned =
+            (ask.must_confirm(&reply.answer) || destroys(ask, question, reply)) && !before.guarded;
+        if before.taken == Taken::Yes || !(warned || changes_values(question, reply)) {
+            return None;
+        }
+        Some(Self::new(ask, question, reply, sent, desk, before))
+    }
+
+    fn new(
+        ask: &Ask,
+        question: &Question,
+        reply: &Reply,
+        sent: &Submitted,
+        desk: Desk,
+        before: Before,
+    ) -> Self {
+        let irreversible = ask.is_irreversible();
+        let critical = ask.priority == kernel::ask::Priority::Critical;
+        let changed = match &reply.answer {
+            Answer::Approved { .. } => changes::of_reply(Some(question), Some(reply)),
+            _ => Vec::new(),
+        };
+        let href = desk.href.clone();
+        let mut hidden = vec![(desk.proof.0.to_owned(), desk.proof.1.clone())];
+        hidden.extend(entered(question, sent));
+        hidden.push((SURE.to_owned(), before.proof));
+        let card = Card::new(question, irreversible || critical, None, desk);
+        let pressed = card
+            .buttons
+            .into_iter()
+            .find(|button| sent.value(button.name) == Some(button.value.as_str()));
+        let send = match (&reply.answer, pressed) {
+            // The button would repeat the question, whose values no longer hold.
+            (Answer::Approved { edits: Some(_) }, _) => Button::act("yes", "approve", WITH_CHANGES)
+                .so("The agent gets its proposal and yours, and goes ahead with yours"),
+            (_, Some(pressed)) => pressed,
+            (_, None) => {
+                let action = sent.value("action").unwrap_or_default();
+                Button::act("yes", action, "Send this answer")
+            }
+        };
+        let tone = if irreversible || critical { "danger" } else { send.tone };
+        Self {
+            too_soon: before.taken == Taken::TooSoon,
+            title: match (irreversible, critical) {
+                (true, _) => "This can't be undone",
+                (false, true) => "Confirm this critical request",
+                (false, false) => "You changed what the agent proposed",
+            },
+            irreversible,
+            critical,
+            answer: outcome::brief(reply, Some(question)),
+            values: if changed.is_empty() {
+                outcome::said(&reply.answer, Some(question))
+            } else {
+                Vec::new()
+            },
+            items: match (question.body(), &reply.answer) {
+                (Body::Confirm { items, .. }, Answer::Confirmed { items: ids }) => {
+                    let meant = |item: &&Choice| ids.is_empty() || ids.contains(&item.id);
+                    items.iter().filter(meant).map(Item::from).collect()
+                }
+                _ => Vec::new(),
+            },
+            changed,
+            comment: reply.comment.as_deref().map(Words::of),
+            href,
+            hidden,
+            send: Button { tone, suggested: false, ..send },
+            back: None,
+        }
+    }
+
+    /// The same step for a button of the inbox list, which leads back to the list.
+    #[must_use]
+    pub fn from_list(
+        mut self,
+        (name, value): (&'static str, String),
+        hidden: Vec<(String, String)>,
+        back: String,
+    ) -> Self {
+        self.hidden.retain(|(name, _)| name == SURE);
+        self.hidden.extend(hidden);
+        self.send = Button { name, value, ..self.send };
+        self.back = Some(back);
+        self
+    }
+
+    /// "2 changes".
+    pub fn count(&self) -> String {
+        match self.changed.len() {
+            1 => "1 change".to_owned(),
+            n => format!("{n} changes"),
+        }
+    }
+}
+
+/// Whether a passkey is asked for before an answer counts, which is a deliberate step of its own.
+pub fn takes_passkey(ask: &Ask, answer: &Answer) -> bool {
+    ask.minimum_assurance(answer) == Assurance::Passkey
+}
+
+/// The style of the button that sends an answer on a page that only asks for a proof of who answers. It
+/// follows the consequence, as the buttons of the answer form do.
+pub fn tone(ask: &Ask, reply: &Reply) -> &'static str {
+    let Some(question) = ask.question.value() else { return "plain" };
+    let proceeds = reply.answer.lets_proceed();
+    if ask.must_confirm(&reply.answer)
+        || destroys(ask, question, reply)
+        || (proceeds && words::is_destructive(question.prompt()))
+    {
+        return "danger";
+    }
+    if proceeds { "yes" } else { "safe" }
+}
+
+/// Whether the "no" of a confirmation is what destroys, as its label says.
+fn destroys(ask: &Ask, question: &Question, reply: &Reply) -> bool {
+    matches!(
+        (question.body(), &reply.answer),
+        (Body::Confirm { no, .. }, Answer::Declined) if words::is_destructive(no)
+    ) && ask.needs_confirmation()
+}
+
+/// Whether an approval changes values that were typed. A tick that was taken away was seen when it was
+/// taken away.
+fn changes_values(question: &Question, reply: &Reply) -> bool {
+    let (Body::Approve { details, editable, .. }, Answer::Approved { edits: Some(edits) }) =
+        (question.body(), &reply.answer)
+    else {
+        return false;
+    };
+    let mut typed: Map<_, _> = edits.clone();
+    typed.retain(|key, _| !edits::is_ticked(editable.form(), key));
+    !changes::changes(details, &typed).is_empty()
+}
+
+/// What was entered and may be shown in a page: no secrets, and no buttons.
+fn entered(question: &Question, sent: &Submitted) -> Vec<(String, String)> {
+    let kept = |(name, _): &&(String, String)| {
+        !PROOFS.contains(&name.as_str())
+            && !ORDERS.contains(&name.as_str())
+            && !is_secret(question, name)
+    };
+    sent.pairs.iter().filter(kept).cloned().collect()
+}
+
+/// The part of a form that must not stand in a page: secrets and uploads.
+pub fn held(question: &Question, sent: &Submitted) -> Submitted {
+    let secret = |(name, value): &&(String, String)| !value.is_empty() && is_secret(question, name);
+    Submitted {
+        pairs: sent.pairs.iter().filter(secret).cloned().collect(),
+        files: sent.files.clone(),
+    }
+}
+
+fn is_secret(question: &Question, name: &str) -> bool {
+    let Body::Provide { form } = question.body() else { return false };
+    let field = name.strip_prefix("field.").map(|key| form.field(key));
+    field.is_some_and(|field| field.is_none_or(Field::is_sensitive))
+}
+
+impl Submitted {
+    /// Takes in what was held back, where nothing else was entered in its place.
+    pub fn restore(&mut self, held: Submitted) {
+        for (name, value) in held.pairs {
+            if self.value(&name).is_none_or(str::is_empty) {
+                self.pairs.push((name, value));
+            }
+        }
+        for (name, file) in held.files {
+            if !self.files.iter().any(|(of, _)| *of == name) {
+                self.files.push((name, file));
+            }
+        }
+    }
+
+    /// Whether nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty() && self.files.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::ask::Priority;
+    use kernel::command::NewAsk;
+    use kernel::question::{Choice, Options, Pick};
+    use kernel::testing::{Cast, new_ask};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::answer_form::submitted;
+
+    fn map(value: Value) -> Map<String, Value> {
+        serde_json::from_value(value).unwrap()
+    }
+
+    fn sent(pairs: &[(&str, &str)]) -> Submitted {
+        Submitted::new(pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
+    }
+
+    fn with(body: Body) -> NewAsk {
+        NewAsk { question: Question::new("Drop the table?", None, body).unwrap(), ..new_ask() }
+    }
+
+    fn approve(details: Value) -> Body {
+        Body::Approve {
+            details: map(details),
+            editable: true.into(),
+            reject_requires_reason: false,
+            reject_options: Vec::new(),
+        }
+    }
+
+    fn step(new: NewAsk, pairs: &[(&str, &str)], guarded: bool) -> Option<SecondStep> {
+        let mut cast = Cast::new();
+        let id = cast.ask(new);
+        let ask = cast.seen(id);
+        let sent = sent(pairs);
+        let reply = submitted::reply(ask.question.value().unwrap(), &sent).unwrap();
+        let taken = if sent.value(SURE).is_some() { Taken::Yes } else { Taken::No };
+        let before = Before { guarded, taken, proof: "shown".to_owned() };
+        SecondStep::wanted(ask, &reply, &sent, Desk::link("review_x", "secret", 0), before)
+    }
+
+    fn final_(new: NewAsk) -> NewAsk {
+        NewAsk { metadata: map(json!({ "irreversible": true })), ..new }
+    }
+
+    #[test]
+    fn what_cannot_be_undone_or_is_critical_is_asked_once_more() {
+        let plain = || with(approve(json!({})));
+        let critical = || NewAsk { priority: Priority::Critical, ..plain() };
+        let yes = [("token", "secret"), ("action", "approve"), ("comment", "Go")];
+        assert!(step(plain(), &yes, false).is_none());
+        let irreversible = step(final_(plain()), &yes, false).unwrap();
+        assert_eq!(irreversible.title, "This can't be undone");
+        assert_eq!((irreversible.send.tone, &*irreversible.send.value), ("danger", "approve"));
+        assert_eq!(irreversible.comment.as_ref().unwrap().as_str(), "Go");
+        let names: Vec<_> = irreversible.hidden.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["token", "comment", "sure"], "the button is pressed anew");
+        let title = step(critical(), &yes, false).unwrap().title;
+        assert_eq!(title, "Confirm this critical request");
+        for done in [[("action", "approve"), ("sure", "yes")], [("action", "reject"), ("n", "")]] {
+            assert!(step(final_(plain()), &done, false).is_none(), "{done:?}");
+        }
+        assert!(step(final_(plain()), &yes, true).is_none(), "a passkey is the second step");
+    }
+
+    /// The button of a passkey or a proof is never green on what destroys or stops something.
+    #[test]
+    fn a_proof_is_sent_in_the_colour_of_its_answer() {
+        let mut cast = Cast::new();
+        let harmless = Question::new("Send it?", None, approve(json!({}))).unwrap();
+        let harmless = NewAsk { question: harmless, ..new_ask() };
+        let critical = NewAsk { priority: Priority::Critical, ..harmless.clone() };
+        let no = Answer::REJECTED;
+        for (new, answer, expected) in [
+            (harmless.clone(), Answer::Approved { edits: None }, "yes"),
+            (critical.clone(), Answer::Approved { edits: None }, "danger"),
+            (final_(harmless.clone()), Answer::Approved { edits: None }, "danger"),
+            (with(approve(json!({}))), Answer::Approved { edits: None }, "danger"),
+            (harmless, no.clone(), "safe"),
+            (final_(critical), no, "safe"),
+        ] {
+            let id = cast.ask(new);
+            let reply = Reply { answer, comment: None };
+            assert_eq!(tone(cast.seen(id), &reply), expected);
+        }
+    }
+
+    /// One step for both reasons, never one after the other.
+    #[test]
+    fn changes_are_shown_on_the_same_step() {
+        let edited = || with(approve(json!({ "amount": 40 })));
+        let pairs = [("csrf", "x"), ("edits.0", "30"), ("action", "approve")];
+        let plain = step(edited(), &pairs, false).unwrap();
+        assert_eq!((plain.count().as_str(), plain.send.tone), ("1 change", "yes"));
+        assert_eq!((plain.send.verb, plain.send.object.is_none()), (WITH_CHANGES, true));
+        let final_ = step(final_(edited()), &pairs, false).unwrap();
+        assert_eq!((final_.title, final_.changed.len()), ("This can't be undone", 1));
+        assert!(step(edited(), &pairs, true).is_some(), "changes are shown before a passkey");
+        let untouched = [("edits.0", "40"), ("action", "approve")];
+        assert!(step(edited(), &untouched, false).is_none());
+    }
+
+    #[test]
+    fn the_button_is_the_one_that_was_pressed() {
+        let options = ["keep", "drop"].map(Choice::plain).to_vec();
+        let options = Options::new(options).unwrap();
+        let choose = with(Body::Choose { options, pick: Pick::One, suggested: None });
+        let chosen = step(final_(choose), &[("choose", "keep")], false).unwrap();
+        assert_eq!((chosen.send.name, &*chosen.send.value), ("choose", "keep"));
+        assert_eq!(chosen.answer, "Chose “keep”");
+        let (yes, no) = ("Delete all".to_owned(), "Delete nothing".to_owned());
+        let confirm = || with(Body::Confirm { items: vec![], yes: yes.clone(), no: no.clone() });
+        let confirmed = step(final_(confirm()), &[("action", "confirm")], false).unwrap();
+        assert_eq!(confirmed.send.object.unwrap().as_str(), "Delete all");
+        assert!(step(final_(confirm()), &[("action", "decline")], false).is_none());
+    }
+
+    /// Secrets and uploads go through the step without standing in the page.
+    #[test]
+    fn secrets_are_held_back() {
+        let form = json!({ "fields": [
+            { "key": "who", "label": "Who", "type": "text" },
+            { "key": "pin", "label": "PIN", "type": "text", "sensitive": true },
+        ] });
+        let form = serde_json::from_value(form).unwrap();
+        let new = final_(with(Body::Provide { form }));
+        let pairs = [("action", "provide"), ("field.who", "Ada"), ("field.pin", "1234")];
+        let question = new.question.clone();
+        let shown = step(new, &pairs, false).unwrap();
+        assert!(!format!("{shown:?}").contains("1234"));
+        assert!(shown.hidden.contains(&("field.who".to_owned(), "Ada".to_owned())));
+        let held = held(&question, &sent(&pairs));
+        assert_eq!(held.pairs, [("field.pin".to_owned(), "1234".to_owned())]);
+        let mut again = sent(&[("field.pin", "")]);
+        again.restore(held.clone());
+        assert_eq!(again.value("field.pin"), Some("1234"));
+        let mut other = sent(&[("field.pin", "5678")]);
+        other.restore(held);
+        assert_eq!(other.value("field.pin"), Some("5678"));
+    }
+}

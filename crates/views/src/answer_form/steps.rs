@@ -1,0 +1,159 @@
+//! A form one step at a time: which steps and fields apply, and what was filled in so far.
+
+use kernel::form::{Field, Form, Kind, Layout, REDACTED};
+use serde_json::{Map, Value};
+
+use crate::answer::outcome::readable;
+use crate::answer_form::fields::{FieldView, StepView};
+use crate::answer_form::problem::Draft;
+use crate::components::facts::{Fact, fact};
+use crate::components::words::Words;
+
+/// A form as far as it is filled: what may be shown of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Filled {
+    applies: Vec<String>,
+    answers: Map<String, Value>,
+}
+
+impl Filled {
+    /// A form with these values.
+    pub fn new(form: &Form, values: &Map<String, Value>) -> Self {
+        let applies: Vec<&Field> = form.visible(values).collect();
+        let answers = applies.iter().filter_map(|field| {
+            let value = values.get(field.key()).filter(|value| !is_empty(value))?;
+            let shown = match (field.kind(), value.as_str()) {
+                _ if field.is_sensitive() => Value::from(REDACTED),
+                // As a form sends it, a yes is a text.
+                (Kind::Boolean, Some("true")) => Value::Bool(true),
+                (Kind::Boolean, Some("false")) => Value::Bool(false),
+                _ => value.clone(),
+            };
+            Some((field.key().to_owned(), shown))
+        });
+        let answers = answers.collect();
+        Self { applies: applies.iter().map(|field| field.key().to_owned()).collect(), answers }
+    }
+
+    fn applies(&self, key: &str) -> bool {
+        self.applies.iter().any(|applies| applies == key)
+    }
+
+    /// Every answer under its label. Secrets stay secret.
+    fn summary(&self, form: &Form) -> Vec<Fact> {
+        let one = |(key, value): (&String, &Value)| {
+            let field = form.field(key);
+            let label = field.map_or(key.as_str(), Field::label);
+            fact(label, &readable(value, field), &format!("filled-{key}"))
+        };
+        self.answers.iter().map(one).collect()
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
+    }
+}
+
+/// One step of a form, and the way from it.
+#[derive(Debug, Clone)]
+pub struct Stepper {
+    /// The step, from 1.
+    pub n: usize,
+    /// How many there are.
+    pub total: usize,
+    /// The title of the step before, if there is one.
+    pub back: Option<Words>,
+    /// Whether no step comes after it, as far as is known before this one is filled in.
+    pub is_last: bool,
+    /// What was answered, on a step without fields of its own.
+    pub summary: Vec<Fact>,
+}
+
+/// The fields of each step.
+fn pages(form: &Form) -> Vec<(Option<&kernel::form::Step>, &[Field])> {
+    match form.layout() {
+        Layout::Single(fields) => vec![(None, fields.as_slice())],
+        Layout::Steps(steps) => steps.iter().map(|step| (Some(step), step.fields())).collect(),
+    }
+}
+
+/// The fields of a step, from 0.
+pub fn fields(form: &Form, step: usize) -> &[Field] {
+    pages(form).get(step).map_or(&[], |(_, fields)| fields)
+}
+
+/// The steps that apply: a summary always does, others while one of their fields does.
+fn applying(form: &Form, filled: &Filled) -> Vec<usize> {
+    let applies = |(_, fields): &(Option<&kernel::form::Step>, &[Field])| {
+        fields.is_empty() || !shown(fields, filled).is_empty()
+    };
+    let pages = pages(form);
+    (0..pages.len()).filter(|n| pages.get(*n).is_some_and(applies)).collect()
+}
+
+/// The step after this one that applies.
+pub fn after(form: &Form, filled: &Filled, step: usize) -> Option<usize> {
+    applying(form, filled).into_iter().find(|n| *n > step)
+}
+
+/// The step before this one that applies.
+pub fn before(form: &Form, filled: &Filled, step: usize) -> Option<usize> {
+    applying(form, filled).into_iter().rfind(|n| *n < step)
+}
+
+/// The first step at or after this one that applies; else the last one that does.
+pub fn settle(form: &Form, filled: &Filled, step: usize) -> usize {
+    let applying = applying(form, filled);
+    applying.iter().find(|n| **n >= step).or_else(|| applying.last()).copied().unwrap_or(0)
+}
+
+/// The step a field stands on.
+pub fn step_of(form: &Form, key: &str) -> Option<usize> {
+    pages(form).iter().position(|(_, fields)| fields.iter().any(|field| field.key() == key))
+}
+
+/// The fields of a step to put on its page: those that apply, and those that may once another field
+/// of the same page is answered.
+fn shown<'f>(fields: &'f [Field], filled: &Filled) -> Vec<&'f Field> {
+    let mut shown: Vec<&Field> = Vec::new();
+    for field in fields {
+        let near = |key: &str| shown.iter().any(|earlier| earlier.key() == key);
+        let may = field.condition().is_none_or(|condition| near(condition.field()));
+        if may || filled.applies(field.key()) {
+            shown.push(field);
+        }
+    }
+    shown
+}
+
+/// A step as controls, and the way from it.
+pub fn view(form: &Form, step: usize, draft: Option<&Draft>) -> (StepView, Stepper) {
+    let filled = draft.and_then(Draft::filled).cloned();
+    let filled = filled.unwrap_or_else(|| Filled::new(form, &form.defaults()));
+    let pages = pages(form);
+    let (page, fields) = pages.get(step).copied().unwrap_or((None, &[]));
+    let shown = shown(fields, &filled);
+    let near = |key: &str| shown.iter().any(|field| field.key() == key);
+    let title = |n: usize| {
+        let page = pages.get(n).and_then(|(page, _)| *page);
+        page.map_or_else(|| Words::of("the form"), |page| Words::of(page.title()))
+    };
+    let view = StepView {
+        title: page.map(|page| Words::of(page.title())),
+        description: page.and_then(kernel::form::Step::description).map(Words::of),
+        fields: shown.iter().map(|field| FieldView::new(field, form, draft, near)).collect(),
+    };
+    let stepper = Stepper {
+        n: step + 1,
+        total: pages.len(),
+        back: before(form, &filled, step).map(title),
+        is_last: after(form, &filled, step).is_none(),
+        summary: if fields.is_empty() { filled.summary(form) } else { Vec::new() },
+    };
+    (view, stepper)
+}

@@ -1,0 +1,193 @@
+//! What a browser posted, as a reply to the question it was posted for. Pure.
+//!
+//! | name | what it carries |
+//! |---|---|
+//! | `action` | the button: `approve approve_edited reject changes choose provide confirm decline retry skip abort reply` |
+//! | `choose` | the id of an option, where every option is a button; implies `action=choose` |
+//! | `reject` | the id of a reason the agent offered for a rejection; implies `action=reject` |
+//! | `option` | the ids of chosen options, where they are radio buttons or check boxes |
+//! | `comment` | reason, note, feedback |
+//! | `edits.{n}`, `params.{n}` | the values of an approval's details or of a retry's parameters, as the person left them |
+//! | `reply` | the free text of a conversation |
+//! | `from` | `inbox` when answered from the list; for the handler, which goes back there |
+//! | `field.{key}` | the value of a form field; uploads are handed in beside |
+
+use kernel::form::{FileRef, Form, Kind};
+use kernel::question::{Answer, AnswerError, Body, Choice, Question, Reply};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::answer_form::edits;
+use crate::answer_form::problem::{FormProblem, Place};
+
+/// The names of the controls for an approval's details begin with this.
+pub const EDITS: &str = "edits";
+/// The button that approves only if something was changed.
+pub const APPROVE_EDITED: &str = "approve_edited";
+/// And those for the parameters of a retry.
+pub const PARAMS: &str = "params";
+
+/// A decoded form: names and values in the order of the page, and uploads by the name of their
+/// input.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Submitted {
+    /// Decoded pairs.
+    pub pairs: Vec<(String, String)>,
+    /// Files already stored, by the name of their input (`field.{key}`).
+    pub files: Vec<(String, FileRef)>,
+}
+
+impl Submitted {
+    /// A form without uploads.
+    pub fn new(pairs: Vec<(String, String)>) -> Self {
+        Self { pairs, files: Vec::new() }
+    }
+
+    /// The last value under a name: a pressed button comes after everything before it on the page.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Every value under a name.
+    pub fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// A text area's value; browsers write line breaks as CRLF.
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.value(name).map(unix)
+    }
+}
+
+/// The reply a form makes to a question, checked against it, in normal form.
+pub fn reply(question: &Question, submitted: &Submitted) -> Result<Reply, FormProblem> {
+    let answer = answer(question, submitted)?;
+    let comment = submitted.text("comment").filter(|text| !text.trim().is_empty());
+    let checked = question.check(Reply { answer, comment });
+    checked
+        .map(kernel::question::Checked::into_reply)
+        .map_err(|error| FormProblem::of(&error, question))
+}
+
+fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProblem> {
+    let implied = |name| submitted.value(name).map(|_| name);
+    let action =
+        submitted.value("action").or_else(|| implied("choose")).or_else(|| implied("reject"));
+    let unfit = || FormProblem::one(Place::Page, "Use one of the buttons to answer");
+    match (question.body(), action.ok_or_else(unfit)?) {
+        (Body::Approve { details, editable, .. }, "changes") => {
+            let edited =
+                edits::changed(&editable.offered(details), editable.form(), EDITS, submitted)?;
+            let edits = edited.map(|edited| edits::differing(edited, details));
+            Ok(Answer::ChangesRequested { edits })
+        }
+        (Body::Approve { details, editable, .. }, action @ ("approve" | APPROVE_EDITED)) => {
+            let open = editable.offered(details);
+            let edits = edits::changed(&open, editable.form(), EDITS, submitted)?;
+            if edits.is_none() && action == APPROVE_EDITED {
+                let message =
+                    "You changed nothing. Change a value, or approve the request as it is";
+                return Err(FormProblem::one(Place::Edits, message));
+            }
+            // Never as if nothing had been changed: that is not what this person approves.
+            if edits.is_some() && !editable.is_any() {
+                let message = "You changed details, and this agent cannot go ahead with changed \
+                               ones. Request changes, or undo yours";
+                return Err(FormProblem::one(Place::Edits, message));
+            }
+            Ok(Answer::Approved { edits })
+        }
+        (Body::Approve { reject_options, .. }, "reject") => {
+            let sent = submitted.value("reject");
+            let option = sent.map(|sent| known(reject_options, sent));
+            Ok(Answer::Rejected { option })
+        }
+        (Body::Choose { options, .. }, "choose") => {
+            let sent = submitted.values("option").chain(submitted.values("choose"));
+            let id = |sent| known(options.choices(), sent);
+            Ok(Answer::Chosen { options: sent.map(id).collect() })
+        }
+        (Body::Provide { form }, "provide") => {
+            let values = form
+                .validate(&values(form, submitted))
+                .map_err(|errors| FormProblem::of(&AnswerError::Fields(errors), question))?;
+            Ok(Answer::Provided { values })
+        }
+        // Everything listed was shown, so going ahead means all of it.
+        (Body::Confirm { items, .. }, "confirm") => {
+            Ok(Answer::Confirmed { items: items.iter().map(|item| item.id.clone()).collect() })
+        }
+        (Body::Confirm { .. }, "decline") => Ok(Answer::Declined),
+        (Body::Escalate { params, .. }, "retry") => {
+            let edited = edits::changed(params, None, PARAMS, submitted)?;
+            let changed = edited.map(|edited| edits::differing(edited, params));
+            Ok(Answer::Retry { params: changed.unwrap_or_default() })
+        }
+        (Body::Escalate { .. }, "skip") => Ok(Answer::Skip),
+        (Body::Escalate { .. }, "abort") => Ok(Answer::Abort),
+        (Body::Converse, "reply") => {
+            Ok(Answer::Replied { text: submitted.text("reply").unwrap_or_default() })
+        }
+        (
+            Body::Approve { .. }
+            | Body::Choose { .. }
+            | Body::Provide { .. }
+            | Body::Confirm { .. }
+            | Body::Escalate { .. }
+            | Body::Converse,
+            _,
+        ) => Err(unfit()),
+    }
+}
+
+/// The id a browser sent, as the agent wrote it.
+fn known(choices: &[Choice], sent: &str) -> String {
+    let choice = choices.iter().find(|choice| same(&choice.id, sent));
+    choice.map_or_else(|| sent.to_owned(), |choice| choice.id.clone())
+}
+
+/// What was submitted for a form, by key: not checked yet.
+pub fn values(form: &Form, submitted: &Submitted) -> Map<String, Value> {
+    let mut values = Map::new();
+    for field in form.fields() {
+        let name = format!("field.{}", field.key());
+        let known = |sent: &str| {
+            let option = field.options().iter().find(|option| same(&option.value, sent));
+            Value::from(option.map_or(sent, |option| option.value.as_str()))
+        };
+        let value = match field.kind() {
+            Kind::File => {
+                let file = submitted.files.iter().rfind(|(key, _)| *key == name);
+                file.and_then(|(_, file)| serde_json::to_value(file).ok())
+            }
+            Kind::Multiselect(_) => {
+                let ticked = submitted.values(&name).filter(|value| !value.is_empty());
+                let sent: Vec<Value> = ticked.map(known).collect();
+                Some(Value::Array(sent))
+            }
+            Kind::Select(_) => submitted.value(&name).map(known),
+            Kind::Text(_)
+            | Kind::Textarea(_)
+            | Kind::Email(_)
+            | Kind::Url(_)
+            | Kind::Custom(..)
+            | Kind::Number(_)
+            | Kind::Range { .. }
+            | Kind::Date(_)
+            | Kind::Boolean => submitted.value(&name).map(Value::from),
+        };
+        if let Some(value) = value {
+            values.insert(field.key().to_owned(), value);
+        }
+    }
+    values
+}
+
+/// Whether two values are the same to a browser, which rewrites line breaks.
+pub(crate) fn same(a: &str, b: &str) -> bool {
+    a == b || ((a.contains(['\r', '\n']) || b.contains(['\r', '\n'])) && unix(a) == unix(b))
+}
+
+pub(crate) fn unix(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}

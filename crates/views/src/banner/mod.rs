@@ -1,0 +1,289 @@
+//! Notes on top of a page: what just happened, and what can be done now.
+
+pub mod answered;
+
+use kernel::directory::Directory;
+use kernel::{Assurance, HumanId, Refusal, Time};
+
+use crate::banner::answered::Answered;
+use crate::components::when::When;
+use crate::components::words;
+
+/// What just happened, shown on the next page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    /// The person's answer was recorded.
+    Sent,
+    /// The same in full: what was decided, and what can be done now.
+    Answered(Box<Answered>),
+    /// The person took back so many of their answers; so many others were sent already.
+    Undone(usize, usize),
+    /// The person took the request on.
+    Taken,
+    /// The person handed the request to somebody.
+    Handed(HumanId),
+    /// The person put the request aside until then.
+    Aside(Time),
+    /// The person brought it back.
+    Back,
+    /// The person's remark was added.
+    Commented,
+    /// The person picked one of the agent's actions.
+    Picked,
+    /// The person moved the deadline.
+    Extended(Time),
+    /// What the person entered on a review page is kept.
+    Saved,
+    /// The person closed the request without an answer.
+    TurnedDown,
+    /// The person ended sessions of theirs.
+    SignedOut,
+    /// The person has one more passkey.
+    PasskeyAdded,
+    /// The person has one passkey less.
+    PasskeyRemoved,
+    /// Somebody claimed the request before its owner answered, and the owner was not shown that.
+    ClaimedMeanwhile(HumanId),
+    /// Somebody has just answered the request; the reader holds a link and does not learn who.
+    JustAnswered,
+    /// What the person wanted was refused; most often somebody was faster.
+    Refused(Refusal),
+    /// A passkey was not added, removed or taken.
+    Passkey(Refusal),
+    /// What the person wrote could not be added.
+    Unsaid(Refusal, String),
+}
+
+/// A note on top of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Banner {
+    /// The name of the style: `yes`, `no` or `over`.
+    pub tone: &'static str,
+    /// Whether it interrupts (`alert`) or waits to be read (`status`).
+    pub role: &'static str,
+    /// What happened.
+    pub title: String,
+    /// What that means.
+    pub text: String,
+    /// What the person had written, given back.
+    pub written: Option<String>,
+    /// What was decided, and what can be done now.
+    pub answered: Option<Answered>,
+}
+
+impl Notice {
+    /// The note in words. `written` is what the person had entered, when it could not be used.
+    pub fn banner(&self, directory: &Directory, now: Time, written: Option<String>) -> Banner {
+        let good = |title: &str, text: &str| Banner {
+            tone: "yes",
+            role: "status",
+            title: title.to_owned(),
+            text: text.to_owned(),
+            written: None,
+            answered: None,
+        };
+        match self {
+            Self::Sent => good("Your answer was sent", "The agent has it now."),
+            Self::Answered(answered) => Banner {
+                tone: answered.tone,
+                answered: Some((**answered).clone()),
+                ..good(&answered.what, &format!("Sent to {}.", answered.agent))
+            },
+            Self::Undone(undone, late) => undone_banner(*undone, *late, good),
+            Self::Taken => {
+                good("You have taken this on", "Only you are expected to answer it now.")
+            }
+            Self::Handed(to) => {
+                let name = words::person(directory, to);
+                good(&format!("Handed to {name}"), "They have been asked to answer.")
+            }
+            Self::Aside(until) => good(
+                &format!("Put aside, back {}", When::new(*until, now).words),
+                "It comes back by itself. Until then it is under “Put aside”; for others nothing changes.",
+            ),
+            Self::Back => good("It is back", "The request stands in your inbox again."),
+            Self::Commented => good(
+                "Your comment was added",
+                "Whoever sees this request can read it, and so can the agent.",
+            ),
+            Self::Picked => good(
+                "The agent was told what you want",
+                "This is not an answer: the request still waits for one.",
+            ),
+            Self::Extended(until) => {
+                let until = When::new(*until, now);
+                let title = format!("It now expires {}", until.words);
+                good(&title, "The agent was told, and goes on waiting.")
+            }
+            Self::Saved => good(
+                "Saved. Nothing was sent yet",
+                "Open the same link again to go on, on any device. It is kept until the request ends.",
+            ),
+            Self::TurnedDown => {
+                good("The request is closed", "The agent was told that nobody will answer it.")
+            }
+            Self::SignedOut => {
+                good("Signed out", "What was signed in there opens nothing any more.")
+            }
+            Self::PasskeyAdded => good(
+                "Passkey added",
+                "You can sign in with it from now on. Your other contact methods were notified.",
+            ),
+            Self::PasskeyRemoved => good(
+                "Passkey removed",
+                "It opens nothing here any more. Your device may still list it.",
+            ),
+            Self::ClaimedMeanwhile(by) => Banner {
+                tone: "no",
+                role: "alert",
+                title: format!("{} has claimed this request", words::person(directory, by)),
+                text: "Your answer was not sent; everything you entered is still here. To answer \
+                       anyway, tick the box above your answer."
+                    .to_owned(),
+                written,
+                answered: None,
+            },
+            Self::JustAnswered => Banner {
+                tone: "no",
+                role: "alert",
+                title: "This request was just answered".to_owned(),
+                text: "Your answer was not sent. The other answer takes effect in a moment, unless it \
+                       is undone."
+                    .to_owned(),
+                written,
+                answered: None,
+            },
+            Self::Refused(refusal) => {
+                let (title, text) = refused(refusal, directory, now);
+                Banner { tone: "no", role: "alert", title, text, written, answered: None }
+            }
+            Self::Passkey(refusal) => {
+                let (mut title, mut text) = refused(refusal, directory, now);
+                if let Refusal::NotAllowed { why } = refusal {
+                    "Your passkey was not accepted".clone_into(&mut title);
+                    text = format!("Nothing was changed: {why}.");
+                }
+                Banner { tone: "no", role: "alert", title, text, written, answered: None }
+            }
+            Self::Unsaid(refusal, words) => {
+                let (_, text) = refused(refusal, directory, now);
+                let title = "Your comment was not added".to_owned();
+                let written = Some(words.clone());
+                Banner { tone: "no", role: "alert", title, text, written, answered: None }
+            }
+        }
+    }
+}
+
+fn undone_banner(undone: usize, late: usize, good: impl Fn(&str, &str) -> Banner) -> Banner {
+    let sent = match late {
+        1 => "1 answer was already sent and stands.".to_owned(),
+        n => format!("{n} answers were already sent and stand."),
+    };
+    let alert = |title: &str, text: &str| Banner { tone: "no", role: "alert", ..good(title, text) };
+    match (undone, late) {
+        (0, 0 | 1) => {
+            alert("Too late to undo", "Your answer was already sent to the agent, so it stands.")
+        }
+        (0, _) => alert("Too late to undo", &sent),
+        (1, 0) => good("Your answer was undone", "Nothing was sent. The request is open again."),
+        (n, 0) => good(
+            &format!("{n} answers were undone"),
+            "Nothing was sent. The requests are open again.",
+        ),
+        (n, _) => alert(&format!("{n} of {} answers were undone", n + late), &sent),
+    }
+}
+
+fn refused(refusal: &Refusal, directory: &Directory, now: Time) -> (String, String) {
+    if let Refusal::Invalid { expected, .. } = refusal {
+        let text = format!("Nothing was changed. Expected: {expected}.");
+        return ("Something needs to be corrected".to_owned(), text);
+    }
+    if let Refusal::Quota(quota) = refusal {
+        return (
+            "A limit of this server was reached".to_owned(),
+            format!("Nothing was changed: {quota}."),
+        );
+    }
+    let (title, text) = in_words(refusal, directory, now);
+    (title, text.to_owned())
+}
+
+fn in_words(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'static str) {
+    let ago = |at: &Time| When::new(*at, now).words;
+    match refusal {
+        Refusal::AlreadyAnswered { by, at } => (
+            format!("Already answered by {}, {}", words::by(directory, by), ago(at)),
+            "Your answer was not sent. What they said stands below.",
+        ),
+        Refusal::AlreadyCancelled { by, at } => (
+            format!("Withdrawn by {}, {}", words::by(directory, by), ago(at)),
+            "Your answer was not sent: nobody waits for it any more.",
+        ),
+        Refusal::TimedOut { at } => (
+            format!("Time ran out {}", ago(at)),
+            "Your answer came too late and was not sent. What happens now stands below.",
+        ),
+        Refusal::TakenBy { by } => (
+            format!("{} has taken this on", words::person(directory, by)),
+            "Your answer was not sent. They are expected to answer.",
+        ),
+        Refusal::BeingAnswered { by } => (
+            format!("{} has just answered this request", words::person(directory, by)),
+            "Nothing was sent from this page. Their answer takes effect in a moment, unless they undo it.",
+        ),
+        Refusal::AssuranceTooLow { need: Assurance::Passkey, .. } => (
+            "This request needs your passkey".to_owned(),
+            "Your answer was not sent: it was not confirmed with a passkey of yours.",
+        ),
+        Refusal::AssuranceTooLow { .. } => (
+            "This request needs a stronger sign-in".to_owned(),
+            "Your answer was not sent. Sign in again, then answer.",
+        ),
+        Refusal::ApprovalTooWeak { need: Assurance::Passkey, .. } => (
+            "Approving this request needs your passkey".to_owned(),
+            "Your answer was not sent: the request is irreversible or critical. Open it and confirm \
+             your approval with a passkey. Rejecting it needs none.",
+        ),
+        Refusal::ApprovalTooWeak { .. } => (
+            "Approving this request needs somebody who is signed in".to_owned(),
+            "Your answer was not sent: the request is irreversible or critical. Sign in to approve it. \
+             Rejecting it needs no sign-in.",
+        ),
+        Refusal::NotAllowed { .. } => {
+            ("You cannot do this".to_owned(), "Nothing was changed. Ask the owner of this agent.")
+        }
+        Refusal::Answer(_) | Refusal::Invalid { .. } | Refusal::InvalidAt { .. } => {
+            ("Something needs to be corrected".to_owned(), "Nothing was changed.")
+        }
+        Refusal::VerificationRequired { .. } | Refusal::VerificationFailed { .. } => (
+            "This request needs a proof that a person answers".to_owned(),
+            "Your answer was not sent.",
+        ),
+        Refusal::Precondition { .. } | Refusal::Immutable { .. } => (
+            "The task has gone on without this".to_owned(),
+            "Your answer was not sent: its task does not wait for it any more.",
+        ),
+        Refusal::PastDeadline { at } => (
+            format!("The time for this task was up {}", ago(at)),
+            "Nothing was changed. The task shows what happens now.",
+        ),
+        Refusal::NotFound { .. }
+        | Refusal::Stale { .. }
+        | Refusal::TooComplex { .. }
+        | Refusal::Quota(_)
+        | Refusal::Claims { .. }
+        | Refusal::NotOver { .. }
+        | Refusal::NotInline
+        | Refusal::Exists { .. }
+        | Refusal::DefaultForbidden
+        | Refusal::SilenceTooWeak { .. }
+        | Refusal::Changed { .. }
+        | Refusal::IdempotencyMismatch
+        | Refusal::NoDeadline
+        | Refusal::NotDue => {
+            ("That did not work".to_owned(), "Nothing was changed. Load the page and try again.")
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! What an agent says of its own message, on every page that shows a request: how sure it is, what it
+//! takes for granted, what it would do next. All of it is the agent's claim, and said to be one.
+
+use dialects::hxp_experience::claims::view;
+use dialects::hxp_experience::view::{Action, Refusal, Safety};
+use dialects::hxp_experience::{View, is_language};
+use kernel::Ask;
+
+use crate::components::words::Words;
+
+/// Longer lists say that they go on; the whole envelope is in the API.
+const MOST: usize = 50;
+/// More buttons than this are a menu nobody reads.
+const MOST_ACTIONS: usize = 12;
+
+/// What is shown of an envelope.
+#[derive(Debug, Clone, Default)]
+pub struct Claims {
+    /// The language of the agent's words, for whoever reads them aloud.
+    pub lang: Option<String>,
+    /// Whether the agent says that somebody should check.
+    pub verify: bool,
+    /// How sure it says it is, with a word for it.
+    pub sure: Option<(String, &'static str)>,
+    /// What it takes to read.
+    pub effort: Option<String>,
+    /// What it refuses, and how.
+    pub refusal: Option<Words>,
+    /// What it says of harm.
+    pub safety: Option<Words>,
+    /// What it takes for granted.
+    pub assumptions: Listed,
+    /// What it does not know.
+    pub limits: Listed,
+    /// What it would like to know first.
+    pub questions: Listed,
+    /// What could be done next.
+    pub actions: Vec<Offer>,
+    /// How many more there are.
+    pub more_actions: usize,
+}
+
+/// Where a pick goes, and what shows that it may.
+#[derive(Debug, Clone)]
+pub struct Offers {
+    /// The address.
+    pub href: String,
+    /// The name and value of a hidden input.
+    pub proof: (&'static str, String),
+}
+
+/// The agent's words, one below the other.
+#[derive(Debug, Clone, Default)]
+pub struct Listed {
+    /// The first of them, whole.
+    pub items: Vec<Words>,
+    /// How many more there are.
+    pub more: usize,
+}
+
+/// Something that could be done next.
+#[derive(Debug, Clone)]
+pub struct Offer {
+    /// Its place among all of them.
+    pub place: usize,
+    /// What the button says: the agent's words, or ours for a kind we know.
+    pub say: Words,
+    /// Whether they are ours.
+    pub ours: bool,
+    /// Whether somebody picked it.
+    pub picked: bool,
+}
+
+impl Claims {
+    /// What the agent of this ask says; nothing where it says nothing.
+    pub fn of(ask: &Ask) -> Option<Self> {
+        let view = view(ask)?;
+        let offers = offers(ask);
+        Some(Self {
+            lang: view.language.clone().filter(|tag| is_language(tag)),
+            verify: view.verification_needed == Some(true),
+            sure: view.confidence.map(|number| (percent(number), how_sure(number))),
+            effort: effort(&view),
+            refusal: refusal(&view),
+            safety: view.safety.as_ref().and_then(safety),
+            assumptions: Listed::of(&view.assumptions),
+            limits: Listed::of(&view.limits),
+            questions: Listed::of(&view.questions),
+            more_actions: offers.len().saturating_sub(MOST_ACTIONS),
+            actions: offers.into_iter().take(MOST_ACTIONS).collect(),
+        })
+    }
+
+    /// Whether there is anything to show.
+    pub fn is_empty(&self) -> bool {
+        self.sure.is_none()
+            && !self.verify
+            && self.effort.is_none()
+            && self.refusal.is_none()
+            && self.safety.is_none()
+            && self.assumptions.items.is_empty()
+            && self.limits.items.is_empty()
+            && self.questions.items.is_empty()
+            && self.actions.is_empty()
+    }
+
+    /// The most of it in one line, for lists and messages; nothing where there is nothing to say.
+    pub fn line(&self) -> Option<String> {
+        let sure = self.sure.as_ref().map(|(percent, words)| format!("{percent} sure ({words})"));
+        let verify = self.verify.then(|| "should be verified".to_owned());
+        let limits = match self.limits.items.len() + self.limits.more {
+            0 => None,
+            1 => Some("1 limit".to_owned()),
+            n => Some(format!("{n} limits")),
+        };
+        let refuses = self.refusal.as_ref().map(|_| "refuses".to_owned());
+        let parts: Vec<String> =
+            [refuses, sure, verify, limits, self.effort.clone()].into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(" · "))
+    }
+}
+
+impl Listed {
+    fn of(texts: &[String]) -> Self {
+        let said = texts.iter().filter(|text| !text.trim().is_empty());
+        let all: Vec<Words> = said.map(|text| Words::of(text.trim())).collect();
+        let more = all.len().saturating_sub(MOST);
+        Self { items: all.into_iter().take(MOST).collect(), more }
+    }
+}
+
+/// Whether the agent says that somebody should check: then a question is answered where all of it is
+/// read.
+pub fn wants_verification(ask: &Ask) -> bool {
+    view(ask).is_some_and(|view| view.verification_needed == Some(true))
+}
+
+fn percent(confidence: f64) -> String {
+    format!("{} %", (confidence * 1000.0).round() / 10.0)
+}
+
+fn how_sure(confidence: f64) -> &'static str {
+    match confidence {
+        sure if sure >= 0.95 => "nearly certain",
+        sure if sure >= 0.8 => "quite sure",
+        sure if sure >= 0.6 => "fairly sure",
+        sure if sure >= 0.4 => "in doubt",
+        sure if sure >= 0.2 => "unsure",
+        _ => "a guess",
+    }
+}
+
+fn effort(view: &View) -> Option<String> {
+    let load = view.load.map(|load| {
+        let words = match load {
+            1..=3 => "easy to read",
+            4..=6 => "takes some attention",
+            7..=8 => "hard to read",
+            _ => "very hard to read",
+        };
+        format!("{words} ({load} of 10)")
+    });
+    let time = view.read_seconds.map(|seconds| match seconds {
+        0..=90 => format!("{seconds} s to read"),
+        _ => format!("{} min to read", seconds.div_ceil(60)),
+    });
+    let parts: Vec<String> = [load, time].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// Why it refuses, in a sentence; also of an agent that only says that it does.
+fn refusal(view: &View) -> Option<Words> {
+    let refuses = view.intent.as_deref() == Some("refuse");
+    let Refusal { kind, severity, redirect_available } = match &view.refusal {
+        Some(refusal) => refusal.clone(),
+        None if refuses => Refusal::default(),
+        None => return None,
+    };
+    let why = match kind {
+        Some("safety") => "The agent refuses, because it would not be safe",
+        Some("legal") => "The agent refuses, because of the law",
+        Some("capability") => "The agent refuses, because it cannot do it",
+        Some("policy") => "The agent refuses, because of a policy",
+        Some(_) | None => "The agent refuses, and does not say why",
+    };
+    let firm = match severity {
+        Some("hard") => ". It will not do it in any form",
+        Some(_) => ". It can be talked about",
+        None => "",
+    };
+    let instead = match redirect_available {
+        Some(true) => ". It would do something else instead",
+        Some(false) => ". It has nothing else to offer",
+        None => "",
+    };
+    Some(Words::of(&format!("{why}{firm}{instead}.")))
+}
+
+fn safety(safety: &Safety) -> Option<Words> {
+    let risk = match safety.harm_risk {
+        Some("high") => Some("It sees a high risk of harm"),
+        Some("medium") => Some("It sees some risk of harm"),
+        Some(_) | None => None,
+    };
+    let flag = safety.flag.filter(|flag| *flag).map(|_| "It says that a policy was triggered");
+    let said: Vec<&str> = [risk, flag].into_iter().flatten().collect();
+    (!said.is_empty()).then(|| Words::of(&format!("{}.", said.join(". "))))
+}
+
+/// All actions, by the places they have in the envelope.
+fn offers(ask: &Ask) -> Vec<Offer> {
+    let all = ask.envelope().and_then(|envelope| envelope.get("actions")?.as_array());
+    let places = 0..all.map_or(0, Vec::len);
+    let offer = |place: usize| {
+        let action = ask.action(place)?;
+        let text = |name: &str| action.get(name).and_then(serde_json::Value::as_str);
+        let label = text("label").filter(|label| !label.trim().is_empty()).map(ToOwned::to_owned);
+        let action = Action { kind: text("type")?.to_owned(), label };
+        let picked = ask.picked.iter().any(|picked| picked.action == place);
+        let (say, ours) = say(&action);
+        Some(Offer { place, say, ours, picked })
+    };
+    places.filter_map(offer).collect()
+}
+
+/// What a button says, and whether these are our words.
+fn say(action: &Action) -> (Words, bool) {
+    if let Some(label) = &action.label {
+        return (Words::of(label.trim()), false);
+    }
+    let known = match action.kind.as_str() {
+        "ask_followup" => "Ask a further question",
+        "refine_request" => "Say it more exactly",
+        "simplify" => "Make it simpler",
+        "expand" => "Say more",
+        "generate_variant" => "Make another version",
+        "compare_options" => "Compare the options",
+        "verify_sources" => "Check the sources",
+        "create_plan" => "Make a plan",
+        "export_schema" => "Give the schema",
+        "show_examples" => "Show examples",
+        other => return (Words::of(other), false),
+    };
+    (Words::of(known), true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernel::command::NewAsk;
+    use kernel::testing::{Cast, claims, new_ask};
+    use serde_json::{Value, json};
+
+    fn shown(said: &Value) -> Option<Claims> {
+        let mut cast = Cast::new();
+        let mut sent = claims();
+        sent.said = said.as_object().unwrap().clone();
+        let id = cast.ask(NewAsk { claims: Some(sent), ..new_ask() });
+        Claims::of(cast.seen(id))
+    }
+
+    /// HXPE-058: numbers and words for what is claimed, and nothing for what is not.
+    #[test]
+    fn claims_are_put_into_words() {
+        let said = json!({
+            "intent": "decide",
+            "delivery": { "language": "de" },
+            "cognition": { "load": 8, "estimated_read_seconds": 150 },
+            "transparency": { "confidence": 0.725, "verification_needed": true, "limits": ["a", " ", "b"] },
+            "actions": [{ "type": "simplify" }, { "label": "no type" }, { "type": "x", "label": "Do x" }],
+        });
+        let claims = shown(&said).unwrap();
+        assert_eq!(claims.sure, Some(("72.5 %".to_owned(), "fairly sure")));
+        assert_eq!(claims.effort.as_deref(), Some("hard to read (8 of 10), 3 min to read"));
+        assert!(claims.verify && claims.lang.as_deref() == Some("de"));
+        assert_eq!(claims.limits.items.len(), 2);
+        let offers: Vec<_> =
+            claims.actions.iter().map(|one| (one.place, one.say.to_string())).collect();
+        assert_eq!(offers, [(0, "Make it simpler".to_owned()), (2, "Do x".to_owned())]);
+        assert_eq!(
+            claims.line().as_deref(),
+            Some(
+                "72.5 % sure (fairly sure) · should be verified · 2 limits · \
+                 hard to read (8 of 10), 3 min to read"
+            )
+        );
+    }
+
+    /// HXPE-048: what is wrong or from a later version is left out; nothing is made up.
+    #[test]
+    fn what_is_wrong_says_nothing() {
+        let said = json!({
+            "delivery": { "language": "not a tag!!" },
+            "cognition": { "load": 99 },
+            "transparency": { "confidence": 7, "limits": "all" },
+            "refusal": 3, "actions": {}, "negotiation": { "clarifying_questions": [1, ""] },
+        });
+        let claims = shown(&said).unwrap();
+        assert!(claims.is_empty() && claims.lang.is_none() && claims.line().is_none());
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        assert!(Claims::of(cast.seen(id)).is_none());
+    }
+
+    /// HXPE-028, HXPE-029: a refusal is explained as far as it explains itself.
+    #[test]
+    fn refusals_are_explained() {
+        for (said, words) in [
+            (json!({ "intent": "refuse" }), "The agent refuses, and does not say why."),
+            (
+                json!({ "refusal": { "type": "legal", "severity": "hard", "redirect_available": false } }),
+                "The agent refuses, because of the law. It will not do it in any form. It has nothing else to offer.",
+            ),
+            (
+                json!({ "intent": "refuse", "refusal": { "type": "policy", "severity": "soft", "redirect_available": true } }),
+                "The agent refuses, because of a policy. It can be talked about. It would do something else instead.",
+            ),
+        ] {
+            let refusal = shown(&said).unwrap().refusal.map(|words| words.to_string());
+            assert_eq!(refusal.as_deref(), Some(words), "{said}");
+        }
+    }
+
+    #[test]
+    fn lists_say_that_they_go_on() {
+        let many: Vec<Value> = (0..120).map(|n| json!(format!("limit {n}"))).collect();
+        let offers: Vec<Value> = (0..20).map(|_| json!({ "type": "expand" })).collect();
+        let claims =
+            shown(&json!({ "transparency": { "limits": many }, "actions": offers })).unwrap();
+        assert_eq!((claims.limits.items.len(), claims.limits.more), (50, 70));
+        assert_eq!((claims.actions.len(), claims.more_actions), (12, 8));
+    }
+}

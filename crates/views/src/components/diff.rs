@@ -1,0 +1,272 @@
+//! Texts line by line: one of them whole, or two side by side with what differs between them.
+//!
+//! Whatever is not drawn is said: lines that did not change and stand far from any that did, and the
+//! rest of a text that is too long for a page.
+
+use similar::{DiffOp, TextDiff};
+
+use crate::components::words::Words;
+
+/// How many lines stand around one that changed.
+const AROUND: usize = 3;
+/// More lines than this are drawn by no page.
+const ROWS: usize = 500;
+/// And no more bytes of them.
+const BYTES: usize = 32 * 1024;
+/// The longest line that is drawn whole.
+const LINE: usize = 2_000;
+/// Beyond so many lines of both together they are not compared: a page does not stand still over it.
+const COMPARED: usize = 6_000;
+
+/// Some lines as a page shows them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sheet {
+    /// From top to bottom.
+    pub parts: Vec<Part>,
+    /// Whether there are two columns.
+    pub two: bool,
+    /// How many lines are not drawn for want of room.
+    pub more: usize,
+    /// How many lines were added and taken away.
+    pub changed: (usize, usize),
+}
+
+/// A line, or many that are left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// One line, in one version or in both.
+    Line(Line),
+    /// So many that did not change.
+    Same(usize),
+}
+
+/// A line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// In the older version: its number and its words.
+    pub was: Option<(usize, Words)>,
+    /// In the newer one.
+    pub is: Option<(usize, Words)>,
+    /// `same`, `gone`, `come`, or `both` where one stands in place of another.
+    pub how: &'static str,
+}
+
+impl Sheet {
+    /// One text, whole.
+    pub fn whole(text: &str) -> Self {
+        let how = |_: &str| "same";
+        Self::drawn(text, how)
+    }
+
+    /// A text that is itself a list of changes.
+    pub fn patch(text: &str) -> Self {
+        let how = |line: &str| {
+            let name = line.starts_with("+++") || line.starts_with("---");
+            match line.chars().next().filter(|_| !name) {
+                Some('+') => "come",
+                Some('-') => "gone",
+                Some(_) | None => "same",
+            }
+        };
+        let mut sheet = Self::drawn(text, how);
+        let of = |how: &str| {
+            let line = |part: &&Part| matches!(part, Part::Line(line) if line.how == how);
+            sheet.parts.iter().filter(line).count()
+        };
+        sheet.changed = (of("come"), of("gone"));
+        sheet
+    }
+
+    fn drawn(text: &str, how: impl Fn(&str) -> &'static str) -> Self {
+        let mut room = Room::default();
+        let lines = text.lines().enumerate().map(|(n, line)| {
+            Part::Line(Line { was: None, is: Some((n + 1, words(line))), how: how(line) })
+        });
+        let (parts, more) = room.fill(lines);
+        Self { parts, two: false, more, changed: (0, 0) }
+    }
+
+    /// Two texts side by side.
+    pub fn compare(was: &str, is: &str) -> Self {
+        let (old, new): (Vec<&str>, Vec<&str>) = (was.lines().collect(), is.lines().collect());
+        if old.len() + new.len() > COMPARED {
+            return Self::beside(&old, &new);
+        }
+        let diff = TextDiff::from_slices(&old, &new);
+        let mut changed = (0, 0);
+        let mut parts = Vec::new();
+        let mut at = 0;
+        for group in diff.grouped_ops(AROUND) {
+            let Some(first) = group.first() else { continue };
+            let skipped = first.new_range().start.saturating_sub(at);
+            if skipped > 0 {
+                parts.push(Part::Same(skipped));
+            }
+            for op in &group {
+                at = op.new_range().end;
+                if !matches!(op, DiffOp::Equal { .. }) {
+                    changed.0 += op.new_range().len();
+                    changed.1 += op.old_range().len();
+                }
+                parts.extend(rows(op, &old, &new));
+            }
+        }
+        if new.len() > at {
+            parts.push(Part::Same(new.len() - at));
+        }
+        let (parts, more) = Room::default().fill(parts.into_iter());
+        Self { parts, two: true, more, changed }
+    }
+
+    /// Two texts that are too long to be compared, one beside the other.
+    fn beside(old: &[&str], new: &[&str]) -> Self {
+        let rows = (0..old.len().max(new.len())).map(|n| {
+            let side = |lines: &[&str]| lines.get(n).map(|line| (n + 1, words(line)));
+            Part::Line(Line { was: side(old), is: side(new), how: "same" })
+        });
+        let (parts, more) = Room::default().fill(rows);
+        Self { parts, two: true, more, changed: (0, 0) }
+    }
+
+    /// Whether two texts say the same.
+    pub fn is_same(&self) -> bool {
+        self.two && self.parts.iter().all(|part| matches!(part, Part::Same(_)))
+    }
+}
+
+/// The lines of one difference, or of what stayed.
+fn rows(op: &DiffOp, old: &[&str], new: &[&str]) -> Vec<Part> {
+    let (from, to) = (op.old_range(), op.new_range());
+    let how = match op {
+        DiffOp::Equal { .. } => "same",
+        DiffOp::Delete { .. } => "gone",
+        DiffOp::Insert { .. } => "come",
+        DiffOp::Replace { .. } => "both",
+    };
+    let side = |lines: &[&str], range: &std::ops::Range<usize>, n: usize| {
+        let at = range.start + n;
+        lines.get(at).filter(|_| range.contains(&at)).map(|line| (at + 1, words(line)))
+    };
+    let row = |n: usize| {
+        let (was, is) = (side(old, &from, n), side(new, &to, n));
+        let how = match (&was, &is) {
+            (Some(_), Some(_)) => how,
+            (None, _) => "come",
+            (_, None) => "gone",
+        };
+        Part::Line(Line { was, is, how })
+    };
+    (0..from.len().max(to.len())).map(row).collect()
+}
+
+/// A line with whatever hides in it shown; a very long one says how much of it is missing.
+fn words(line: &str) -> Words {
+    match line.char_indices().nth(LINE) {
+        Some((at, _)) => {
+            let (drawn, rest) = line.split_at(at);
+            Words::of(&format!("{drawn}… ({} more characters)", rest.chars().count()))
+        }
+        None => Words::of(line),
+    }
+}
+
+/// How much of a page is filled.
+#[derive(Default)]
+struct Room {
+    rows: usize,
+    bytes: usize,
+}
+
+impl Room {
+    /// What fits, and how many lines do not.
+    fn fill(&mut self, parts: impl Iterator<Item = Part>) -> (Vec<Part>, usize) {
+        let mut drawn = Vec::new();
+        let mut more = 0;
+        for part in parts {
+            let (bytes, lines) = match &part {
+                Part::Same(lines) => (0, *lines),
+                Part::Line(line) => {
+                    let size = |side: &Option<(usize, Words)>| {
+                        side.as_ref().map_or(0, |(_, words)| words.as_str().len())
+                    };
+                    (size(&line.was) + size(&line.is), 1)
+                }
+            };
+            if more == 0 && self.rows < ROWS && self.bytes + bytes <= BYTES {
+                self.rows += 1;
+                self.bytes += bytes;
+                drawn.push(part);
+            } else {
+                more += lines;
+            }
+        }
+        (drawn, more)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(sheet: &Sheet) -> Vec<String> {
+        let side = |side: &Option<(usize, Words)>| {
+            side.as_ref().map_or_else(|| "-".to_owned(), |(n, words)| format!("{n}:{words}"))
+        };
+        let part = |part: &Part| match part {
+            Part::Same(n) => format!("… {n}"),
+            Part::Line(Line { was, is, how }) => format!("{how} {} {}", side(was), side(is)),
+        };
+        sheet.parts.iter().map(part).collect()
+    }
+
+    #[test]
+    fn what_differs_stands_side_by_side_and_the_rest_is_counted() {
+        let old: Vec<String> = (1..=20).map(|n| format!("line {n}\n")).collect();
+        let old = old.concat();
+        let new = old.replace("line 10\n", "line ten\nline 10b\n").replace("line 11\n", "");
+        let sheet = Sheet::compare(&old, &new);
+        assert_eq!(
+            shown(&sheet),
+            [
+                "… 6",
+                "same 7:line 7 7:line 7",
+                "same 8:line 8 8:line 8",
+                "same 9:line 9 9:line 9",
+                "both 10:line 10 10:line ten",
+                "both 11:line 11 11:line 10b",
+                "same 12:line 12 12:line 12",
+                "same 13:line 13 13:line 13",
+                "same 14:line 14 14:line 14",
+                "… 6",
+            ]
+        );
+        assert_eq!((sheet.changed, sheet.more), ((2, 2), 0));
+        let sheet = Sheet::compare("a\nb\n", "a\nb\nc\n");
+        assert_eq!(shown(&sheet).last().unwrap(), "come - 3:c");
+        assert_eq!(shown(&Sheet::compare("a\nb\n", "b\n"))[0], "gone 1:a -");
+        assert!(Sheet::compare(&old, &old).is_same() && !sheet.is_same());
+    }
+
+    #[test]
+    fn a_list_of_changes_is_read_as_one() {
+        let sheet = Sheet::patch("--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n kept\n");
+        let how = sheet.parts.iter().map(|part| match part {
+            Part::Line(line) => line.how,
+            Part::Same(_) => "…",
+        });
+        assert_eq!(how.collect::<Vec<_>>(), ["same", "same", "same", "gone", "come", "same"]);
+        assert_eq!(sheet.changed, (1, 1));
+    }
+
+    /// UX 2: nothing is cut silently, and nothing hides.
+    #[test]
+    fn what_is_not_drawn_is_said() {
+        let sheet = Sheet::whole(&"x\n".repeat(ROWS + 7));
+        assert_eq!((sheet.parts.len(), sheet.more), (ROWS, 7));
+        let long = Sheet::whole(&"y".repeat(LINE + 5));
+        assert!(shown(&long)[0].ends_with("… (5 more characters)"), "{:?}", shown(&long));
+        assert_eq!(shown(&Sheet::whole("a\u{202e}b")), ["same - 1:a⟨U+202E⟩b"]);
+        let huge = "z\n".repeat(COMPARED);
+        assert!(Sheet::compare(&huge, &huge).more > 0);
+    }
+}

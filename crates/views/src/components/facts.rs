@@ -1,0 +1,303 @@
+//! JSON an agent sent, as key–value blocks: whole, readable, with what matters most standing out.
+
+use serde_json::{Map, Value};
+
+use crate::components::words::Words;
+
+/// From this many lines on, a block scrolls and can be opened full.
+const LONG: usize = 16;
+
+/// One key with its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fact {
+    /// The key in words.
+    pub key: Words,
+    /// The value.
+    pub value: Shown,
+}
+
+/// A value as it is drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shown {
+    /// Fits on a line.
+    Line(Words),
+    /// The address of a page elsewhere. What is shown is where it leads.
+    Link(Words),
+    /// Needs its own block.
+    Block(Block),
+}
+
+/// A text in a block of its own. Long ones scroll inside it and say how long they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// Unique on the page.
+    pub id: String,
+    /// The whole text.
+    pub text: Words,
+    /// How many lines it takes on a screen.
+    pub lines: usize,
+    /// How long it is, in words: lines, or characters where it has few lines.
+    pub extent: String,
+    /// Whether it scrolls.
+    pub long: bool,
+}
+
+impl Block {
+    /// A block around a text.
+    pub fn new(id: String, text: &str) -> Self {
+        let text = Words::of(text);
+        let lines = text.lines().max(1);
+        let written = text.as_str().lines().count();
+        let extent = if written > LONG {
+            format!("{written} lines")
+        } else {
+            format!("{} characters", text.as_str().chars().count())
+        };
+        Self { id, text, lines, extent, long: lines > LONG }
+    }
+}
+
+/// The facts of one JSON object.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Amounts, recipients, hosts, paths: drawn large.
+    pub headline: Vec<Fact>,
+    /// Everything else, in the agent's order.
+    pub rows: Vec<Fact>,
+}
+
+impl Facts {
+    /// Every value in `map`, once. `prefix` keeps the ids of blocks apart.
+    pub fn of(map: &Map<String, Value>, prefix: &str) -> Self {
+        let mut facts = Self::default();
+        let mut headline: Vec<(usize, Fact)> = Vec::new();
+        let currency = map.iter().find(|(key, _)| key.eq_ignore_ascii_case("currency"));
+        let currency =
+            currency.and_then(|(_, value)| value.as_str()).filter(|text| text.len() <= 8);
+        for (n, leaf) in leaves(map).iter().enumerate() {
+            let value = leaf.value;
+            let mut shown = shown(value, || format!("{prefix}-{n}"));
+            let rank = leaf.path.last().and_then(|key| rank(key));
+            if let (Some(0), Shown::Line(line), Some(currency)) = (rank, &shown, currency)
+                && (value.is_number() || line.as_str().parse::<f64>().is_ok())
+            {
+                shown = Shown::Line(Words::of(&format!("{line} {currency}")));
+            }
+            let fact = Fact { key: leaf.label(), value: shown };
+            match (rank, &fact.value) {
+                (Some(rank), Shown::Line(_) | Shown::Link(_)) => headline.push((rank, fact)),
+                (Some(_), Shown::Block(_)) | (None, _) => facts.rows.push(fact),
+            }
+        }
+        headline.sort_by_key(|(rank, _)| *rank);
+        facts.headline = headline.into_iter().map(|(_, fact)| fact).collect();
+        facts
+    }
+
+    /// Whether there is nothing to show.
+    pub fn is_empty(&self) -> bool {
+        self.headline.is_empty() && self.rows.is_empty()
+    }
+
+    /// How many facts there are.
+    pub fn len(&self) -> usize {
+        self.headline.len() + self.rows.len()
+    }
+
+    /// About how many lines they take.
+    pub fn height(&self) -> usize {
+        let lines = |fact: &Fact| match &fact.value {
+            Shown::Line(_) | Shown::Link(_) => 2,
+            Shown::Block(block) => 2 + block.lines.min(LONG),
+        };
+        self.headline.iter().chain(&self.rows).map(lines).sum()
+    }
+
+    /// Whether every fact fits on a short line and there are few of them.
+    pub fn is_short(&self) -> bool {
+        let short = |fact: &Fact| match &fact.value {
+            Shown::Line(words) | Shown::Link(words) => words.as_str().chars().count() <= 48,
+            Shown::Block(_) => false,
+        };
+        self.len() <= 4 && self.headline.iter().chain(&self.rows).all(short)
+    }
+}
+
+/// One value under a label of ours.
+pub fn fact(key: &str, value: &Value, id: &str) -> Fact {
+    Fact { key: Words::of(key), value: shown(value, || id.to_owned()) }
+}
+
+/// Objects within objects are taken apart this far; what lies deeper is JSON.
+const DEEP: usize = 4;
+
+/// A value inside an object, and the way to it.
+pub(crate) struct Leaf<'a> {
+    /// The keys that lead there.
+    pub(crate) path: Vec<&'a str>,
+    /// What stands there.
+    pub(crate) value: &'a Value,
+}
+
+impl Leaf<'_> {
+    /// Whether its key says that it is an amount.
+    pub(crate) fn is_amount(&self) -> bool {
+        self.path.last().and_then(|key| rank(key)) == Some(0)
+    }
+
+    /// The way in words.
+    pub(crate) fn label(&self) -> Words {
+        let parts: Vec<String> = self.path.iter().map(|key| label(key).to_string()).collect();
+        Words::of(&parts.join(" › "))
+    }
+}
+
+/// Every value of an object in its order, objects within it taken apart.
+pub(crate) fn leaves(map: &Map<String, Value>) -> Vec<Leaf<'_>> {
+    fn walk<'a>(map: &'a Map<String, Value>, path: &[&'a str], found: &mut Vec<Leaf<'a>>) {
+        for (key, value) in map {
+            let path = [path, &[key.as_str()]].concat();
+            match value {
+                Value::Object(inner) if !inner.is_empty() && path.len() < DEEP => {
+                    walk(inner, &path, found);
+                }
+                _ => found.push(Leaf { path, value }),
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(map, &[], &mut found);
+    found
+}
+
+fn shown(value: &Value, id: impl FnOnce() -> String) -> Shown {
+    let line = |text: &str| Shown::Line(Words::of(text));
+    match value {
+        Value::Null => line("(empty)"),
+        Value::Bool(true) => line("yes"),
+        Value::Bool(false) => line("no"),
+        Value::Number(number) => line(&number.to_string()),
+        Value::String(text) if text.is_empty() => line("(empty)"),
+        Value::String(text) if text.contains('\n') || text.chars().count() > 120 => {
+            Shown::Block(Block::new(id(), text))
+        }
+        Value::String(text) => link(text).map_or_else(|| line(text), Shown::Link),
+        Value::Array(items) if items.is_empty() => line("(none)"),
+        Value::Object(map) if map.is_empty() => line("(none)"),
+        Value::Array(_) | Value::Object(_) => {
+            Shown::Block(Block::new(id(), &serde_json::to_string_pretty(value).unwrap_or_default()))
+        }
+    }
+}
+
+/// The address a text is, if it is one that can be shown as it is: spelled the way a browser would go
+/// there, so that a name in foreign letters shows what it is, and without a user in front of the host.
+pub(crate) fn link(text: &str) -> Option<Words> {
+    let plain = text.starts_with("https://") || text.starts_with("http://");
+    let url = url::Url::parse(text).ok().filter(|_| plain)?;
+    let honest = url.username().is_empty() && url.password().is_none() && url.has_host();
+    honest.then(|| Words::of(url.as_str()))
+}
+
+/// What a person looks for first in an action, by the last word of its key.
+fn rank(key: &str) -> Option<usize> {
+    const RANKED: [&[&str]; 4] = [
+        &["amount", "total", "price", "cost", "sum", "value"],
+        &["recipient", "recipients", "to", "payee", "beneficiary", "account", "iban", "email"],
+        &["host", "hostname", "domain", "url", "endpoint", "environment", "env", "database"],
+        &["path", "file", "branch", "version", "repository", "repo", "command", "table"],
+    ];
+    let key = key.to_ascii_lowercase();
+    let last = key.rsplit(['_', '-', '.', ' ']).next().unwrap_or(&key);
+    RANKED.iter().position(|names| names.contains(&last))
+}
+
+/// `customer_email` reads "Customer email"; anything that is not an identifier stays as it is.
+fn label(key: &str) -> Words {
+    let identifier = key.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+    let mut chars = key.chars();
+    match chars.next() {
+        Some(first) if identifier => {
+            let rest = chars.as_str().replace('_', " ");
+            Words::of(&format!("{}{rest}", first.to_ascii_uppercase()))
+        }
+        Some(_) => Words::of(key),
+        None => Words::of("(no name)"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn facts(value: &Value) -> Facts {
+        Facts::of(value.as_object().unwrap(), "d")
+    }
+
+    fn lines(facts: &[Fact]) -> Vec<String> {
+        let value = |fact: &Fact| match &fact.value {
+            Shown::Line(words) => words.to_string(),
+            Shown::Link(words) => format!("<{words}>"),
+            Shown::Block(block) => format!("[{}]", block.lines),
+        };
+        facts.iter().map(|fact| format!("{}={}", fact.key, value(fact))).collect()
+    }
+
+    #[test]
+    fn amounts_and_recipients_stand_out_first() {
+        let facts = facts(&json!({
+            "note": "late", "host": "db-1", "to": "ann@example.com", "amount": 1250.5,
+            "currency": "EUR", "dry_run": false,
+        }));
+        assert_eq!(
+            lines(&facts.headline),
+            ["Amount=1250.5 EUR", "To=ann@example.com", "Host=db-1"]
+        );
+        assert_eq!(lines(&facts.rows), ["Note=late", "Currency=EUR", "Dry run=no"]);
+    }
+
+    #[test]
+    fn nested_values_are_shown_whole() {
+        let lots: Vec<u32> = (0..400).collect();
+        let facts = facts(&json!({"ids": lots, "to": ["a", "b"], "X-y": {}}));
+        assert_eq!(lines(&facts.rows), ["Ids=[402]", "To=[4]", "X-y=(none)"]);
+        let Shown::Block(block) = &facts.rows[0].value else { panic!() };
+        assert!(block.long && block.text.as_str().contains("399"));
+    }
+
+    #[test]
+    fn objects_are_taken_apart() {
+        let facts = facts(&json!({"artifact": {"title": "T", "content": "a\nb", "meta": {}}}));
+        assert_eq!(
+            lines(&facts.rows),
+            ["Artifact › Title=T", "Artifact › Content=[2]", "Artifact › Meta=(none)"]
+        );
+    }
+
+    /// UX 4: a link shows where it leads, whatever it was called.
+    #[test]
+    fn addresses_lead_where_they_say() {
+        let facts = facts(&json!({
+            "run": "https://ci.example.com/runs/7", "lure": "https://pаypal.com/", "who":
+            "https://bank.com@evil.example/", "code": "javascript:alert(1)", "see": "see http://a.b",
+        }));
+        assert_eq!(
+            lines(&facts.rows),
+            [
+                "Run=<https://ci.example.com/runs/7>",
+                "Lure=<https://xn--pypal-4ve.com/>",
+                "Who=https://bank.com@evil.example/",
+                "Code=javascript:alert(1)",
+                "See=see http://a.b",
+            ]
+        );
+    }
+
+    #[test]
+    fn nothing_hides_in_a_value_or_key() {
+        let facts = facts(&json!({"a\u{200b}": "x\u{202e}y"}));
+        assert_eq!(lines(&facts.rows), ["a⟨U+200B⟩=x⟨U+202E⟩y"]);
+    }
+}

@@ -1,0 +1,13 @@
+//! Parts that several pages share.
+
+pub mod amounts;
+pub mod browser;
+pub mod charts;
+pub mod claims;
+pub mod diff;
+pub mod facts;
+pub mod markdown;
+pub mod query;
+pub mod task_words;
+pub mod when;
+pub mod words;

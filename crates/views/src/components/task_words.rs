@@ -1,0 +1,212 @@
+//! Tasks in plain words: where they stand, what was decided, and who they are with.
+
+use kernel::directory::Directory;
+use kernel::task::{
+    Action, Autonomy, CheckpointKind, Ended, Handover, Intent, Leave, Outcome, Party, PayloadKind,
+    Permission, Review, ReviewKind, Severity, State, Until, Verdict,
+};
+use kernel::{Task, Time};
+
+use crate::components::when::When;
+use crate::components::words::{self, Words};
+
+/// How much of a goal stands in a heading or a list.
+pub const BEGINNING: usize = 160;
+
+/// The beginning of what is to be reached.
+pub fn goal(task: &Task) -> Words {
+    task.spec.value().map_or_else(words::erased, |spec| {
+        Words::beginning(spec.goal.lines().next().unwrap_or_default(), BEGINNING)
+    })
+}
+
+/// Where a task stands.
+pub fn state(task: &Task) -> &'static str {
+    match task.state {
+        State::Created => "Not given to anybody yet",
+        State::Assigned => "Given to an agent, not begun",
+        State::InProgress => "In progress",
+        State::Blocked => "Waits for a decision",
+        State::ReviewReady => "Delivered, to be judged",
+        State::UnderReview => "Being judged",
+        State::Accepted => "Accepted",
+        State::Completed if ended_well(task) => "Done",
+        State::Completed => "Called off",
+        State::Rejected => "Rejected",
+    }
+}
+
+/// The name of the style for where a task stands.
+pub fn tone(task: &Task) -> &'static str {
+    match task.state {
+        State::Created | State::Assigned | State::InProgress => "",
+        State::Blocked | State::ReviewReady | State::UnderReview => "waits",
+        State::Accepted => "yes",
+        State::Completed if ended_well(task) => "yes",
+        State::Completed => "over",
+        State::Rejected => "no",
+    }
+}
+
+/// Whether a task that is over was done: what was judged last was delivered, and was good.
+pub fn ended_well(task: &Task) -> bool {
+    let good = |review: &Review| {
+        review.kind == ReviewKind::Deliverable && review.verdict == Verdict::Approved
+    };
+    task.state == State::Completed && task.reviews.last().is_some_and(good)
+}
+
+/// A person or an agent by name.
+pub fn party(directory: &Directory, party: &Party) -> String {
+    match party {
+        Party::Human(id) => words::person(directory, id),
+        Party::Agent(id) => format!("the agent {id}"),
+    }
+}
+
+/// In what way a task went to somebody.
+pub fn handover(via: Handover) -> &'static str {
+    match via {
+        Handover::Assign => "to work on it",
+        Handover::Checkpoint => "to decide something",
+        Handover::Approve => "to go on",
+        Handover::Reject => "because of what was decided",
+        Handover::Handoff => "handed over",
+    }
+}
+
+/// What sort of decision somebody has to make.
+pub fn checkpoint(kind: CheckpointKind) -> &'static str {
+    match kind {
+        CheckpointKind::Approval => "Approve or reject",
+        CheckpointKind::Choice => "Choose",
+        CheckpointKind::Input => "Say something",
+        CheckpointKind::Escalation => "The agent cannot go on alone",
+        CheckpointKind::Interrupt => "You stopped the agent",
+    }
+}
+
+/// What became of a decision: a style, what was done, and when that was.
+pub fn outcome(
+    outcome: &Outcome,
+    directory: &Directory,
+    now: Time,
+) -> (&'static str, String, Option<When>) {
+    match outcome {
+        Outcome::Pending => ("waits", "Waits for an answer".to_owned(), None),
+        Outcome::Resolved(resolution) => {
+            let (tone, did) = match resolution.action {
+                Action::Approve => ("yes", "Approved".to_owned()),
+                Action::Reject => ("no", "Rejected, which ended the task".to_owned()),
+                Action::Choose => ("yes", "Decided".to_owned()),
+                Action::Provide => ("yes", "Answered".to_owned()),
+                Action::Reassign => match &resolution.reassign_to {
+                    Some(agent) => ("yes", format!("Given to the agent {agent}")),
+                    None => ("yes", "Given to somebody else".to_owned()),
+                },
+            };
+            let who = words::by(directory, &resolution.by);
+            (tone, format!("{did} by {who}"), Some(When::new(resolution.at, now)))
+        }
+        Outcome::Expired { at, why } => ("over", ended(*why).to_owned(), Some(When::new(*at, now))),
+    }
+}
+
+/// Why nobody decided.
+pub fn ended(why: Option<Ended>) -> &'static str {
+    match why {
+        Some(Ended::TimedOut) | None => "Nobody answered in time",
+        Some(Ended::Expired) => "Closed without an answer",
+        Some(Ended::Withdrawn) => "Withdrawn",
+        Some(Ended::Cancelled) => "The task was called off first",
+    }
+}
+
+/// A verdict, with the name of its style.
+pub fn verdict(verdict: Verdict, kind: ReviewKind) -> (&'static str, &'static str) {
+    match (verdict, kind) {
+        (Verdict::Approved, ReviewKind::Deliverable) => ("yes", "Accepted"),
+        (Verdict::Approved, ReviewKind::Plan) => ("yes", "Plan approved"),
+        (Verdict::ChangesRequested, _) => ("waits", "Changes requested"),
+        (Verdict::Rejected, _) => ("no", "Rejected"),
+    }
+}
+
+/// How much a comment matters.
+pub fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Blocker => "Must change",
+        Severity::Major => "Should change",
+        Severity::Minor => "Could be better",
+        Severity::Nit => "A matter of taste",
+    }
+}
+
+/// Every severity with its name on the wire, the usual one first.
+pub const SEVERITIES: [(Severity, &str); 4] = [
+    (Severity::Minor, "minor"),
+    (Severity::Blocker, "blocker"),
+    (Severity::Major, "major"),
+    (Severity::Nit, "nit"),
+];
+
+/// To what end somebody said something.
+pub fn intent(intent: Intent) -> &'static str {
+    match intent {
+        Intent::Clarify => "What was meant",
+        Intent::Redirect => "Go another way",
+        Intent::Constrain => "Keep within this",
+        Intent::AbortHint => "Better stop",
+    }
+}
+
+/// Every intent with its name on the wire.
+pub const INTENTS: [Intent; 4] =
+    [Intent::Clarify, Intent::Redirect, Intent::Constrain, Intent::AbortHint];
+
+/// Whether something may be done.
+pub fn leave(leave: Leave) -> &'static str {
+    match leave {
+        Leave::Allow => "May",
+        Leave::Deny => "May not",
+    }
+}
+
+/// How long a grant counts.
+pub fn until(permission: &Permission<'_>, now: Time) -> String {
+    match permission.grant.until {
+        Until::Session if !permission.counts => "while its run lasted, which is over".to_owned(),
+        Until::Session if permission.run.is_none() => "while the next run lasts".to_owned(),
+        Until::Session => "while this run lasts".to_owned(),
+        Until::Task => "for the whole task".to_owned(),
+        Until::At(at) => format!("until {}", When::new(at, now).exact),
+    }
+}
+
+/// How much an agent may do by itself.
+pub fn autonomy(autonomy: Autonomy) -> &'static str {
+    match autonomy {
+        Autonomy::Autonomous => "Whatever the task needs",
+        Autonomy::PlanThenImplement => "Nothing before its plan is approved",
+        Autonomy::ConfirmEachAction => "Nothing that was not approved",
+        Autonomy::ReadOnly => "Only look",
+    }
+}
+
+/// Every autonomy with its name on the wire, the usual one first.
+pub const AUTONOMIES: [(Autonomy, &str); 4] = [
+    (Autonomy::Autonomous, "autonomous"),
+    (Autonomy::PlanThenImplement, "plan_then_implement"),
+    (Autonomy::ConfirmEachAction, "confirm_each_action"),
+    (Autonomy::ReadOnly, "read_only"),
+];
+
+/// What a delivery is made of.
+pub fn payload(kind: PayloadKind) -> &'static str {
+    match kind {
+        PayloadKind::Diff => "changes to something",
+        PayloadKind::Blob => "a file",
+        PayloadKind::Ref => "something kept elsewhere",
+        PayloadKind::Inline => "words",
+    }
+}

@@ -1,0 +1,367 @@
+//! Names, doors and urgency in plain words, and the words of agents made safe to show.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use kernel::actor::{Attested, SenderVerification};
+use kernel::ask::{DefaultAction, Priority, Resolution};
+use kernel::audit::Erasable;
+use kernel::directory::{Directory, Human};
+use kernel::question::Kind;
+use kernel::text::reveal;
+use kernel::{Assurance, By, HumanId, Via};
+
+/// Words we did not write, with hidden characters made visible. Templates escape them like
+/// everything else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Words(String);
+
+impl Words {
+    /// Makes a text safe to show, whole.
+    pub fn of(text: &str) -> Self {
+        Self(reveal(text))
+    }
+
+    /// The first `most` characters of the first lines, for a list that links to the whole.
+    pub fn beginning(text: &str, most: usize) -> Self {
+        let text = text.trim();
+        let mut short: String = text.chars().take(most).collect();
+        if short.len() < text.len() {
+            short.truncate(short.trim_end().len());
+            short.push('…');
+        }
+        Self::of(&short)
+    }
+
+    /// The shown text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// How many lines a reader scrolls through, wrapping counted at 90 characters.
+    pub fn lines(&self) -> usize {
+        self.0.lines().map(|line| 1 + line.chars().count() / 90).sum()
+    }
+}
+
+impl fmt::Display for Words {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A person's name, their id where we know no name, or that they were erased.
+pub fn person(directory: &Directory, id: &HumanId) -> String {
+    let human = directory.human(id);
+    if human.is_some_and(Human::is_erased) {
+        return "erased person".to_owned();
+    }
+    let profile = human.and_then(|human| human.profile.value());
+    match profile.map(|profile| profile.name.trim()) {
+        Some(name) if !name.is_empty() => reveal(name),
+        Some(_) | None => id.to_string(),
+    }
+}
+
+/// Whoever did something.
+pub fn by(directory: &Directory, by: &By) -> String {
+    match by {
+        By::Human(id) => person(directory, id),
+        By::Agent(id) => format!("the agent {id}"),
+        By::LinkHolder => "whoever had the link".to_owned(),
+        By::Relay => "someone the agent speaks for".to_owned(),
+        By::Guest => "whoever was reached where the agent wanted".to_owned(),
+        By::System => "Countersign".to_owned(),
+    }
+}
+
+/// Whom an agent says it speaks for. Its words.
+pub fn attested(attested: &Attested) -> String {
+    let Attested { platform, platform_user_id, display_name, .. } = attested;
+    let name = display_name.as_ref().unwrap_or(platform_user_id);
+    format!("{} ({})", reveal(name), reveal(platform))
+}
+
+/// The door an answer came through.
+pub fn door(via: Via) -> &'static str {
+    match via {
+        Via::Web => "on the web page",
+        Via::Cli => "in the terminal",
+        Via::Push => "from a notice",
+        Via::Slack => "in Slack",
+        Via::Email => "by mail",
+        Via::Sms => "by text message",
+        Via::Whatsapp => "in WhatsApp",
+        Via::Telegram => "in Telegram",
+        Via::Webhook => "through a program of the operator's",
+        Via::Api => "through the API",
+        Via::Link => "with the review link",
+        Via::Inline => "through the agent",
+        Via::Timer => "when time ran out",
+        Via::Script => "by a script, in a test",
+    }
+}
+
+/// How sure we are who it was. Whoever answers on a platform without being known here held no link: they
+/// were reached where the agent wanted.
+pub fn sureness(answer: &Resolution) -> Cow<'static, str> {
+    let Resolution { assurance, via, by, .. } = answer;
+    let sender = answer.sender.as_deref().and_then(Erasable::value);
+    match (assurance, via, by, sender) {
+        (Assurance::Channel, _, _, Some(SenderVerification::Dkim { domain })) => {
+            Cow::Owned(format!("sender verified by a DKIM signature of {}", reveal(domain)))
+        }
+        (Assurance::Channel, _, _, Some(SenderVerification::Arc { domain, sealer })) => {
+            Cow::Owned(format!(
+                "sender verified by a DKIM signature of {}, as the trusted forwarder {} sealed (ARC)",
+                reveal(domain),
+                reveal(sealer)
+            ))
+        }
+        (Assurance::Link, Via::Email, By::Human(_), _) => Cow::Borrowed(
+            "to a reply address sent to their verified email address; the sender was not verified",
+        ),
+        _ => Cow::Borrowed(sure(*assurance, *via)),
+    }
+}
+
+fn sure(assurance: Assurance, via: Via) -> &'static str {
+    let reached = match via {
+        Via::Slack | Via::Email | Via::Sms | Via::Whatsapp | Via::Telegram | Via::Webhook => true,
+        Via::Web
+        | Via::Cli
+        | Via::Push
+        | Via::Api
+        | Via::Link
+        | Via::Inline
+        | Via::Timer
+        | Via::Script => false,
+    };
+    match assurance {
+        Assurance::None => "nobody answered",
+        Assurance::AgentAttested if reached => "nobody known here; the agent chose the address",
+        Assurance::AgentAttested if via == Via::Link => {
+            "with a link that the agent was given; only the agent says that a person answered"
+        }
+        Assurance::AgentAttested => "only the agent says that a person answered",
+        Assurance::Link if reached => "nobody known here; the agent wanted it asked there",
+        Assurance::Link => "whoever held the link",
+        Assurance::Channel => "identity checked by the messaging service",
+        Assurance::Session => "signed in",
+        Assurance::Passkey => "confirmed with a passkey",
+    }
+}
+
+/// How urgent something is: a word, and a shape that says the same without colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Urgency {
+    /// The word.
+    pub word: &'static str,
+    /// The shape, hidden from screen readers.
+    pub shape: &'static str,
+    /// The name of the style.
+    pub class: &'static str,
+}
+
+impl From<Priority> for Urgency {
+    fn from(priority: Priority) -> Self {
+        let (word, shape, class) = match priority {
+            Priority::Critical => ("Critical", "◆", "critical"),
+            Priority::High => ("High", "▲", "high"),
+            Priority::Normal => ("Normal", "●", "normal"),
+            Priority::Low => ("Low", "▽", "low"),
+        };
+        Self { word, shape, class }
+    }
+}
+
+/// What the person is asked to do, as a label.
+pub fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Approve => "Approve or reject",
+        Kind::Choose => "Choose",
+        Kind::Provide => "Fill in",
+        Kind::Confirm => "Confirm",
+        Kind::Escalate => "Something failed",
+        Kind::Converse => "Reply",
+    }
+}
+
+/// What the agent does when nobody answered.
+pub fn default_action(action: DefaultAction) -> &'static str {
+    match action {
+        DefaultAction::Skip => "goes on without an answer",
+        DefaultAction::Approve => "goes ahead as if you had approved",
+        DefaultAction::Reject => "acts as if you had rejected it",
+        DefaultAction::Abort => "stops",
+    }
+}
+
+/// What the buttons of a confirmation say in place of a protocol's own labels.
+pub const GO_AHEAD: &str = "Confirm and go ahead";
+/// The same for the one that stops the agent.
+pub const DO_NOT_GO_AHEAD: &str = "Do not go ahead";
+
+/// Whether the labels of a confirmation are a protocol's own, and say nothing of what is confirmed.
+pub fn are_bare(yes: &str, no: &str) -> bool {
+    (yes, no) == ("Confirm", "Cancel")
+}
+
+/// The longest subject a button carries; longer ones stay above the button, whole.
+const LONGEST_SUBJECT: usize = 80;
+
+/// What a question is about, short enough for a button: "Should I deploy v2?" is "deploy v2".
+/// `None` where it does not fit whole.
+pub fn subject(prompt: &str) -> Option<Words> {
+    let text = prompt.trim().trim_end_matches(['?', '.', ':']).trim_end();
+    let text = without_opening(text).trim();
+    let fits = !text.is_empty() && !text.contains('\n') && text.chars().count() <= LONGEST_SUBJECT;
+    fits.then(|| Words::of(text))
+}
+
+/// A question without the words with which it asks for leave.
+fn without_opening(text: &str) -> &str {
+    let openings = [
+        "should i ",
+        "shall i ",
+        "may i ",
+        "can i ",
+        "could i ",
+        "is it ok to ",
+        "ok to ",
+        "approve ",
+        "please approve ",
+        "do you want me to ",
+        "do you approve ",
+    ];
+    let opening = openings.iter().find(|opening| {
+        text.get(..opening.len()).is_some_and(|start| start.eq_ignore_ascii_case(opening))
+    });
+    opening.and_then(|opening| text.get(opening.len()..)).unwrap_or(text)
+}
+
+/// Words for what destroys something. They decide about a colour, and about the second step of a
+/// confirmation whose "no" has one of them.
+const DESTRUCTIVE: [&str; 18] = [
+    "delete",
+    "drop",
+    "destroy",
+    "remove",
+    "erase",
+    "wipe",
+    "purge",
+    "truncate",
+    "terminate",
+    "revoke",
+    "kill",
+    "shred",
+    "overwrite",
+    "uninstall",
+    "discard",
+    "deprovision",
+    "nuke",
+    "reformat",
+];
+
+/// Words that turn what comes after them into its opposite.
+const NEGATIONS: [&str; 8] = ["not", "never", "no", "without", "don", "dont", "cannot", "won"];
+/// The same for what comes before them.
+const NOTHING: [&str; 3] = ["nothing", "none", "no"];
+
+/// Whether a label or a question says that something is destroyed: "Delete 3 volumes", "Yes, delete
+/// all", "Run `DROP TABLE users`?". "Delete nothing" and "Do not delete it" do not.
+pub fn is_destructive(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let is_one_of =
+        |word: Option<&&str>, list: &[&str]| word.is_some_and(|word| list.contains(word));
+    words.iter().enumerate().any(|(n, word)| {
+        // "don't delete" is three words: `don`, `t` and the verb.
+        let before = [1, 2].map(|back| n.checked_sub(back).and_then(|place| words.get(place)));
+        DESTRUCTIVE.contains(word)
+            && !is_one_of(words.get(n + 1), &NOTHING)
+            && !before.into_iter().any(|word| is_one_of(word, &NEGATIONS))
+    })
+}
+
+/// What stands in for words that were erased.
+pub(crate) fn erased() -> Words {
+    Words::of("The words of this request were erased.")
+}
+
+/// How many bytes, as people say it.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match UNITS.iter().find(|(unit, _)| bytes >= *unit) {
+        Some((unit, name)) => {
+            let tenths = bytes.saturating_mul(10) / unit;
+            format!("{}.{} {name}", tenths / 10, tenths % 10)
+        }
+        None if bytes == 1 => "1 byte".to_owned(),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn destructive_verbs_are_found_unless_they_are_denied() {
+        for (text, expected) in [
+            ("Delete 3 volumes", true),
+            ("DROP TABLE users", true),
+            ("Should I drop the table?", true),
+            ("  “Wipe” the disk", true),
+            ("Deleted items are listed", false),
+            ("Keep everything, delete nothing", false),
+            ("Permanently delete all customer data in eu-1?", true),
+            ("Please delete the production backups", true),
+            ("Run `DELETE FROM users` on prod", true),
+            ("Yes, delete all 3", true),
+            ("Delete nothing", false),
+            ("Do not delete it", false),
+            ("Don't drop the table", false),
+            ("Deploy without removing anything", false),
+            ("Deploy v2", false),
+            ("", false),
+        ] {
+            assert_eq!(is_destructive(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn subjects_fit_a_button_or_are_left_out() {
+        let shown = |prompt: &str| subject(prompt).map(|words| words.to_string());
+        assert_eq!(shown("Should I deploy v2.1.0?").as_deref(), Some("deploy v2.1.0"));
+        assert_eq!(shown("Refund order 7?").as_deref(), Some("Refund order 7"));
+        assert_eq!(shown("Approve ?").as_deref(), Some("Approve"));
+        assert_eq!(shown("é").as_deref(), Some("é"));
+        assert_eq!(shown("pay\u{202e}?").as_deref(), Some("pay⟨U+202E⟩"));
+        assert_eq!(shown("one\ntwo"), None);
+        assert_eq!(shown(&"x".repeat(81)), None);
+        assert_eq!(shown("?"), None);
+    }
+
+    #[test]
+    fn beginnings_say_that_they_are_cut() {
+        assert_eq!(Words::beginning("short", 10).as_str(), "short");
+        assert_eq!(Words::beginning("one two three", 8).as_str(), "one two…");
+        assert_eq!(Words::beginning("aé\u{200b}", 3).as_str(), "aé⟨U+200B⟩");
+    }
+
+    #[test]
+    fn sizes_as_people_say_them() {
+        for (bytes, words) in [
+            (0, "0 bytes"),
+            (1, "1 byte"),
+            (1023, "1023 bytes"),
+            (1024, "1.0 KiB"),
+            (1_572_864, "1.5 MiB"),
+            (1 << 30, "1.0 GiB"),
+        ] {
+            assert_eq!(size(bytes), words);
+        }
+    }
+}

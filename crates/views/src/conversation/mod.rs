@@ -1,0 +1,122 @@
+//! A conversation a person began with an agent, as it stands on the page of each of its requests.
+
+pub mod write;
+
+use kernel::directory::Directory;
+use kernel::question::{Answer, Reply};
+use kernel::{Ask, Time};
+
+use crate::answer::outcome::{self, Outcome};
+use crate::components::facts::Block;
+use crate::components::when::When;
+use crate::components::words;
+use crate::site::paths;
+
+/// What was said on both sides, in order.
+#[derive(Debug, Clone)]
+pub struct Talk {
+    /// With which agent.
+    pub agent: String,
+    /// Whether it began with what this page is about.
+    pub begun: bool,
+    /// What was said.
+    pub lines: Vec<Line>,
+    /// Who has the word.
+    pub next: String,
+    /// Where to write something else to it.
+    pub write: String,
+}
+
+/// One thing somebody said.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// Its number, from 1.
+    pub n: usize,
+    /// Who.
+    pub who: String,
+    /// Whether the agent did: its words are drawn as its words.
+    pub agent: bool,
+    /// When.
+    pub at: When,
+    /// What.
+    pub text: Block,
+    /// How it ended where nobody answered it.
+    pub ended: Option<String>,
+    /// The page it has, unless it is this one.
+    pub href: Option<String>,
+    /// Whether it waits for an answer.
+    pub waits: bool,
+}
+
+impl Talk {
+    /// The conversation an ask belongs to, from the asks around it, each with whether its page is this
+    /// one; `None` if a person began none.
+    pub fn of(thread: &[(&Ask, bool)], directory: &Directory, now: Time) -> Option<Self> {
+        let (here, _) = thread.iter().find(|(_, here)| *here)?;
+        here.conversation.as_ref()?;
+        let mut lines = Vec::new();
+        for (ask, here) in thread {
+            let href = (!here).then(|| paths::request(ask.id));
+            if !ask.is_opening() {
+                lines.push(asked(lines.len() + 1, ask, href, directory, now));
+            }
+            lines.extend(answered(lines.len() + 1, ask, directory, now));
+        }
+        let agent = here.agent.to_string();
+        let (last, _) = thread.last()?;
+        let next = if last.is_open() {
+            format!("{agent} waits for an answer.")
+        } else {
+            format!("{agent} has not answered yet. What it says comes here, and to the inbox.")
+        };
+        let (begun, write) = (here.is_opening(), paths::write_to(&here.agent));
+        Some(Self { agent, begun, lines, next, write })
+    }
+}
+
+fn asked(n: usize, ask: &Ask, href: Option<String>, directory: &Directory, now: Time) -> Line {
+    let text = ask.question.value().map(|question| match question.context() {
+        Some(context) => format!("{}\n\n{context}", question.prompt()),
+        None => question.prompt().to_owned(),
+    });
+    let outcome = Outcome::of(ask, directory, now).filter(|_| ask.resolution().is_none());
+    Line {
+        n,
+        who: ask.agent.to_string(),
+        agent: true,
+        at: When::new(ask.created_at, now),
+        text: block(n, text.as_deref()),
+        ended: outcome.map(|outcome| outcome.headline),
+        href,
+        waits: ask.is_open(),
+    }
+}
+
+fn answered(n: usize, ask: &Ask, directory: &Directory, now: Time) -> Option<Line> {
+    let resolution = ask.resolution()?;
+    let said = |reply: &Reply| {
+        let said = match &reply.answer {
+            Answer::Replied { text } => text.clone(),
+            _ => outcome::brief(reply, ask.question.value()),
+        };
+        match &reply.comment {
+            Some(comment) => format!("{said}\n\n{comment}"),
+            None => said,
+        }
+    };
+    let text = resolution.reply.value().map(said);
+    Some(Line {
+        n,
+        who: words::by(directory, &resolution.by),
+        agent: false,
+        at: When::new(resolution.at, now),
+        text: block(n, text.as_deref()),
+        ended: None,
+        href: None,
+        waits: false,
+    })
+}
+
+fn block(n: usize, text: Option<&str>) -> Block {
+    Block::new(format!("line-{n}"), text.unwrap_or("(These words were erased.)"))
+}

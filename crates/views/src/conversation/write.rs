@@ -1,0 +1,90 @@
+//! The page on which a person writes to an agent.
+
+use askama::Template;
+use kernel::ask::write::LONGEST;
+use kernel::directory::{Agent, Directory, Human};
+use kernel::{AgentId, Refusal};
+
+use crate::site::{assets, paths};
+use crate::{Frame, render};
+
+/// More agents than this are not chosen from a list.
+const CHOICES: usize = 200;
+
+/// What was entered before.
+#[derive(Debug, Clone, Default)]
+pub struct Draft {
+    /// To whom.
+    pub agent: String,
+    /// What.
+    pub text: String,
+    /// Why it was not sent.
+    pub refused: Option<Refusal>,
+}
+
+/// The page as HTML. `once` is good for one message; `mail` is where to write to an agent by mail.
+pub fn page(
+    frame: &Frame,
+    me: &Human,
+    directory: &Directory,
+    once: &str,
+    draft: &Draft,
+    mail: impl Fn(&AgentId) -> Option<String>,
+) -> String {
+    let choice =
+        |agent: &Agent| (agent.id.to_string(), format!("{} in {}", agent.id, agent.project));
+    let mut agents: Vec<_> = directory.written_to_by(me).take(CHOICES).map(choice).collect();
+    // Whoever comes from the page of an agent that is not among the first finds it all the same.
+    let named = draft.agent.parse().ok().and_then(|id| directory.agent(&id));
+    let named = named.filter(|agent| agent.conversations && agent.is_known_to(me)).map(choice);
+    agents.extend(named.filter(|named| !agents.contains(named)));
+    let only = agents.len() == 1;
+    let address = |(id, _): &(String, String)| Some((id.clone(), mail(&id.parse().ok()?)?));
+    let addresses = agents.iter().filter_map(address).collect();
+    render(&Page { frame, agents, addresses, only, once, longest: LONGEST, draft })
+}
+
+#[derive(Template)]
+#[template(path = "conversation/write.html")]
+struct Page<'a> {
+    frame: &'a Frame,
+    agents: Vec<(String, String)>,
+    /// Where to write to them by mail.
+    addresses: Vec<(String, String)>,
+    only: bool,
+    once: &'a str,
+    longest: usize,
+    draft: &'a Draft,
+}
+
+impl Page<'_> {
+    fn agent_wrong(&self) -> Option<&'static str> {
+        match self.draft.refused {
+            Some(Refusal::NotFound { .. }) => Some("Choose one of these agents"),
+            Some(Refusal::NotAllowed { .. }) => Some("This agent takes no conversations any more"),
+            _ => None,
+        }
+    }
+
+    fn text_wrong(&self) -> Option<&'static str> {
+        match self.draft.refused {
+            Some(Refusal::Invalid { .. }) => Some("Write something, up to 10,000 characters"),
+            _ => None,
+        }
+    }
+
+    /// What is wrong with neither.
+    fn wrong(&self) -> Option<String> {
+        match &self.draft.refused {
+            Some(Refusal::IdempotencyMismatch) => Some(
+                "This form was sent before, with other words, and that arrived. If this is another \
+                 message, send it now."
+                    .to_owned(),
+            ),
+            Some(refusal) if self.agent_wrong().is_none() && self.text_wrong().is_none() => {
+                Some(refusal.to_string())
+            }
+            Some(_) | None => None,
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! The page that explains our own API, from the document that describes it.
+
+pub mod errors;
+
+use std::collections::BTreeMap;
+
+use askama::Template;
+use serde_json::{Map, Value};
+
+use crate::site::assets;
+use crate::{Frame, render};
+
+/// How every path begins.
+const COMMON: &str = "/api/v1";
+
+/// The document as people read it.
+#[derive(Debug, Default)]
+pub struct Document {
+    version: String,
+    about: Vec<Piece>,
+    groups: Vec<Group>,
+    /// What many calls may meet, told once.
+    problems: Vec<Answer>,
+    types: Vec<Type>,
+}
+
+/// A stretch of words, or of code.
+#[derive(Debug)]
+pub enum Piece {
+    /// Words.
+    Words(String),
+    /// A name, a value, a path.
+    Code(String),
+}
+
+/// Operations that belong together.
+#[derive(Debug)]
+struct Group {
+    name: String,
+    about: Vec<Piece>,
+    operations: Vec<Operation>,
+}
+
+#[derive(Debug)]
+struct Operation {
+    id: String,
+    method: String,
+    path: String,
+    /// The path below the common beginning, for the contents.
+    short: String,
+    summary: Vec<Piece>,
+    about: Vec<Piece>,
+    who: Vec<&'static str>,
+    parameters: Vec<Member>,
+    body: Option<Shape>,
+    example: Option<String>,
+    answers: Vec<Answer>,
+    /// Which of the common problems it may meet, by status.
+    shared: Vec<String>,
+}
+
+/// One parameter, or one field.
+#[derive(Debug)]
+struct Member {
+    name: String,
+    /// `query`, `header`, `path`; empty for a field.
+    place: String,
+    shape: Shape,
+    required: bool,
+    about: Vec<Piece>,
+}
+
+#[derive(Debug)]
+struct Answer {
+    status: String,
+    about: Vec<Piece>,
+    /// One for each media type.
+    shapes: Vec<Shape>,
+}
+
+/// A type in words, with a link where it has a name.
+#[derive(Debug)]
+struct Shape {
+    text: String,
+    link: Option<String>,
+}
+
+/// A named type.
+#[derive(Debug)]
+struct Type {
+    name: String,
+    about: Vec<Piece>,
+    /// What a value of it may be: one form, or several.
+    forms: Vec<Form>,
+}
+
+#[derive(Debug)]
+struct Form {
+    /// The value that tells it from the others.
+    title: Option<String>,
+    about: Vec<Piece>,
+    members: Vec<Member>,
+}
+
+#[derive(Template)]
+#[template(path = "docs/docs.html")]
+struct Docs<'a> {
+    frame: &'a Frame,
+    document: &'a Document,
+}
+
+/// Renders it.
+pub fn page(frame: &Frame, document: &Document) -> String {
+    render(&Docs { frame, document })
+}
+
+impl Document {
+    /// Reads an OpenAPI 3.1 document.
+    pub fn read(document: &Value) -> Self {
+        let tags = list(document.get("tags"));
+        let groups = tags.iter().map(|tag| Group {
+            name: text(tag, "name").to_owned(),
+            about: pieces(text(tag, "description")),
+            operations: operations(document, text(tag, "name")),
+        });
+        let shared: BTreeMap<&String, &Value> = each_operation(document)
+            .flat_map(|(_, _, operation)| responses(operation))
+            .filter_map(|(status, response)| Some((status, common(document, response)?)))
+            .collect();
+        let schemas = document.pointer("/components/schemas").and_then(Value::as_object);
+        let mut types: Vec<Type> =
+            schemas.into_iter().flatten().map(|(name, schema)| named(name, schema)).collect();
+        types.sort_by(|one, other| one.name.cmp(&other.name));
+        Self {
+            version: document.pointer("/info/version").map(plain).unwrap_or_default(),
+            about: document
+                .pointer("/info/description")
+                .map(|about| pieces(&plain(about)))
+                .unwrap_or_default(),
+            groups: groups.collect(),
+            problems: shared.into_iter().map(|(status, one)| answer(status, one)).collect(),
+            types,
+        }
+    }
+}
+
+/// Path, method and operation.
+fn each_operation(document: &Value) -> impl Iterator<Item = (&String, &String, &Value)> {
+    let paths = document.get("paths").and_then(Value::as_object);
+    paths.into_iter().flatten().flat_map(|(path, item)| {
+        let methods = item.as_object().into_iter().flatten();
+        methods.map(move |(method, operation)| (path, method, operation))
+    })
+}
+
+fn operations(document: &Value, tag: &str) -> Vec<Operation> {
+    each_operation(document)
+        .filter(|(_, _, operation)| list(operation.get("tags")).iter().any(|one| one == tag))
+        .map(|(path, method, operation)| one_operation(document, path, method, operation))
+        .collect()
+}
+
+fn responses(operation: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    operation.get("responses").and_then(Value::as_object).into_iter().flatten()
+}
+
+/// The response that is described for many operations, if this is a reference to one.
+fn common<'d>(document: &'d Value, response: &Value) -> Option<&'d Value> {
+    document.pointer(text(response, "$ref").strip_prefix('#')?)
+}
+
+fn answer(status: &str, response: &Value) -> Answer {
+    let content = response.get("content").and_then(Value::as_object);
+    Answer {
+        status: status.to_owned(),
+        about: pieces(text(response, "description")),
+        shapes: content
+            .into_iter()
+            .flat_map(Map::values)
+            .filter_map(|content| content.get("schema").map(shape))
+            .collect(),
+    }
+}
+
+fn one_operation(document: &Value, path: &str, method: &str, operation: &Value) -> Operation {
+    let content = operation.pointer("/requestBody/content").and_then(Value::as_object);
+    let body = content.and_then(|content| content.values().next());
+    let (shared, own): (Vec<_>, Vec<_>) =
+        responses(operation).partition(|(_, response)| common(document, response).is_some());
+    let schemes = list(operation.get("security"));
+    let names = schemes.iter().filter_map(Value::as_object).flat_map(Map::keys);
+    Operation {
+        id: text(operation, "operationId").to_owned(),
+        method: method.to_uppercase(),
+        path: path.to_owned(),
+        short: path.strip_prefix(COMMON).unwrap_or(path).to_owned(),
+        summary: pieces(text(operation, "summary")),
+        about: pieces(text(operation, "description")),
+        who: names.map(|name| if name == "agent_key" { "agents" } else { "people" }).collect(),
+        parameters: list(operation.get("parameters")).iter().map(parameter).collect(),
+        body: body.and_then(|body| body.get("schema")).map(shape),
+        example: body.and_then(|body| body.get("example")).map(pretty),
+        answers: own.into_iter().map(|(status, response)| answer(status, response)).collect(),
+        shared: shared.into_iter().map(|(status, _)| status.clone()).collect(),
+    }
+}
+
+fn parameter(parameter: &Value) -> Member {
+    Member {
+        name: text(parameter, "name").to_owned(),
+        place: text(parameter, "in").to_owned(),
+        shape: parameter.get("schema").map_or_else(any, shape),
+        required: parameter.get("required") == Some(&Value::Bool(true)),
+        about: pieces(text(parameter, "description")),
+    }
+}
+
+fn named(name: &str, schema: &Value) -> Type {
+    let about = pieces(text(schema, "description"));
+    let variants = list(schema.get("oneOf"));
+    let forms = if variants.is_empty() {
+        let members = members(schema);
+        // What has no fields is told by its type, and by the form its text has.
+        let title = members.is_empty().then(|| match schema.get("pattern") {
+            Some(pattern) => format!("{} {}", shape(schema).text, plain(pattern)),
+            None => shape(schema).text,
+        });
+        vec![Form { title, about: Vec::new(), members }]
+    } else {
+        variants.iter().map(form).collect()
+    };
+    Type { name: name.to_owned(), about, forms }
+}
+
+/// One of several: told by the one value a field of it must have.
+fn form(variant: &Value) -> Form {
+    let members = members(variant);
+    let told = members.iter().find(|member| member.shape.text.starts_with('"'));
+    let title = told.map_or_else(
+        || shape(variant).text,
+        |member| format!("{}: {}", member.name, member.shape.text),
+    );
+    Form { title: Some(title), about: pieces(text(variant, "description")), members }
+}
+
+/// The fields of an object, those of its parts included.
+fn members(schema: &Value) -> Vec<Member> {
+    let required = list(schema.get("required"));
+    let own = schema.get("properties").and_then(Value::as_object);
+    let own = own.into_iter().flatten().map(|(name, field)| Member {
+        name: name.clone(),
+        place: String::new(),
+        shape: shape(field),
+        required: required.iter().any(|one| one == name),
+        about: pieces(text(field, "description")),
+    });
+    let parts = list(schema.get("allOf")).iter();
+    let parts = parts.flat_map(|part| match part.get("$ref") {
+        Some(_) => vec![Member {
+            name: "…".to_owned(),
+            place: String::new(),
+            shape: shape(part),
+            required: true,
+            about: pieces("and all of these fields"),
+        }],
+        None => members(part),
+    });
+    own.chain(parts).collect()
+}
+
+/// A type in a few words.
+fn shape(schema: &Value) -> Shape {
+    if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+        let name = reference.rsplit('/').next().unwrap_or_default();
+        return Shape { text: name.to_owned(), link: Some(format!("type-{name}")) };
+    }
+    let values = list(schema.get("enum"));
+    if !values.is_empty() {
+        let words: Vec<String> = values.iter().map(Value::to_string).collect();
+        return Shape { text: words.join(" | "), link: None };
+    }
+    let choices = [list(schema.get("oneOf")), list(schema.get("anyOf"))].concat();
+    if !choices.is_empty() {
+        let shapes: Vec<Shape> = choices.iter().map(shape).collect();
+        let words: Vec<&str> = shapes.iter().map(|shape| shape.text.as_str()).collect();
+        let link = shapes.iter().find_map(|shape| shape.link.clone());
+        return Shape { text: words.join(" | "), link };
+    }
+    let kinds: Vec<&str> = match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+        Some(Value::String(kind)) => vec![kind],
+        _ => return any(),
+    };
+    let mut link = None;
+    let mut words = Vec::new();
+    for kind in kinds {
+        words.push(match (kind, schema.get("items"), schema.get("format")) {
+            ("array", Some(items), _) => {
+                let items = shape(items);
+                link = items.link;
+                format!("[{}]", items.text)
+            }
+            ("string", _, Some(format)) => plain(format),
+            (other, ..) => other.to_owned(),
+        });
+    }
+    Shape { text: words.join(" | "), link }
+}
+
+fn any() -> Shape {
+    Shape { text: "any".to_owned(), link: None }
+}
+
+fn list(value: Option<&Value>) -> &[Value] {
+    value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+/// Words and code, told apart by backticks.
+fn pieces(text: &str) -> Vec<Piece> {
+    let split = text.split('`').enumerate().filter(|(_, part)| !part.is_empty());
+    split
+        .map(|(n, part)| match n % 2 {
+            0 => Piece::Words(part.to_owned()),
+            _ => Piece::Code(part.to_owned()),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn types_are_told_in_a_few_words() {
+        for (schema, told) in [
+            (json!({ "type": "string" }), "string"),
+            (json!({ "type": "string", "format": "date-time" }), "date-time"),
+            (json!({ "type": ["string", "null"] }), "string | null"),
+            (json!({ "type": "array", "items": { "type": "integer" } }), "[integer]"),
+            (json!({ "type": "string", "enum": ["a", "b"] }), "\"a\" | \"b\""),
+            (json!({ "$ref": "#/components/schemas/Ask" }), "Ask"),
+            (json!({ "oneOf": [{ "type": "null" }, { "$ref": "#/x/Ask" }] }), "null | Ask"),
+            (json!({}), "any"),
+        ] {
+            assert_eq!(shape(&schema).text, told, "{schema}");
+        }
+    }
+}

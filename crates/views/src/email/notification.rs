@@ -1,0 +1,292 @@
+//! The email that says that a request waits: who asks, in the server's words, and what, in the agent's, whole
+//! where that is not too much for an email. It leads to the page; where replies by email are accepted and
+//! all of the question is there, it says how to reply.
+
+use askama::Template;
+use dialects::a2h::EmailWish;
+use kernel::audit::Digest;
+use kernel::effect::Occasion;
+use kernel::text::reveal;
+use kernel::{AskId, Time};
+
+use super::{AgentPage, Email, SEPARATOR, without_links};
+use crate::components::words::Words;
+use crate::message_card::{AnswerOptions, CardStage, MessageCard};
+
+/// How much of a question stands in the subject.
+const SUBJECT: usize = 80;
+/// A question with everything that belongs to it is shown whole up to so many characters.
+const WHOLE: usize = 8000;
+/// How much is shown of a longer one; it says that there is more.
+const BEGINNING: usize = 500;
+
+/// What it says.
+pub struct NotificationEmail<'a> {
+    /// To whom.
+    pub to: &'a str,
+    /// About which ask.
+    pub ask: AskId,
+    /// Since when they are to be told.
+    pub since: Time,
+    /// Why they are told.
+    pub why: Occasion,
+    /// What is said of it.
+    pub card: &'a MessageCard,
+    /// Where they say how they want to be told, if we know them.
+    pub settings: Option<&'a str>,
+    /// Where an answer goes, if one can be written.
+    pub reply_to: Option<String>,
+    /// What the agent wants of the email.
+    pub wish: EmailWish,
+    /// What the agent's own page came to, if it gave one.
+    pub page: Option<AgentPage>,
+    /// The moment it is written.
+    pub now: Time,
+}
+
+#[derive(Template)]
+#[template(path = "email/notification.txt")]
+struct NotificationText<'a> {
+    view: &'a NotificationView<'a>,
+}
+
+#[derive(Template)]
+#[template(path = "email/notification.html")]
+struct NotificationHtml<'a> {
+    view: &'a NotificationView<'a>,
+}
+
+struct NotificationView<'a> {
+    /// The agent's own page instead of its words.
+    page: Option<&'a AgentPage>,
+    /// What is below it is ours, not an answer.
+    above: Option<&'static str>,
+    card: &'a MessageCard,
+    /// The agent's words, line by line.
+    words: Vec<String>,
+    context: Vec<String>,
+    facts: Vec<(String, Vec<String>)>,
+    cut: bool,
+    /// How to answer by writing back.
+    how: Option<String>,
+    settings: Option<&'a str>,
+}
+
+impl NotificationEmail<'_> {
+    /// The email. All emails about one request to one person have the same subject and refer to the same
+    /// id, so that email clients show them together.
+    pub fn email(&self) -> Email {
+        let card = self.card;
+        let whole = size(card) <= WHOLE;
+        let words = if whole { card.words.clone() } else { beginning(&card.words) };
+        let lines = |text: &str| without_links(text).lines().map(str::to_owned).collect::<Vec<_>>();
+        let facts = card.facts.iter().filter(|_| whole);
+        let how = match &card.stage {
+            // The agent's own page need not say what is asked: whoever decides reads it on ours.
+            CardStage::Open(ways) if self.page.is_some() && !ways.reply => None,
+            CardStage::Open(ways) if whole && self.reply_to.is_some() => how(ways),
+            CardStage::Open(_) | CardStage::Closed { .. } => None,
+        };
+        let view = NotificationView {
+            page: self.page.as_ref(),
+            above: how.as_ref().map(|_| SEPARATOR),
+            card,
+            words: lines(&words),
+            context: card.context.iter().filter(|_| whole).flat_map(|text| lines(text)).collect(),
+            facts: facts.map(|fact| (without_links(&fact.name), lines(&fact.value))).collect(),
+            cut: !whole || self.page.is_some() || card.is_answered_elsewhere(),
+            how,
+            settings: self.settings,
+        };
+        let reader = Digest::of(self.to.to_lowercase().as_bytes()).to_string();
+        let reader = reader.get(..16).unwrap_or_default();
+        let (id, since) = (self.ask, self.since.millis());
+        let line = Words::beginning(&card.words.replace(['\n', '\t'], " "), SUBJECT);
+        let subject = match &self.wish.subject {
+            Some(subject) => without_links(&subject.replace(['\r', '\n', '\t'], " ")),
+            None => format!("{}: {}", card.title, without_links(line.as_str())),
+        };
+        Email {
+            id: format!("{id}.{reader}.{since}.{}", self.why.as_str()),
+            thread: Some(format!("{id}.{reader}")),
+            to: self.to.to_owned(),
+            reply_to: self.reply_to.clone().filter(|_| view.how.is_some()),
+            wish: self.wish.clone(),
+            subject,
+            at: Some(self.now),
+            text: crate::render(&NotificationText { view: &view }),
+            html: crate::render(&NotificationHtml { view: &view }),
+        }
+    }
+}
+
+/// How long it is with everything that belongs to it.
+fn size(card: &MessageCard) -> usize {
+    let facts = card.facts.iter().flat_map(|fact| [&fact.name, &fact.value]);
+    let texts = [Some(&card.words), card.context.as_ref()].into_iter().flatten().chain(facts);
+    texts.map(|text| text.chars().count()).sum()
+}
+
+fn beginning(text: &str) -> String {
+    Words::beginning(text, BEGINNING).to_string()
+}
+
+/// What to write back, if that can be done.
+fn how(ways: &AnswerOptions) -> Option<String> {
+    let words: Vec<String> = ways
+        .buttons
+        .iter()
+        .map(|button| {
+            if button.word.to_lowercase() == button.label.to_lowercase() {
+                return button.word.clone();
+            }
+            format!("{} ({})", button.word, without_links(&reveal(&button.label)))
+        })
+        .collect();
+    match (&words[..], ways.reply) {
+        (_, true) => Some("Reply to this letter with your answer.".to_owned()),
+        ([], false) => None,
+        (words, false) => Some(format!(
+            "Or reply to this letter with one of these on the first line, and why below it: {}.",
+            words.join(", ")
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::message_card::{ButtonTone, CardButton, CardFact};
+
+    use super::*;
+
+    fn now() -> Time {
+        "2026-02-06T10:00:00Z".parse().unwrap()
+    }
+
+    fn card(words: &str) -> MessageCard {
+        MessageCard {
+            title: "bot wants your approval".to_owned(),
+            note: None,
+            words: words.to_owned(),
+            context: None,
+            facts: Vec::new(),
+            until: Some("in 27 min (2026-02-06 11:27 CET)".to_owned()),
+            link: "https://ask.example.com/asks/ask_1".to_owned(),
+            urgent: false,
+            stage: CardStage::Open(AnswerOptions::default()),
+        }
+    }
+
+    fn email(card: &MessageCard, why: Occasion) -> Email {
+        notification(card, why, None)
+    }
+
+    fn notification(card: &MessageCard, why: Occasion, page: Option<AgentPage>) -> Email {
+        let notification = NotificationEmail {
+            to: "Ada@example.com",
+            ask: "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C".parse().unwrap(),
+            since: now(),
+            why,
+            card,
+            settings: Some("https://ask.example.com/settings/notices"),
+            reply_to: Some("ask+token@example.com".to_owned()),
+            wish: EmailWish::default(),
+            page,
+            now: now(),
+        };
+        notification.email()
+    }
+
+    fn seen(Email { subject, text, html, reply_to, .. }: &Email) -> String {
+        format!("{subject}\n{reply_to:?}\n\n{text}\n----\n{html}")
+    }
+
+    fn buttons() -> AnswerOptions {
+        let button = |label: &str, word: &str| CardButton {
+            label: label.to_owned(),
+            token: "t".to_owned(),
+            tone: ButtonTone::Plain,
+            word: word.to_owned(),
+            wants_words: false,
+        };
+        AnswerOptions {
+            buttons: vec![button("Approve", "yes"), button("Skip", "skip")],
+            ..AnswerOptions::default()
+        }
+    }
+
+    #[test]
+    fn the_email_as_it_is_read() {
+        let card = card("Refund order 7?");
+        let first = email(&card, Occasion::Asked);
+        insta::assert_snapshot!(seen(&first));
+        let again = MessageCard { note: Some("It is still waiting.".to_owned()), ..card.clone() };
+        let later = email(&again, Occasion::Reminder);
+        assert!(later.text.contains("It is still waiting."), "{}", later.text);
+        // Mail programs put them together, and take none for a repetition of the other.
+        assert_eq!((&later.thread, &later.subject), (&first.thread, &first.subject));
+        assert_ne!(later.id, first.id);
+        assert_eq!(email(&card, Occasion::Asked), first);
+    }
+
+    #[test]
+    fn an_email_that_can_be_answered_says_how() {
+        let fact = CardFact { name: "Amount".to_owned(), value: "20 EUR".to_owned() };
+        let card = MessageCard {
+            context: Some("The order came broken.".to_owned()),
+            facts: vec![fact],
+            stage: CardStage::Open(buttons()),
+            ..card("Refund order 7?")
+        };
+        insta::assert_snapshot!(seen(&email(&card, Occasion::Asked)));
+        let words = MessageCard {
+            stage: CardStage::Open(AnswerOptions { reply: true, ..AnswerOptions::default() }),
+            ..card
+        };
+        let email = email(&words, Occasion::Asked);
+        assert!(email.text.contains("Reply to this letter with your answer."), "{}", email.text);
+    }
+
+    /// A page of the agent's own may say anything, so nothing is decided by answering it but words.
+    #[test]
+    fn an_agents_own_page_decides_nothing() {
+        let page = || {
+            let (html, text) = ("<p>Lunch?</p>".to_owned(), "Lunch?".to_owned());
+            Some(AgentPage { html, text })
+        };
+        let card = MessageCard { stage: CardStage::Open(buttons()), ..card("Send all the money?") };
+        let email = notification(&card, Occasion::Asked, page());
+        assert_eq!(email.reply_to, None);
+        assert!(email.text.contains("There is more to read on the page."), "{}", email.text);
+        assert!(email.html.contains("<p>Lunch?</p>") && !email.html.contains("all the money"));
+        let words = MessageCard {
+            stage: CardStage::Open(AnswerOptions { reply: true, ..AnswerOptions::default() }),
+            ..card
+        };
+        assert!(notification(&words, Occasion::Asked, page()).reply_to.is_some());
+    }
+
+    /// What an agent wrote drives no mail program: no link, no header, no line of ours.
+    #[test]
+    fn hostile_words_stay_words() {
+        let words = "Pay\u{202e} now\r\nBcc: eve@example.com\n\n-- \nSee https://evil.example and \
+                     <a href=\"https://evil.example\">WWW.evil.example</a> www.evil.example";
+        let fact =
+            CardFact { name: "<b>x</b>".to_owned(), value: "http://evil.example".to_owned() };
+        let card = MessageCard { facts: vec![fact], ..card(&reveal(words)) };
+        let email = email(&card, Occasion::Escalated);
+        insta::assert_snapshot!(seen(&email));
+        assert_eq!(email.subject.lines().count(), 1);
+    }
+
+    /// Nobody answers what they have not read.
+    #[test]
+    fn what_is_too_long_is_cut_and_says_so() {
+        let card = MessageCard { stage: CardStage::Open(buttons()), ..card(&"x".repeat(8001)) };
+        let email = email(&card, Occasion::Asked);
+        assert!(email.text.contains(&format!("> {}…\n", "x".repeat(500))), "{}", email.text);
+        assert!(email.subject.chars().count() < 120, "{}", email.subject);
+        assert_eq!(email.reply_to, None);
+        assert!(email.text.contains("There is more to read on the page."), "{}", email.text);
+    }
+}

@@ -1,0 +1,224 @@
+//! A message with an HXP eXperience envelope, as somebody would meet it: what the agent claims, what
+//! it says, and what was found, each finding where it belongs.
+
+use askama::Template;
+use dialects::hxp_experience::view::{Action, Refusal, Safety};
+use dialects::hxp_experience::{Finding, Level, Report, Rules, Severity, Unreadable, View};
+use serde_json::{Map, Value};
+
+use crate::components::facts::Block;
+use crate::components::words::Words;
+use crate::site::{assets, paths};
+use crate::{Frame, render};
+
+/// More findings than this are not shown in one place.
+const MOST: usize = 100;
+
+/// What was pasted, and what came of it.
+#[derive(Debug, Default)]
+pub struct Looked {
+    /// As it was pasted.
+    pub message: String,
+    /// How it was to be judged.
+    pub rules: Rules,
+    /// The verdict, once there is one.
+    pub verdict: Option<Result<Report, Unreadable>>,
+}
+
+/// The page as HTML.
+pub fn page(frame: &Frame, looked: &Looked) -> String {
+    let report = looked.verdict.as_ref().and_then(|verdict| verdict.as_ref().ok());
+    let message: Option<Map<String, Value>> =
+        report.and_then(|_| serde_json::from_str(&looked.message).ok());
+    let mut left: Vec<&Finding> = report.iter().flat_map(|report| &report.findings).collect();
+    let claims = message.as_ref().map(|message| claims(&View::of(message), &mut left));
+    let content = message.as_ref().and_then(|message| message.get("content")).map(|content| {
+        let text = match content {
+            Value::String(text) => text.clone(),
+            other => serde_json::to_string_pretty(other).unwrap_or_default(),
+        };
+        Block::new("content".to_owned(), &text)
+    });
+    let count = |severity| {
+        report.map_or(0, |report| {
+            report.findings.iter().filter(|one| one.severity == severity).count()
+        })
+    };
+    render(&Page {
+        frame,
+        looked,
+        unreadable: looked.verdict.as_ref().and_then(|verdict| verdict.as_ref().err()),
+        report,
+        errors: count(Severity::Error),
+        warnings: count(Severity::Warning),
+        claims: claims.unwrap_or_default(),
+        content,
+        more: left.len().saturating_sub(MOST),
+        elsewhere: left.into_iter().take(MOST).map(Remark::of).collect(),
+    })
+}
+
+#[derive(Template)]
+#[template(path = "envelope/envelope.html")]
+struct Page<'a> {
+    frame: &'a Frame,
+    looked: &'a Looked,
+    unreadable: Option<&'a Unreadable>,
+    report: Option<&'a Report>,
+    errors: usize,
+    warnings: usize,
+    claims: Vec<Claim>,
+    content: Option<Block>,
+    elsewhere: Vec<Remark>,
+    more: usize,
+}
+
+impl Page<'_> {
+    fn levels(&self) -> impl Iterator<Item = (Level, bool)> {
+        Level::ALL.into_iter().map(|level| (level, self.looked.rules.level == Some(level)))
+    }
+
+    /// The level it reaches, in words.
+    fn reached(&self) -> &'static str {
+        match self.report.and_then(|report| report.level) {
+            Some(Level::Core) => "It has what every message must have (Core).",
+            Some(Level::Standard) => "It has all that is recommended (Standard).",
+            Some(Level::Full) => "It has all that is recommended and more (Full).",
+            None => "It reaches no level.",
+        }
+    }
+}
+
+/// One thing the agent says, with what was found about it.
+struct Claim {
+    name: &'static str,
+    values: Vec<Words>,
+    remarks: Vec<Remark>,
+}
+
+/// Something that was found.
+struct Remark {
+    class: &'static str,
+    severity: &'static str,
+    rule: &'static str,
+    place: Words,
+    message: Words,
+}
+
+impl Remark {
+    fn of(finding: &Finding) -> Self {
+        let (class, severity) = match finding.severity {
+            Severity::Error => ("error", "Error"),
+            Severity::Warning => ("hint", "Warning"),
+            Severity::Note => ("hint", "Note"),
+        };
+        let place = if finding.pointer.is_empty() { "the message" } else { &finding.pointer };
+        Self {
+            class,
+            severity,
+            rule: finding.rule,
+            place: Words::of(place),
+            message: Words::of(&finding.message),
+        }
+    }
+}
+
+/// What an envelope claims, in the order a reader needs it. Takes the findings that belong there.
+fn claims(view: &View, left: &mut Vec<&Finding>) -> Vec<Claim> {
+    let one = |value: Option<String>| value.into_iter().collect::<Vec<_>>();
+    let word = |value: Option<&str>| one(value.map(ToOwned::to_owned));
+    let yes = |value: Option<bool>| word(value.map(|yes| if yes { "yes" } else { "no" }));
+    let percent = |confidence: f64| format!("{} %", (confidence * 1000.0).round() / 10.0);
+    let rows: Vec<(&'static str, &str, Vec<String>)> = vec![
+        ("What it is for", "/hxp/intent", one(view.intent.clone())),
+        (
+            "How sure the agent says it is",
+            "/hxp/transparency/confidence",
+            one(view.confidence.map(percent)),
+        ),
+        (
+            "Should be verified",
+            "/hxp/transparency/verification_needed",
+            yes(view.verification_needed),
+        ),
+        ("Assumes", "/hxp/transparency/assumptions", view.assumptions.clone()),
+        ("Does not know", "/hxp/transparency/limits", view.limits.clone()),
+        ("Refuses", "/hxp/refusal", view.refusal.as_ref().map(refusal).unwrap_or_default()),
+        ("Safety", "/hxp/safety", view.safety.as_ref().map(safety).unwrap_or_default()),
+        ("Asks first", "/hxp/negotiation/clarifying_questions", view.questions.clone()),
+        (
+            "Made sure what was wanted",
+            "/hxp/negotiation/intent_confirmed",
+            yes(view.intent_confirmed),
+        ),
+        (
+            "How hard to read",
+            "/hxp/cognition/load",
+            one(view.load.map(|load| format!("{load} of 10"))),
+        ),
+        (
+            "How long to read",
+            "/hxp/cognition/estimated_read_seconds",
+            one(view.read_seconds.map(|n| format!("{n} s"))),
+        ),
+        ("Cut into pieces", "/hxp/cognition/chunking", word(view.chunking)),
+        ("How much", "/hxp/delivery/verbosity", word(view.verbosity)),
+        ("Laid out as", "/hxp/delivery/format", word(view.format)),
+        ("Tone", "/hxp/delivery/tone", word(view.tone)),
+        ("Language", "/hxp/delivery/language", one(view.language.clone())),
+        ("Offers", "/hxp/actions", view.actions.iter().map(action).collect()),
+        ("Added by", "/hxp/extensions", view.extensions.clone()),
+        ("Version", "/hxp/version", one(view.version.clone())),
+    ];
+    let mut claims = Vec::new();
+    for (name, place, values) in rows {
+        let belongs = |finding: &&Finding| {
+            let rest = finding.pointer.strip_prefix(place);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let (mine, others): (Vec<&Finding>, Vec<&Finding>) =
+            left.iter().partition(|one| belongs(one));
+        if values.is_empty() && mine.is_empty() {
+            continue;
+        }
+        // Of very many, some are shown here and the rest with what has no place.
+        let shown = mine.len().min(MOST);
+        let (mine, rest) = mine.split_at(shown);
+        *left = [others, rest.to_vec()].concat();
+        let values = values.iter().take(MOST).map(|value| Words::of(value)).collect();
+        let remarks = mine.iter().map(|finding| Remark::of(finding)).collect();
+        claims.push(Claim { name, values, remarks });
+    }
+    claims
+}
+
+fn action(action: &Action) -> String {
+    match &action.label {
+        Some(label) => format!("{label} ({})", action.kind),
+        None => action.kind.clone(),
+    }
+}
+
+fn refusal(refusal: &Refusal) -> Vec<String> {
+    let kind = refusal.kind.map(|kind| format!("because of: {kind}"));
+    let severity = refusal.severity.map(|severity| match severity {
+        "hard" => "for good".to_owned(),
+        _ => "open to talk".to_owned(),
+    });
+    let redirect = refusal.redirect_available.map(|is| {
+        let says = if is { "would do something else" } else { "offers nothing else" };
+        says.to_owned()
+    });
+    let said: Vec<String> = [kind, severity, redirect].into_iter().flatten().collect();
+    if said.is_empty() { vec!["yes".to_owned()] } else { said }
+}
+
+fn safety(safety: &Safety) -> Vec<String> {
+    let source = safety.alignment_source.as_ref().map(|source| format!("goes by: {source}"));
+    let risk = safety.harm_risk.map(|risk| format!("risk of harm: {risk}"));
+    let flag = safety.flag.map(|flag| {
+        let says = if flag { "a policy was triggered" } else { "no policy was triggered" };
+        says.to_owned()
+    });
+    [source, risk, flag].into_iter().flatten().collect()
+}

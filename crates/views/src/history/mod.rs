@@ -1,0 +1,160 @@
+//! Everything that is over: who answered it, how and when; and the state of the record it stands on.
+
+use askama::Template;
+use kernel::ask::Ending;
+use kernel::directory::{Directory, Human};
+use kernel::{Ask, Time};
+
+use crate::answer::outcome::Outcome;
+use crate::components::query::{Picker, Query};
+use crate::components::when::When;
+use crate::components::words::{self, Words};
+use crate::inbox::{Found, whence};
+use crate::site::{assets, paths};
+use crate::{Frame, render};
+
+/// The names the address of the history knows, in the order of its form.
+pub const KNOWN: [&str; 9] =
+    ["view", "q", "by", "project", "agent", "kind", "outcome", "since", "until"];
+
+/// What the history is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct History<'a> {
+    /// Who looks.
+    pub me: &'a Human,
+    /// For names.
+    pub directory: &'a Directory,
+    /// What it is narrowed to.
+    pub query: &'a Query,
+    /// This page of it, newest first.
+    pub asks: &'a [Ask],
+    /// What was found, where words were looked for.
+    pub found: Option<Found>,
+    /// Where the next page is.
+    pub next: Option<&'a str>,
+    /// Whether this is not the first page.
+    pub later_page: bool,
+    /// How the record stands.
+    pub chain: &'a Chain,
+}
+
+/// How the record stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Chain {
+    /// The newest block: its number, when it was closed, and whether its signature holds.
+    pub sealed: Option<(u64, Time, bool)>,
+    /// How many events are in no block yet.
+    pub waiting: u64,
+}
+
+/// The page as HTML.
+pub fn page(frame: &Frame, history: &History<'_>) -> String {
+    let &History { me, directory, query, asks, found, next, later_page, chain } = history;
+    let row = |ask: &Ask| Row::new(ask, directory, frame.now);
+    let exported = query.without(&["q"]);
+    let narrowed = query.pairs().iter().any(|(name, _)| *name != "view");
+    render(&HistoryPage {
+        frame,
+        rows: asks.iter().filter_map(row).collect(),
+        searched: Words::of(query.get("q").unwrap_or_default()),
+        pickers: pickers(me, directory, query),
+        since: query.get("since").unwrap_or_default().to_owned(),
+        until: query.get("until").unwrap_or_default().to_owned(),
+        filtered: query.pairs().iter().any(|(name, _)| !["view", "q"].contains(name)),
+        narrowed,
+        everyone: me.admin.then(|| query.get("view") == Some("all")),
+        mine_href: query.without(&["view"]).href(paths::HISTORY),
+        everyone_href: query.with("view", "all").href(paths::HISTORY),
+        plain_href: Query::default().href(paths::HISTORY),
+        first_href: query.href(paths::HISTORY),
+        inbox_href: query.without(&["view", "by", "outcome", "since", "until"]).href(paths::INBOX),
+        csv_href: exported.with("format", "csv").href(paths::EXPORT),
+        jsonl_href: exported.with("format", "jsonl").href(paths::EXPORT),
+        seal: chain.sealed.map(|(n, at, holds)| (n, When::new(at, frame.now), holds)),
+        unsealed: chain.waiting,
+        found,
+        next,
+        later_page,
+    })
+}
+
+#[derive(Template)]
+#[template(path = "history/history.html")]
+struct HistoryPage<'a> {
+    frame: &'a Frame,
+    rows: Vec<Row>,
+    searched: Words,
+    pickers: Vec<Picker>,
+    since: String,
+    until: String,
+    filtered: bool,
+    narrowed: bool,
+    everyone: Option<bool>,
+    mine_href: String,
+    everyone_href: String,
+    plain_href: String,
+    first_href: String,
+    inbox_href: String,
+    csv_href: String,
+    jsonl_href: String,
+    seal: Option<(u64, When, bool)>,
+    unsealed: u64,
+    found: Option<Found>,
+    next: Option<&'a str>,
+    later_page: bool,
+}
+
+/// One request that is over.
+struct Row {
+    href: String,
+    receipt: Option<String>,
+    prompt: Words,
+    agent: String,
+    project: String,
+    how: &'static str,
+    /// What an approval changed: the question no longer says what was approved.
+    changes: Option<String>,
+    outcome: Outcome,
+}
+
+impl Row {
+    fn new(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
+        let question = ask.question.value();
+        let prompt = question.map(|question| Words::beginning(question.prompt(), 160));
+        let outcome = Outcome::of(ask, directory, now)?;
+        Some(Self {
+            href: paths::request(ask.id),
+            receipt: question.map(|_| paths::receipt(ask.id)),
+            prompt: prompt.unwrap_or_else(words::erased),
+            agent: ask.agent.to_string(),
+            project: ask.project.to_string(),
+            how: match ask.ending()? {
+                Ending::Completed(resolution) => words::door(resolution.via),
+                Ending::Expired { .. } | Ending::Failed { .. } | Ending::Cancelled { .. } => "",
+            },
+            changes: outcome.changes(),
+            outcome,
+        })
+    }
+}
+
+fn pickers(me: &Human, directory: &Directory, query: &Query) -> Vec<Picker> {
+    let met = |human: &&Human| {
+        me.admin || human.id == me.id || human.projects.intersection(&me.projects).next().is_some()
+    };
+    let people = directory
+        .humans()
+        .filter(met)
+        .map(|human| (human.id.to_string(), words::person(directory, &human.id)));
+    let outcomes = [
+        ("completed", "Answered"),
+        ("expired", "Expired"),
+        ("failed", "Failed: nobody answered"),
+        ("cancelled", "Withdrawn"),
+    ];
+    let outcomes = outcomes.into_iter().map(|(value, label)| (value.to_owned(), label.to_owned()));
+    let mut pickers = vec![Picker::new(("by", "Ended by", "Anybody"), people, query)];
+    pickers.extend(whence(me, directory, query));
+    pickers.push(Picker::new(("outcome", "Outcome", "Every outcome"), outcomes, query));
+    pickers
+}

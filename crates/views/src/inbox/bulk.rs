@@ -1,0 +1,376 @@
+//! Many requests answered at once: the summary that is confirmed first, and what became of each. And
+//! one answer of the list that is confirmed on a page of its own.
+
+use askama::Template;
+use kernel::directory::Directory;
+use kernel::question::{Answer, Body, Choice, Pick};
+use kernel::text::reveal;
+use kernel::{Ask, Refusal, Time};
+use serde_json::Map;
+
+use crate::answer::changes::How;
+use crate::answer::outcome::{Outcome, brief, tone};
+use crate::answer_form::second_step::SecondStep;
+use crate::banner::answered::Undo;
+use crate::components::amounts::Amount;
+use crate::components::facts::{Facts, Shown};
+use crate::components::when::When;
+use crate::components::words::{self, Words};
+pub use crate::inbox::row::is_whole;
+use crate::site::{assets, paths};
+use crate::{Frame, render};
+
+/// An answer many requests may have in common.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Word {
+    /// As a button sends it.
+    pub value: String,
+    /// What it means.
+    pub answer: Answer,
+    verb: String,
+    /// The name of the style.
+    tone: &'static str,
+}
+
+impl Word {
+    fn new(value: impl Into<String>, verb: &str, tone: &'static str, answer: Answer) -> Self {
+        Self { value: value.into(), answer, verb: verb.to_owned(), tone }
+    }
+
+    /// What a request can be answered with in one word.
+    pub fn of(ask: &Ask) -> Vec<Self> {
+        let Some(question) = ask.question.value() else { return Vec::new() };
+        let go = if words::is_destructive(question.prompt()) { "danger" } else { "yes" };
+        match question.body() {
+            Body::Approve { .. } => vec![
+                Self::new("approve", "Approve", go, Answer::Approved { edits: None }),
+                Self::new("reject", "Reject", "safe", Answer::REJECTED),
+            ],
+            Body::Choose { options, pick: Pick::One, suggested }
+                if options.choices().len() <= BUTTONS =>
+            {
+                let choice = |choice| Self::choice(choice, suggested.as_deref());
+                options.choices().iter().map(choice).collect()
+            }
+            Body::Confirm { yes, .. } => {
+                let go = if words::is_destructive(yes) { "danger" } else { go };
+                vec![
+                    Self::new("confirm", "Go ahead with", go, Answer::Confirmed { items: vec![] }),
+                    Self::new("decline", "Do not go ahead with", "safe", Answer::Declined),
+                ]
+            }
+            Body::Escalate { .. } => vec![
+                Self::new("retry", "Retry", "plain", Answer::Retry { params: Map::new() }),
+                Self::new("skip", "Skip", "plain", Answer::Skip),
+                Self::new("abort", "Abort", "grave", Answer::Abort),
+            ],
+            Body::Choose { .. } | Body::Provide { .. } | Body::Converse => Vec::new(),
+        }
+    }
+
+    fn choice(choice: &Choice, suggested: Option<&str>) -> Self {
+        let is_suggested = suggested == Some(choice.id.as_str());
+        let suggests = if is_suggested { " (Agent suggests)" } else { "" };
+        let verb = format!("Choose “{}”{suggests} for", reveal(&choice.label));
+        let answer = Answer::Chosen { options: vec![choice.id.clone()] };
+        let tone = if words::is_destructive(&choice.label) { "danger" } else { "plain" };
+        Self::new(format!("choose:{}", choice.id), &verb, tone, answer)
+    }
+}
+
+/// What the summary says of a request.
+#[derive(Debug, Clone)]
+pub struct Considered {
+    /// The request.
+    pub ask: Ask,
+    /// The words that would be taken; or why none is.
+    pub fits: Result<Vec<Word>, Refusal>,
+}
+
+/// Why a request is left out of a summary that cannot show all of it.
+pub const UNREAD: &str = "open it: it doesn’t fit in this list";
+
+/// More buttons than this are no choice any more; what is rarer is answered by itself.
+const BUTTONS: usize = 8;
+
+/// The summary as HTML.
+pub fn confirm(
+    frame: &Frame,
+    considered: &[Considered],
+    directory: &Directory,
+    back: &str,
+) -> String {
+    let mut choices: Vec<(Word, usize)> = Vec::new();
+    let (mut together, mut alone) = (Vec::new(), Vec::new());
+    let mut taken: Vec<&[Word]> = Vec::new();
+    let mut amounts: Vec<Option<Amount>> = Vec::new();
+    for one in considered {
+        let line = Line::new(&one.ask);
+        match &one.fits {
+            Ok(fits) => {
+                for word in fits {
+                    match choices.iter_mut().find(|(known, _)| known.value == word.value) {
+                        Some((known, n)) => {
+                            *n += 1;
+                            if word.tone == "danger" {
+                                known.tone = word.tone;
+                            }
+                        }
+                        None => choices.push((word.clone(), 1)),
+                    }
+                }
+                taken.push(fits);
+                amounts.push(Amount::of(&one.ask));
+                together.push(line);
+            }
+            Err(refusal) => alone.push((line, why(refusal, directory, frame.now))),
+        }
+    }
+    // The words most of them take come first, those of one kind in their order.
+    choices.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    choices.truncate(BUTTONS);
+    let all = together.len();
+    let total = Amount::total(amounts.iter().cloned());
+    let scale = total.as_ref().map(Amount::scale);
+    for ((line, fits), amount) in together.iter_mut().zip(taken).zip(&amounts) {
+        let takes = |(n, (word, _)): (usize, &(Word, usize))| {
+            fits.iter().any(|fit| fit.value == word.value).then(|| n.to_string())
+        };
+        let takes: Vec<String> = choices.iter().enumerate().filter_map(takes).collect();
+        line.takes = takes.join(" ");
+        let units = amount.as_ref().zip(scale).and_then(|(amount, scale)| amount.scaled(scale));
+        line.units = units.map(|units| units.to_string());
+    }
+    let buttons = choices.into_iter().map(|(word, n)| Button { rest: all - n, word });
+    render(&ConfirmPage {
+        frame,
+        buttons: buttons.collect(),
+        total: total.as_ref().map(Total::new),
+        together,
+        alone,
+        here: back.to_owned(),
+        back_href: back_to(back),
+    })
+}
+
+#[derive(Template)]
+#[template(path = "inbox/bulk_confirm.html")]
+struct ConfirmPage<'a> {
+    frame: &'a Frame,
+    together: Vec<Line>,
+    alone: Vec<(Line, String)>,
+    buttons: Vec<Button>,
+    total: Option<Total>,
+    here: String,
+    back_href: String,
+}
+
+struct Button {
+    word: Word,
+    /// How many of the listed requests take another answer.
+    rest: usize,
+}
+
+/// What all of them amount to, and what a script needs to add up what is ticked.
+struct Total {
+    words: Words,
+    scale: u32,
+    currency: Words,
+}
+
+impl Total {
+    fn new(amount: &Amount) -> Self {
+        Self {
+            words: Words::of(&amount.to_string()),
+            scale: amount.scale(),
+            currency: Words::of(amount.currency()),
+        }
+    }
+}
+
+/// A request in a few words.
+struct Line {
+    id: String,
+    href: String,
+    receipt: Option<String>,
+    prompt: Words,
+    agent: String,
+    project: String,
+    facts: String,
+    /// Which buttons of the summary answer it, by their places.
+    takes: String,
+    /// Its amount in the smallest unit of the total, where there is one.
+    units: Option<String>,
+}
+
+impl Line {
+    fn new(ask: &Ask) -> Self {
+        let question = ask.question.value();
+        let prompt = question.map(|question| Words::beginning(question.prompt(), 220));
+        let facts = match question.map(kernel::question::Question::body) {
+            Some(Body::Approve { details, .. }) => Facts::of(details, "fact"),
+            Some(Body::Escalate { error, .. }) => Facts::of(error, "fact"),
+            _ => Facts::default(),
+        };
+        let line = |fact: &crate::components::facts::Fact| match &fact.value {
+            Shown::Line(words) | Shown::Link(words) => Some(format!("{}: {words}", fact.key)),
+            Shown::Block(_) => None,
+        };
+        let shown: Vec<String> =
+            facts.headline.iter().chain(&facts.rows).filter_map(line).take(4).collect();
+        Self {
+            id: ask.id.to_string(),
+            href: paths::request(ask.id),
+            receipt: (!ask.is_open()).then(|| paths::receipt(ask.id)),
+            prompt: prompt.unwrap_or_else(words::erased),
+            agent: ask.agent.to_string(),
+            project: ask.project.to_string(),
+            facts: shown.join(" · "),
+            takes: String::new(),
+            units: None,
+        }
+    }
+}
+
+/// What became of many, as HTML.
+pub fn result(
+    frame: &Frame,
+    answered: &[Ask],
+    refused: &[(Option<Ask>, Refusal)],
+    directory: &Directory,
+    back: &str,
+) -> String {
+    let done = |ask: &Ask| {
+        let outcome = Outcome::of(ask, directory, frame.now);
+        let held = ask.held.as_ref().and_then(|held| held.vote.reply.value());
+        let held = held.map(|reply| (tone(&reply.answer), brief(reply, ask.question.value())));
+        let said = outcome.map(|outcome| (outcome.tone, outcome.headline)).or(held);
+        (Line::new(ask), said.unwrap_or(("over", String::new())))
+    };
+    let not = |(ask, refusal): &(Option<Ask>, Refusal)| {
+        (ask.as_ref().map(Line::new), why(refusal, directory, frame.now))
+    };
+    render(&ResultPage {
+        frame,
+        undo: Undo::of(frame, answered.iter(), back),
+        answered: answered.iter().map(done).collect(),
+        refused: refused.iter().map(not).collect(),
+        back_href: back_to(back),
+    })
+}
+
+#[derive(Template)]
+#[template(path = "inbox/bulk_result.html")]
+struct ResultPage<'a> {
+    frame: &'a Frame,
+    undo: Option<Undo>,
+    answered: Vec<(Line, (&'static str, String))>,
+    refused: Vec<(Option<Line>, String)>,
+    back_href: String,
+}
+
+/// The second step for an answer that was given in the list: HTML.
+pub fn sure(frame: &Frame, ask: &Ask, step: &SecondStep) -> String {
+    let prompt = ask.question.value().map(|question| question.prompt().trim());
+    let details = match ask.question.value().map(kernel::question::Question::body) {
+        Some(Body::Approve { details, .. }) => Facts::of(details, "fact"),
+        _ => Facts::default(),
+    };
+    render(&SurePage {
+        frame,
+        prompt: prompt.map_or_else(words::erased, Words::of),
+        facts: details,
+        href: paths::request(ask.id),
+        agent: ask.agent.to_string(),
+        project: ask.project.to_string(),
+        step,
+    })
+}
+
+#[derive(Template)]
+#[template(path = "inbox/bulk_second_step.html")]
+struct SurePage<'a> {
+    frame: &'a Frame,
+    prompt: Words,
+    facts: Facts,
+    href: String,
+    agent: String,
+    project: String,
+    step: &'a SecondStep,
+}
+
+/// The address of the list a form came from.
+pub fn back_to(back: &str) -> String {
+    if back.is_empty() { paths::INBOX.to_owned() } else { format!("{}?{back}", paths::INBOX) }
+}
+
+/// Why one was not answered, in words.
+pub fn why(refusal: &Refusal, directory: &Directory, now: Time) -> String {
+    let ago = |at: &Time| When::new(*at, now).words;
+    match refusal {
+        Refusal::AlreadyAnswered { by, at } => {
+            format!("Already answered by {}, {}", words::by(directory, by), ago(at))
+        }
+        Refusal::AlreadyCancelled { by, at } => {
+            format!("Withdrawn by {}, {}", words::by(directory, by), ago(at))
+        }
+        Refusal::TimedOut { at } => format!("Time ran out {}", ago(at)),
+        Refusal::TakenBy { by } => format!("{} has taken it on", words::person(directory, by)),
+        Refusal::BeingAnswered { by } => {
+            format!("{} has just answered it", words::person(directory, by))
+        }
+        Refusal::VerificationRequired { .. } | Refusal::VerificationFailed { .. } => {
+            "It needs a proof that you are a person".to_owned()
+        }
+        Refusal::AssuranceTooLow { .. } | Refusal::ApprovalTooWeak { .. } => {
+            "It needs a stronger sign-in".to_owned()
+        }
+        Refusal::NotAllowed { why } | Refusal::NotOver { why } => {
+            let mut letters = why.chars();
+            let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+            format!("{}{}", first.unwrap_or_default(), letters.as_str())
+        }
+        Refusal::Answer(_) => "It takes another kind of answer".to_owned(),
+        Refusal::Precondition { .. } | Refusal::Immutable { .. } => {
+            "Its task has gone on without it".to_owned()
+        }
+        Refusal::PastDeadline { at } => format!("The time for its task was up {}", ago(at)),
+        Refusal::NotFound { .. } => "It is not there, or it is not yours to see".to_owned(),
+        Refusal::Changed { .. } | Refusal::Stale { .. } => {
+            "It changed at this very moment; look at it again".to_owned()
+        }
+        Refusal::Invalid { .. }
+        | Refusal::TooComplex { .. }
+        | Refusal::Quota(_)
+        | Refusal::InvalidAt { .. }
+        | Refusal::Claims { .. }
+        | Refusal::NotInline
+        | Refusal::Exists { .. }
+        | Refusal::DefaultForbidden
+        | Refusal::SilenceTooWeak { .. }
+        | Refusal::IdempotencyMismatch
+        | Refusal::NoDeadline
+        | Refusal::NotDue => "That did not work; look at it by itself".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::command::NewAsk;
+    use kernel::question::{Options, Question};
+    use kernel::testing::{Cast, new_ask};
+
+    use super::*;
+
+    #[test]
+    fn an_option_that_destroys_is_red_in_a_summary_too() {
+        let options = ["Keep it", "Delete it"].map(Choice::plain).to_vec();
+        let options = Options::new(options).unwrap();
+        let body = Body::Choose { options, pick: Pick::One, suggested: None };
+        let question = Question::new("Which?", None, body).unwrap();
+        let mut cast = Cast::new();
+        let id = cast.ask(NewAsk { question, ..new_ask() });
+        let tones: Vec<&str> = Word::of(cast.seen(id)).iter().map(|word| word.tone).collect();
+        assert_eq!(tones, ["plain", "danger"]);
+    }
+}

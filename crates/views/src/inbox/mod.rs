@@ -1,0 +1,406 @@
+//! Everything that waits for one person, most urgent first, and what was answered lately.
+//!
+//! What may change while somebody looks is a [`Board`]: the page draws it, and the page's stream tells
+//! how it differs from what was drawn.
+
+pub mod bulk;
+pub mod row;
+pub mod snooze;
+
+use askama::Template;
+use kernel::Ask;
+use kernel::audit::Digest;
+use kernel::directory::{Directory, Human};
+use kernel::question::Kind;
+
+use crate::answer::outcome::Outcome;
+use crate::banner::{Banner, Notice};
+use crate::components::query::{Picker, Query};
+use crate::components::words::{self, Words};
+use crate::inbox::row::{Around, Item, Row};
+use crate::site::{assets, paths};
+use crate::{Frame, render};
+
+/// The names the address of the inbox knows, in the order of its form.
+pub const KNOWN: [&str; 7] = ["view", "q", "project", "agent", "kind", "within", "fold"];
+/// What narrows a list, beside which list it is.
+pub const NARROWING: [&str; 6] = ["q", "project", "agent", "kind", "within", "fold"];
+
+/// Which of a person's lists.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Tab {
+    /// Everything that waits for them.
+    #[default]
+    Inbox,
+    /// What they were picked for, were handed or own.
+    Mine,
+    /// What was put to the pools they are in.
+    Groups,
+    /// For administrators, what waits for anybody.
+    Everyone,
+    /// What they have put aside.
+    Aside,
+}
+
+impl Tab {
+    /// Every one, in the order of the page.
+    pub const ALL: [Self; 5] = [Self::Inbox, Self::Mine, Self::Groups, Self::Everyone, Self::Aside];
+
+    /// As an address says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Inbox => "inbox",
+            Self::Mine => "mine",
+            Self::Groups => "groups",
+            Self::Everyone => "all",
+            Self::Aside => "aside",
+        }
+    }
+
+    /// By that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tab| tab.name() == name)
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::Inbox => "All yours",
+            Self::Mine => "Mine",
+            Self::Groups => "My groups",
+            Self::Everyone => "Everyone’s",
+            Self::Aside => "Put aside",
+        }
+    }
+}
+
+/// What was looked for by words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Found {
+    /// How many there are.
+    pub n: usize,
+    /// Whether there are more than are shown.
+    pub more: bool,
+}
+
+/// What the inbox is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct Inbox<'a> {
+    /// Who looks.
+    pub me: &'a Human,
+    /// For names.
+    pub directory: &'a Directory,
+    /// Which list.
+    pub tab: Tab,
+    /// What it is narrowed to.
+    pub query: &'a Query,
+    /// The lists there are, with how many wait in each, as words: `12`, or `10000+` where nobody
+    /// counted further.
+    pub counts: &'a [(Tab, String)],
+    /// How many are in this list as it is narrowed, as words.
+    pub total: &'a str,
+    /// What was found, where words were looked for.
+    pub found: Option<Found>,
+    /// This page of the list.
+    pub items: &'a [Item],
+    /// Where the next page is.
+    pub next: Option<&'a str>,
+    /// Whether this is not the first page.
+    pub later_page: bool,
+    /// Where its stream is.
+    pub live: &'a str,
+    /// What ended lately, newest first.
+    pub recent: &'a [Ask],
+    /// What just happened.
+    pub notice: Option<&'a Notice>,
+}
+
+/// The page as HTML.
+pub fn page(frame: &Frame, inbox: &Inbox<'_>) -> String {
+    let now = frame.now;
+    let past = |ask: &Ask| Past::new(ask, inbox.directory, frame);
+    let past: Vec<Past> = inbox.recent.iter().filter_map(past).collect();
+    let board = Board::new(frame, inbox);
+    render(&InboxPage {
+        frame,
+        digest: board.digest(),
+        tab: inbox.tab,
+        query: inbox.query,
+        tabs: tabs(inbox),
+        searched: Words::of(inbox.query.get("q").unwrap_or_default()),
+        pickers: pickers(inbox),
+        here: inbox.query.text(),
+        plain_href: inbox.query.without(&NARROWING).href(paths::INBOX),
+        history_href: inbox.query.without(&["view", "within", "fold"]).href(paths::HISTORY),
+        first_href: inbox.query.href(paths::INBOX),
+        together_href: inbox.query.href(paths::BULK),
+        found: inbox.found,
+        past,
+        next: inbox.next,
+        later_page: inbox.later_page,
+        live: inbox.live,
+        banner: inbox.notice.map(|notice| notice.banner(inbox.directory, now, None)),
+        admin: inbox.me.admin,
+        write: inbox.directory.written_to_by(inbox.me).next().map(|_| paths::WRITE),
+        first_key: inbox.me.admin || inbox.directory.agents_of(&inbox.me.id).next().is_some(),
+        board,
+    })
+}
+
+#[derive(Template)]
+#[template(path = "inbox/inbox.html")]
+struct InboxPage<'a> {
+    frame: &'a Frame,
+    board: Board,
+    digest: u64,
+    tab: Tab,
+    query: &'a Query,
+    tabs: Vec<TabLink>,
+    searched: Words,
+    pickers: Vec<Picker>,
+    here: String,
+    plain_href: String,
+    history_href: String,
+    first_href: String,
+    together_href: String,
+    found: Option<Found>,
+    past: Vec<Past>,
+    next: Option<&'a str>,
+    later_page: bool,
+    live: &'a str,
+    banner: Option<Banner>,
+    admin: bool,
+    /// Where to write to an agent, if there is one.
+    write: Option<&'static str>,
+    first_key: bool,
+}
+
+impl InboxPage<'_> {
+    fn narrowed(&self) -> bool {
+        is_narrowed(self.query)
+    }
+
+    /// Whether the form below the search box says something.
+    fn filtered(&self) -> bool {
+        self.query.pairs().iter().any(|(name, _)| !["view", "q"].contains(name))
+    }
+
+    fn folded(&self) -> bool {
+        self.query.get("fold").is_some()
+    }
+
+    fn aside(&self) -> bool {
+        self.tab == Tab::Aside
+    }
+
+    /// Whether it is the page everybody begins on.
+    fn fresh(&self) -> bool {
+        self.tab == Tab::Inbox && !self.narrowed() && !self.later_page
+    }
+}
+
+/// Whether a list shows less than all of it.
+pub fn is_narrowed(query: &Query) -> bool {
+    query.pairs().iter().any(|(name, _)| NARROWING.contains(name))
+}
+
+struct TabLink {
+    name: &'static str,
+    label: &'static str,
+    href: String,
+    count: String,
+    here: bool,
+}
+
+fn tabs(inbox: &Inbox<'_>) -> Vec<TabLink> {
+    let link = |(tab, count): &(Tab, String)| TabLink {
+        name: tab.name(),
+        label: tab.label(),
+        href: match tab {
+            Tab::Inbox => inbox.query.without(&["view", "fold"]).href(paths::INBOX),
+            Tab::Aside => Query::default().with("view", tab.name()).href(paths::INBOX),
+            Tab::Mine | Tab::Groups | Tab::Everyone => {
+                inbox.query.without(&["fold"]).with("view", tab.name()).href(paths::INBOX)
+            }
+        },
+        count: count.clone(),
+        here: *tab == inbox.tab,
+    };
+    inbox.counts.iter().map(link).collect()
+}
+
+fn pickers(inbox: &Inbox<'_>) -> Vec<Picker> {
+    let (query, directory) = (inbox.query, inbox.directory);
+    let mut pickers = whence(inbox.me, directory, query);
+    let within = [("3600", "Within the hour"), ("86400", "Within a day")];
+    let within = within.into_iter().map(|(value, label)| (value.to_owned(), label.to_owned()));
+    pickers.push(Picker::new(("within", "Runs out", "Whenever"), within, query));
+    pickers
+}
+
+/// What lists are narrowed by wherever they are shown: the projects and agents this person may meet,
+/// and kinds.
+pub(crate) fn whence(me: &Human, directory: &Directory, query: &Query) -> Vec<Picker> {
+    let mine = |project: &kernel::ProjectId| me.admin || me.projects.contains(project);
+    let twice = |name: String| (name.clone(), name);
+    let projects = directory.projects().map(|project| &project.id).filter(|id| mine(id));
+    let agents = directory.agents().filter(|one| one.owner == me.id || mine(&one.project));
+    let kinds =
+        Kind::ALL.into_iter().map(|kind| (kind.as_str().to_owned(), words::kind(kind).to_owned()));
+    vec![
+        Picker::new(
+            ("project", "Project", "Every project"),
+            projects.map(|id| twice(id.to_string())),
+            query,
+        ),
+        Picker::new(
+            ("agent", "Agent", "Every agent"),
+            agents.map(|agent| twice(agent.id.to_string())),
+            query,
+        ),
+        Picker::new(("kind", "Kind", "Every kind"), kinds, query),
+    ]
+}
+
+/// What of the page may change while somebody looks.
+pub struct Board {
+    /// The heading.
+    pub heading: String,
+    /// What the tab of the browser says, before our name.
+    pub title: String,
+    /// The names of the lists with how many wait in each.
+    pub counts: Vec<(&'static str, String)>,
+    /// The rows.
+    pub rows: Vec<Row>,
+}
+
+impl Board {
+    /// Of this page of the list.
+    pub fn new(frame: &Frame, inbox: &Inbox<'_>) -> Self {
+        let around = Around { frame, me: inbox.me, directory: inbox.directory, query: inbox.query };
+        let mine = inbox.counts.iter().find(|(tab, _)| *tab == Tab::Inbox);
+        let mine = mine.map(|(_, count)| count.as_str()).filter(|count| *count != "0");
+        let count = mine.map(|count| format!("({count}) ")).unwrap_or_default();
+        let place = match inbox.tab {
+            Tab::Inbox => "Inbox",
+            Tab::Mine | Tab::Groups | Tab::Everyone | Tab::Aside => inbox.tab.label(),
+        };
+        Self {
+            heading: heading(inbox),
+            title: format!("{count}{place}"),
+            counts: inbox.counts.iter().map(|(tab, count)| (tab.name(), count.clone())).collect(),
+            rows: inbox.items.iter().filter_map(|item| Row::new(item, around)).collect(),
+        }
+    }
+
+    /// What tells one board from another, times left out.
+    pub fn digest(&self) -> u64 {
+        let mut all = format!("{}\0{}\0{:?}", self.heading, self.title, self.counts);
+        for row in &self.rows {
+            all.push('\0');
+            all.push_str(&row.key);
+            all.push_str(&row.version);
+        }
+        let digest = Digest::of(all.as_bytes());
+        digest.0.first_chunk().copied().map(u64::from_be_bytes).unwrap_or_default()
+    }
+
+    fn critical(&self) -> usize {
+        self.rows.iter().filter(|row| row.urgency.class == "critical").count()
+    }
+}
+
+fn heading(inbox: &Inbox<'_>) -> String {
+    let (n, one) = (inbox.total, inbox.total == "1");
+    let none = n == "0";
+    let requests = if one { "1 request".to_owned() } else { format!("{n} requests") };
+    if inbox.query.get("q").is_some() {
+        return match inbox.found {
+            Some(Found { n: 0, .. }) | None => "Nothing matches".to_owned(),
+            Some(Found { n: 1, .. }) => "1 request matches".to_owned(),
+            Some(Found { n, more: true }) => format!("More than {n} requests match"),
+            Some(Found { n, more: false }) => format!("{n} requests match"),
+        };
+    }
+    if inbox.query.get("fold").is_some() {
+        return if none { "None of these is left".to_owned() } else { format!("{requests} alike") };
+    }
+    if is_narrowed(inbox.query) {
+        return match (none, one) {
+            (true, _) => "Nothing matches".to_owned(),
+            (false, true) => "1 request matches".to_owned(),
+            (false, false) => format!("{requests} match"),
+        };
+    }
+    let (wait, whom) = (
+        if one { "waits" } else { "wait" },
+        match inbox.tab {
+            Tab::Inbox | Tab::Mine => "for you",
+            Tab::Groups => "for your groups",
+            Tab::Everyone => "for anybody",
+            Tab::Aside if none => return "Nothing is put aside".to_owned(),
+            Tab::Aside => return format!("{requests} put aside"),
+        },
+    );
+    if none { format!("Nothing waits {whom}") } else { format!("{requests} {wait} {whom}") }
+}
+
+/// One request that is over.
+struct Past {
+    href: String,
+    prompt: Words,
+    agent: String,
+    /// What an approval changed: the question no longer says what was approved.
+    changes: Option<String>,
+    outcome: Outcome,
+}
+
+impl Past {
+    fn new(ask: &Ask, directory: &Directory, frame: &Frame) -> Option<Self> {
+        let outcome = Outcome::of(ask, directory, frame.now)?;
+        let prompt = ask.question.value().map(|q| Words::beginning(q.prompt(), 120));
+        let prompt = prompt.unwrap_or_else(words::erased);
+        let changes = outcome.changes();
+        Some(Self {
+            changes,
+            href: paths::request(ask.id),
+            prompt,
+            agent: ask.agent.to_string(),
+            outcome,
+        })
+    }
+}
+
+/// Three ways to send the first question.
+#[derive(Debug, Clone)]
+pub struct Teach {
+    /// With curl.
+    pub curl: String,
+    /// With Python and nothing else.
+    pub python: String,
+    /// With our own command.
+    pub cli: String,
+}
+
+impl Teach {
+    /// The three ways, with the server's address and a key filled in.
+    pub fn with(server_url: &str, key: &str) -> Self {
+        let url = server_url.trim_end_matches('/');
+        let body = r#"{"action": "APPROVE", "payload": {"item": "Deploy v2.1.0 to production"}}"#;
+        Self {
+            curl: format!(
+                "curl {url}/hxp/v1/requests \\\n  -H 'Authorization: Bearer {key}' \\\n  \
+                 -H 'Content-Type: application/json' \\\n  -d '{body}'"
+            ),
+            python: format!(
+                "import json, urllib.request\n\nbody = {body}\nrequest = urllib.request.Request(\n    \
+                 \"{url}/hxp/v1/requests\",\n    json.dumps(body).encode(),\n    \
+                 {{\"Authorization\": \"Bearer {key}\", \"Content-Type\": \
+                 \"application/json\"}},\n)\nprint(urllib.request.urlopen(request).read().decode())"
+            ),
+            cli: format!(
+                "export COUNTERSIGN_URL={url} COUNTERSIGN_API_KEY={key}\n\
+                 countersign ask \"Deploy v2.1.0 to production?\" --wait"
+            ),
+        }
+    }
+}

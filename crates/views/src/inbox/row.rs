@@ -1,0 +1,370 @@
+//! One row of the inbox: a request that waits, or several that are nearly the same.
+//!
+//! A row is a template of its own, because it is also sent alone, when it appears or changes while
+//! somebody looks at the list. What tells one version of it from another is what it is about and
+//! whether it is due soon, never how long ago anything was.
+
+use askama::Template;
+use kernel::ask::{Dialect, Fold};
+use kernel::audit::Digest;
+use kernel::directory::{Directory, Human};
+use kernel::question::{Body, Pick, Question};
+use kernel::text::{is_hidden, reveal};
+use kernel::{Ask, Assurance, HumanId, Time};
+
+use crate::answer::outcome::Outcome;
+use crate::components::amounts::Amount;
+use crate::components::claims::{Claims, wants_verification};
+use crate::components::facts::{Facts, Shown};
+use crate::components::query::Query;
+use crate::components::when::When;
+use crate::components::words::{self, Urgency, Words};
+use crate::question;
+use crate::site::paths;
+use crate::{Frame, render};
+
+/// The longest question that is answered from the list.
+const QUICK: usize = 140;
+/// How much of a longer one the list shows.
+const BEGINNING: usize = 220;
+/// More options than a hand has keys for are on the request's page.
+const OPTIONS: usize = 6;
+
+/// Requests that are due in this many seconds or fewer come first in a list, and look like it.
+pub const EXPIRING_SOON: u64 = 15 * 60;
+
+/// What a row is about.
+#[derive(Debug, Clone, Default)]
+pub struct Item {
+    /// The request; of several that are nearly the same, all of them, the first in front.
+    pub asks: Vec<Ask>,
+    /// Whether there may be more of them further down the list.
+    pub open_ended: bool,
+    /// Who looks at it now, the reader left out.
+    pub lookers: Vec<HumanId>,
+    /// Until when the reader has put it aside.
+    pub aside_until: Option<Time>,
+}
+
+impl Item {
+    /// One request.
+    pub fn one(ask: Ask) -> Self {
+        Self { asks: vec![ask], ..Self::default() }
+    }
+
+    /// What tells it from the other rows of a page.
+    pub fn key(&self) -> String {
+        self.asks.first().map(|ask| ask.id.to_string()).unwrap_or_default()
+    }
+}
+
+/// What every row of a list has in common.
+#[derive(Debug, Clone, Copy)]
+pub struct Around<'a> {
+    /// The visit.
+    pub frame: &'a Frame,
+    /// Who looks.
+    pub me: &'a Human,
+    /// For names.
+    pub directory: &'a Directory,
+    /// What the list is narrowed to, to come back to.
+    pub query: &'a Query,
+}
+
+/// A row as it is drawn.
+#[derive(Template)]
+#[template(path = "inbox/row.html")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub struct Row {
+    /// What tells it from the others.
+    pub key: String,
+    /// What tells this version of it from the others.
+    pub version: String,
+    /// How urgent it is.
+    pub urgency: Urgency,
+    href: String,
+    prompt: Words,
+    kind: &'static str,
+    /// Whether it belongs to a task.
+    task: bool,
+    agent: String,
+    project: String,
+    asked: When,
+    deadline: Option<When>,
+    /// Whether it is due within 15 minutes.
+    pub expiring: bool,
+    /// Whether it stays open when its deadline passes: it is due then and does not expire.
+    stays_open: bool,
+    /// Whether the agent goes ahead at the deadline if nobody answers.
+    goes_ahead: bool,
+    held_by: Option<String>,
+    /// Whose answer can still be undone.
+    answering: Option<String>,
+    mine: bool,
+    lookers: Option<String>,
+    tick: Option<String>,
+    alike: Option<Alike>,
+    quick: Option<Quick>,
+    aside: Option<Aside>,
+    grave: bool,
+    /// What the agent says of it, in a line.
+    says: Option<Says>,
+}
+
+/// What an agent says of its message.
+struct Says {
+    line: String,
+    verify: bool,
+}
+
+/// Several requests in one row.
+struct Alike {
+    words: String,
+    members_href: String,
+    answer_href: String,
+}
+
+/// The way to put it aside, or back.
+enum Aside {
+    Later { href: String },
+    Back { when: When, id: String },
+}
+
+/// An answer from the list: only where the whole question is in the row.
+struct Quick {
+    facts: Facts,
+    buttons: Vec<QuickButton>,
+}
+
+struct QuickButton {
+    tone: &'static str,
+    name: &'static str,
+    value: String,
+    verb: &'static str,
+    /// Said by screen readers; sighted people have it right above.
+    object: Words,
+    /// Whether the object is drawn.
+    shown: bool,
+    /// Whether it is what the agent suggests.
+    suggested: bool,
+}
+
+impl Row {
+    /// A row; `None` of nothing.
+    pub fn new(item: &Item, around: Around<'_>) -> Option<Self> {
+        let Around { frame, me, directory, query } = around;
+        let ask = item.asks.first()?;
+        let question = ask.question.value();
+        let prompt = question.map(|q| q.prompt().trim()).unwrap_or_default();
+        let holder = ask.claim.as_ref().map(|claim| &claim.human);
+        let mine = holder.is_some_and(|holder| *holder == me.id);
+        let held_by = holder.filter(|_| !mine).map(|id| words::person(directory, id));
+        let over = Outcome::of(ask, directory, frame.now).is_some();
+        let answering = ask.held_by().map(|id| words::person(directory, id));
+        let free = held_by.is_none() && answering.is_none();
+        let answerable = !over && free && ask.admits(me) && question.is_some();
+        let alike = (item.asks.len() > 1).then(|| Alike::new(item, ask, query));
+        let single = alike.is_none() && item.aside_until.is_none();
+        let quick = question.filter(|_| answerable && single).and_then(|q| quick(q, ask));
+        let shown = match question {
+            Some(_) => Words::beginning(prompt, BEGINNING),
+            None => words::erased(),
+        };
+        let ids = || item.asks.iter().map(|ask| ask.id.to_string()).collect::<Vec<_>>().join(" ");
+        let aside = match item.aside_until {
+            Some(until) => {
+                Some(Aside::Back { when: When::new(until, frame.now), id: ask.id.to_string() })
+            }
+            None => (single && !over && ask.admits(me))
+                .then(|| Aside::Later { href: paths::aside(ask.id, &query.text()) }),
+        };
+        let names: Vec<String> =
+            item.lookers.iter().map(|id| words::person(directory, id)).collect();
+        let claims = Claims::of(ask).filter(|_| alike.is_none());
+        let soon = frame.now.plus_seconds(EXPIRING_SOON);
+        let expiring = ask.due_at().is_some_and(|at| at > frame.now && at <= soon);
+        Some(Self {
+            key: item.key(),
+            version: version(item, expiring),
+            expiring,
+            stays_open: ask.stays_open(),
+            goes_ahead: ask.proceeds_on_silence(),
+            urgency: ask.priority.into(),
+            href: paths::request(ask.id),
+            prompt: shown,
+            kind: words::kind(ask.kind),
+            task: ask.task().is_some(),
+            agent: ask.agent.to_string(),
+            project: ask.project.to_string(),
+            asked: When::new(ask.created_at, frame.now),
+            deadline: ask.expires_at.map(|at| When::new(at, frame.now)),
+            held_by,
+            answering,
+            mine,
+            lookers: looking(&names),
+            tick: (answerable && item.aside_until.is_none()).then(ids),
+            alike,
+            grave: item.asks.iter().any(|ask| ask.is_irreversible()),
+            says: claims
+                .and_then(|claims| Some(Says { line: claims.line()?, verify: claims.verify })),
+            quick,
+            aside,
+        })
+    }
+
+    /// The row as HTML.
+    pub fn html(&self) -> String {
+        render(self)
+    }
+}
+
+/// Who looks, as a sentence.
+fn looking(names: &[String]) -> Option<String> {
+    match names {
+        [] => None,
+        [one] => Some(format!("{one} is looking at it")),
+        [one, other] => Some(format!("{one} and {other} are looking at it")),
+        [one, more @ ..] => Some(format!("{one} and {} others are looking at it", more.len())),
+    }
+}
+
+fn version(item: &Item, expiring: bool) -> String {
+    let asks: Vec<_> = item.asks.iter().map(|ask| (ask.id, ask.head.seq)).collect();
+    let Item { lookers, aside_until, open_ended, .. } = item;
+    let about = format!("{asks:?}{lookers:?}{aside_until:?}{open_ended}{expiring}");
+    let mut digest = Digest::of(about.as_bytes()).to_string();
+    digest.truncate(8);
+    digest
+}
+
+impl Alike {
+    fn new(item: &Item, ask: &Ask, query: &Query) -> Self {
+        let more = if item.open_ended { " or more" } else { "" };
+        // A sum of some of them would pass for the sum of all.
+        let total = Some(item).filter(|item| !item.open_ended);
+        let total = total.and_then(|item| Amount::total(item.asks.iter().map(Amount::of)));
+        let total = total.map(|sum| format!(", {} in total", reveal(&sum.to_string())));
+        let total = total.unwrap_or_default();
+        let fold = ask.fold().as_ref().map(Fold::to_string).unwrap_or_default();
+        let members = query.with("agent", ask.agent.to_string()).with("fold", fold);
+        Self {
+            words: format!("{}{more} alike{total}", item.asks.len()),
+            members_href: members.href(paths::INBOX),
+            answer_href: members.href(paths::BULK),
+        }
+    }
+}
+
+/// Whether a text fits on a line and hides nothing.
+fn short(text: &str, most: usize) -> bool {
+    text.chars().count() <= most && !text.contains('\n') && !text.contains(is_hidden)
+}
+
+/// Whether nothing but its prompt, facts and options belongs to a question, and nothing must be done
+/// before it is answered. Who must prove anew who they are does so on the page; so does who is asked to
+/// check first; and what was delivered is looked at before.
+fn stands_alone(question: &Question, ask: &Ask) -> bool {
+    ask.approval_assurance() <= Assurance::Session
+        && ask.review.is_none()
+        && !wants_verification(ask)
+        && !brings_more(ask)
+        && question.context().is_none_or(|context| context.trim().is_empty())
+        && short(question.prompt().trim(), QUICK)
+}
+
+/// Whether the agent sent something along that only the request's page shows. What a task adds is ours.
+fn brings_more(ask: &Ask) -> bool {
+    let sent = ask.metadata.value().filter(|_| ask.dialect != Dialect::Hacp);
+    sent.is_some_and(|sent| !question::extra(sent).is_empty())
+}
+
+/// The buttons of a question that fits into a row whole; `None` sends the person to its page.
+fn quick(question: &Question, ask: &Ask) -> Option<Quick> {
+    if !stands_alone(question, ask) {
+        return None;
+    }
+    let id = ask.id;
+    let button = |tone, name, verb| QuickButton {
+        tone,
+        name,
+        value: id.to_string(),
+        verb,
+        object: words::subject(question.prompt()).unwrap_or_else(|| Words::of("this request")),
+        shown: false,
+        suggested: false,
+    };
+    let risky = ask.needs_confirmation() || words::is_destructive(question.prompt());
+    match question.body() {
+        Body::Approve { details, reject_requires_reason: false, reject_options, .. }
+            if reject_options.is_empty() =>
+        {
+            let facts = Facts::of(details, "row");
+            let go = if risky { "danger" } else { "yes" };
+            let buttons =
+                vec![button(go, "approve", "Approve"), button("safe", "reject", "Reject")];
+            facts.is_short().then_some(Quick { facts, buttons })
+        }
+        Body::Choose { options, pick: Pick::One, suggested }
+            if options.choices().len() <= OPTIONS =>
+        {
+            let all = options.choices();
+            let fits = all.iter().all(|c| short(&c.label, 24) && c.description.is_none());
+            let buttons = all.iter().map(|choice| QuickButton {
+                tone: if words::is_destructive(&choice.label) { "danger" } else { "plain" },
+                name: "choose",
+                value: format!("{id}:{}", choice.id),
+                verb: "Choose",
+                object: Words::of(&choice.label),
+                shown: true,
+                suggested: suggested.as_ref() == Some(&choice.id),
+            });
+            fits.then(|| Quick { facts: Facts::default(), buttons: buttons.collect() })
+        }
+        Body::Approve { .. }
+        | Body::Choose { .. }
+        | Body::Provide { .. }
+        | Body::Confirm { .. }
+        | Body::Escalate { .. }
+        | Body::Converse => None,
+    }
+}
+
+/// Whether a line of a summary says all there is to read of a question: what is asked, and its few
+/// short facts, as [`Facts::is_short`] has it.
+pub fn is_whole(ask: &Ask) -> bool {
+    let Some(question) = ask.question.value().filter(|question| stands_alone(question, ask)) else {
+        return false;
+    };
+    match question.body() {
+        Body::Approve { details, reject_options, .. } => {
+            reject_options.is_empty() && Facts::of(details, "line").is_short()
+        }
+        Body::Choose { .. } => quick(question, ask).is_some(),
+        Body::Confirm { items, yes, no } => items.is_empty() && words::are_bare(yes, no),
+        Body::Escalate { error, params } => {
+            params.is_empty() && Facts::of(error, "line").is_short()
+        }
+        Body::Provide { .. } | Body::Converse => true,
+    }
+}
+
+/// Whether an answer may be given from the list: the row shows the whole question and a button for it.
+pub fn is_quick(ask: &Ask) -> bool {
+    ask.question.value().is_some_and(|question| quick(question, ask).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_looks_is_named() {
+        let named = |names: &[&str]| {
+            looking(&names.iter().map(ToString::to_string).collect::<Vec<_>>()).unwrap_or_default()
+        };
+        assert_eq!(named(&[]), "");
+        assert_eq!(named(&["Ann"]), "Ann is looking at it");
+        assert_eq!(named(&["Ann", "Bob"]), "Ann and Bob are looking at it");
+        assert_eq!(named(&["Ann", "Bob", "Cid"]), "Ann and 2 others are looking at it");
+    }
+}

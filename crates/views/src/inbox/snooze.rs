@@ -1,0 +1,132 @@
+//! Not now, or not me: putting a request aside until a moment, and handing it to somebody else.
+
+use askama::Template;
+use jiff::ToSpan;
+use jiff::civil::{DateTime, Weekday, time};
+use jiff::tz::TimeZone;
+use kernel::directory::Directory;
+use kernel::{Ask, HumanId, Time};
+
+use crate::components::words::{self, Words};
+use crate::site::{assets, paths};
+use crate::{Frame, render};
+
+/// What was wrong with what was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wrong {
+    /// No moment, or none that is still to come.
+    Time,
+    /// As many are put aside as can be.
+    Full,
+    /// Nobody was named who could be handed it, with the note that goes with it.
+    Person(String),
+    /// It is over, or somebody else's: in words.
+    Refused(String),
+}
+
+/// The page as HTML.
+pub fn page(
+    frame: &Frame,
+    ask: &Ask,
+    directory: &Directory,
+    people: &[HumanId],
+    back: &str,
+    wrong: Option<&Wrong>,
+) -> String {
+    let prompt = ask.question.value().map(|question| Words::beginning(question.prompt(), 220));
+    let name = |id: &HumanId| (id.to_string(), words::person(directory, id));
+    let note = match wrong {
+        Some(Wrong::Person(note)) => note.clone(),
+        Some(Wrong::Time | Wrong::Full | Wrong::Refused(_)) | None => String::new(),
+    };
+    let refused = match wrong {
+        Some(Wrong::Full) => Some(
+            "You have put 500 requests aside, which is as many as there can be. Bring some back first."
+                .to_owned(),
+        ),
+        Some(Wrong::Refused(why)) => Some(why.clone()),
+        Some(Wrong::Time | Wrong::Person(_)) | None => None,
+    };
+    let here = back.to_owned();
+    render(&AsidePage {
+        frame,
+        prompt: prompt.unwrap_or_else(words::erased),
+        href: paths::request(ask.id),
+        agent: ask.agent.to_string(),
+        project: ask.project.to_string(),
+        ask: ask.id.to_string(),
+        back_href: if back.is_empty() {
+            paths::INBOX.to_owned()
+        } else {
+            format!("{}?{back}", paths::INBOX)
+        },
+        here,
+        people: people.iter().map(name).collect(),
+        time_wrong: matches!(wrong, Some(Wrong::Time)),
+        person_wrong: matches!(wrong, Some(Wrong::Person(_))),
+        refused,
+        note,
+    })
+}
+
+#[derive(Template)]
+#[template(path = "inbox/snooze_page.html")]
+struct AsidePage<'a> {
+    frame: &'a Frame,
+    prompt: Words,
+    href: String,
+    agent: String,
+    project: String,
+    ask: String,
+    here: String,
+    back_href: String,
+    people: Vec<(String, String)>,
+    time_wrong: bool,
+    person_wrong: bool,
+    refused: Option<String>,
+    note: String,
+}
+
+/// The moment a choice means to somebody in this time zone: `1h`, `tomorrow`, `week`, or `pick` with
+/// a date and time as a browser writes them.
+pub fn moment(choice: &str, at: Option<&str>, zone: &TimeZone, now: Time) -> Option<Time> {
+    let here = now.timestamp().to_zoned(zone.clone());
+    let morning = |day: jiff::civil::Date| day.to_datetime(time(9, 0, 0, 0));
+    let wanted: DateTime = match choice {
+        "1h" => return Some(now.plus_seconds(60 * 60)),
+        "tomorrow" => morning(here.date().checked_add(1.day()).ok()?),
+        "week" => morning(here.date().nth_weekday(1, Weekday::Monday).ok()?),
+        "pick" => at?.trim().parse().ok()?,
+        _ => return None,
+    };
+    let there = wanted.to_zoned(zone.clone()).ok()?;
+    Some(Time::new(there.timestamp()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_those_of_where_one_is() {
+        // A Sunday, late in the evening of Berlin.
+        let now: Time = "2026-03-01T22:30:00Z".parse().unwrap();
+        let berlin = TimeZone::fixed(jiff::tz::offset(1));
+        for (choice, at, expected) in [
+            ("1h", None, Some("2026-03-01T23:30:00.000Z")),
+            ("tomorrow", None, Some("2026-03-02T08:00:00.000Z")),
+            ("week", None, Some("2026-03-02T08:00:00.000Z")),
+            ("pick", Some("2026-03-05T14:30"), Some("2026-03-05T13:30:00.000Z")),
+            ("pick", Some("2026-03-05T14:30:10"), Some("2026-03-05T13:30:10.000Z")),
+            ("pick", Some("soon"), None),
+            ("pick", Some("9999-99-99T00:00"), None),
+            ("pick", None, None),
+            ("never", None, None),
+        ] {
+            let found = moment(choice, at, &berlin, now).map(|at| at.to_string());
+            assert_eq!(found.as_deref(), expected, "{choice} {at:?}");
+        }
+        let utc = moment("tomorrow", None, &TimeZone::UTC, now).unwrap();
+        assert_eq!(utc.to_string(), "2026-03-02T09:00:00.000Z");
+    }
+}

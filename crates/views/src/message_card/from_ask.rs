@@ -1,0 +1,160 @@
+//! The card of a request.
+
+use jiff::tz::TimeZone;
+use kernel::ask::Priority;
+use kernel::directory::Directory;
+use kernel::effect::Occasion;
+use kernel::question::{Body, Question};
+use kernel::text::reveal;
+use kernel::{Ask, Time};
+
+use super::title::{because, title};
+use super::{AnswerOptions, CardFact, CardStage, MessageCard};
+use crate::answer::changes::{Changed, How, Line};
+use crate::answer::outcome::Outcome;
+use crate::components::claims::Claims;
+use crate::components::facts::{Fact, Facts, Shown};
+use crate::components::when::When;
+
+/// What a card needs besides the request.
+pub struct CardContext<'a> {
+    /// Why the person is notified; absent if the request is closed.
+    pub why: Option<Occasion>,
+    /// The page where the whole request can be read and answered.
+    pub link: String,
+    /// The time zone of the reader.
+    pub zone: &'a TimeZone,
+    /// How the reader can answer where the card is shown.
+    pub options: AnswerOptions,
+}
+
+impl MessageCard {
+    /// The card of a request.
+    pub fn of(ask: &Ask, directory: &Directory, now: Time, context: CardContext<'_>) -> Self {
+        let CardContext { why, link, zone, options } = context;
+        let question = ask.question.value();
+        let over = Outcome::of(ask, directory, now);
+        // What was approved is no longer what was asked.
+        let edited = over.as_ref().filter(|over| over.edited);
+        let changed: Vec<CardFact> = edited.map(|over| changes(&over.changed)).unwrap_or_default();
+        let asked = question
+            .map_or_else(|| "(erased)".to_owned(), |question| reveal(question.prompt().trim()));
+        let words = if changed.is_empty() { asked } else { format!("Asked: {asked}") };
+        let facts =
+            if changed.is_empty() { question.map(facts).unwrap_or_default() } else { changed };
+        let stage = match over {
+            None => CardStage::Open(options),
+            Some(over) => CardStage::Closed {
+                headline: match &over.who {
+                    Some(who) => format!("{} by {who}", over.headline),
+                    None => over.headline.clone(),
+                },
+                at: in_time_zone(ended_at(ask, now), zone),
+                comment: over.comment.map(|comment| comment.text.to_string()),
+            },
+        };
+        let until = ask.deadline().filter(|_| matches!(stage, CardStage::Open(_)));
+        Self {
+            title: title(ask),
+            note: why.and_then(because).map(ToOwned::to_owned),
+            words,
+            context: question
+                .and_then(Question::context)
+                .filter(|context| !context.trim().is_empty())
+                .map(reveal),
+            facts: claimed(ask).into_iter().chain(facts).collect(),
+            until: until
+                .map(|at| format!("{} ({})", When::new(at, now).words, in_time_zone(at, zone))),
+            link,
+            urgent: ask.priority == Priority::Critical,
+            stage,
+        }
+    }
+}
+
+/// A moment as a clock in this time zone shows it.
+pub fn in_time_zone(at: Time, zone: &TimeZone) -> String {
+    at.timestamp().to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M %Z").to_string()
+}
+
+fn ended_at(ask: &Ask, now: Time) -> Time {
+    use kernel::ask::Ending;
+    match ask.ending() {
+        Some(Ending::Completed(resolution)) => resolution.at,
+        Some(Ending::Expired { at, .. } | Ending::Failed { at } | Ending::Cancelled { at, .. }) => {
+            *at
+        }
+        None => ask.expires_at.unwrap_or(now),
+    }
+}
+
+/// A name on one line: on several, agent text could pass for the server's.
+pub fn one_line(text: &str) -> String {
+    text.replace(['\n', '\t'], " ")
+}
+
+/// What the agent says of its message, in a line; nothing where it says nothing.
+fn claimed(ask: &Ask) -> Option<CardFact> {
+    let value = Claims::of(ask)?.line()?;
+    Some(CardFact { name: "The agent says of it".to_owned(), value })
+}
+
+/// What an approval changed, old and new.
+fn changes(changed: &[Changed]) -> Vec<CardFact> {
+    let lines = |lines: &[Line]| {
+        let line = |line: &Line| format!("{}{}", line.sign, line.text);
+        lines.iter().map(line).collect::<Vec<_>>().join("\n")
+    };
+    let fact = |changed: &Changed| CardFact {
+        name: one_line(&format!("Changed: {}", changed.label)),
+        value: match &changed.how {
+            How::Line { was, now } => format!("{was} → {now}"),
+            How::Lines(all) => lines(all),
+        },
+    };
+    changed.iter().map(fact).collect()
+}
+
+/// What there is to know besides the prompt, whole.
+fn facts(question: &Question) -> Vec<CardFact> {
+    let fact = |Fact { key, value }: &Fact| CardFact {
+        name: one_line(&key.to_string()),
+        value: match value {
+            Shown::Line(words) | Shown::Link(words) => words.to_string(),
+            Shown::Block(block) => block.text.to_string(),
+        },
+    };
+    let of = |map| {
+        let facts = Facts::of(map, "card");
+        facts.headline.iter().chain(&facts.rows).map(fact).collect::<Vec<_>>()
+    };
+    let listed = |choices: &[kernel::question::Choice]| {
+        let choice = |choice: &kernel::question::Choice| CardFact {
+            name: one_line(&reveal(&choice.label)),
+            value: choice.description.as_deref().map(reveal).unwrap_or_default(),
+        };
+        choices.iter().map(choice).collect()
+    };
+    match question.body() {
+        Body::Approve { details, .. } => of(details),
+        Body::Escalate { error, params } => {
+            let mut facts = of(error);
+            facts.extend(of(params));
+            facts
+        }
+        Body::Confirm { items, .. } => listed(items),
+        Body::Choose { options, suggested, .. } => {
+            let choices = options.choices();
+            // What stands on a button alone need not be said twice; what says more must be.
+            let says_more = choices.iter().any(|one| one.description.is_some());
+            let mut facts: Vec<CardFact> = if says_more { listed(choices) } else { Vec::new() };
+            let suggested = suggested.as_ref().and_then(|id| choices.iter().find(|c| c.id == *id));
+            facts.extend(suggested.map(|choice| CardFact {
+                name: "Agent suggests".to_owned(),
+                value: reveal(&choice.label),
+            }));
+            facts
+        }
+        Body::Provide { .. } | Body::Converse => Vec::new(),
+    }
+}

@@ -1,0 +1,35 @@
+//! Who wants what, in one line: the same in every message about a request.
+
+use kernel::Ask;
+use kernel::ask::Priority;
+use kernel::effect::Occasion;
+use kernel::question::Kind;
+
+/// Who wants what. All messages about a request have the same title.
+pub fn title(ask: &Ask) -> String {
+    let urgent = if ask.priority == Priority::Critical { "Urgent: " } else { "" };
+    let marked = if ask.is_irreversible() { " (can't be undone)" } else { "" };
+    format!("{urgent}{} {}{marked}", ask.agent, wants(ask.kind))
+}
+
+/// Why the person is notified now, where that is not plain.
+pub fn because(why: Occasion) -> Option<&'static str> {
+    match why {
+        Occasion::Asked => None,
+        Occasion::Assigned => Some("It was handed to you."),
+        Occasion::Reminder => Some("It is still waiting."),
+        Occasion::Escalated => Some("Nobody has answered yet."),
+    }
+}
+
+/// What an agent wants with a question of this kind.
+pub fn wants(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Approve => "wants your approval",
+        Kind::Choose => "wants you to choose",
+        Kind::Provide => "needs something from you",
+        Kind::Confirm => "wants you to confirm",
+        Kind::Escalate => "is stuck and needs you",
+        Kind::Converse => "has a question",
+    }
+}

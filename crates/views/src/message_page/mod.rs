@@ -1,0 +1,282 @@
+//! Pages that are only a message: none of them is a blank page or JSON.
+
+use askama::Template;
+use kernel::Time;
+
+use crate::components::when::When;
+use crate::components::words;
+use crate::site::{assets, paths};
+use crate::{Frame, render};
+
+/// A page that is only a note, perhaps with one thing to do.
+#[derive(Template)]
+#[template(path = "message_page/message.html")]
+pub(crate) struct Message<'a> {
+    frame: &'a Frame,
+    title: &'a str,
+    paragraphs: Vec<String>,
+    link: Option<(&'a str, &'a str)>,
+    form: Option<Form<'a>>,
+    alert: bool,
+    /// What was not reached, if that is all it says: `page`, or what became of a `form`.
+    unreached: Option<&'static str>,
+}
+
+struct Form<'a> {
+    action: &'a str,
+    hidden: Vec<(&'a str, &'a str)>,
+    button: &'a str,
+    label: Option<&'a str>,
+}
+
+impl<'a> Message<'a> {
+    pub(crate) fn new(frame: &'a Frame, title: &'a str, paragraphs: &[&str]) -> Self {
+        let paragraphs = paragraphs.iter().map(|&text| text.to_owned()).collect();
+        let link = frame.person.is_some().then_some((paths::INBOX, "Go to your inbox"));
+        Self { frame, title, paragraphs, link, form: None, alert: false, unreached: None }
+    }
+
+    pub(crate) fn alert(mut self) -> Self {
+        self.alert = true;
+        self
+    }
+
+    pub(crate) fn linked(mut self, href: &'a str, words: &'a str) -> Self {
+        self.link = Some((href, words));
+        self
+    }
+
+    pub(crate) fn unreached(mut self, what: &'static str) -> Self {
+        self.unreached = Some(what);
+        self
+    }
+}
+
+/// 404: no such request, or none this person may see; both look the same.
+pub fn not_found(frame: &Frame) -> String {
+    let text = "It does not exist, or it is not yours to see. If someone sent you the link, ask them \
+                to hand the request to you.";
+    render(&Message::new(frame, "There is nothing here for you", &[text]))
+}
+
+/// A review link that opens nothing: wrong, cut off, or of a request that is not there. All look the
+/// same.
+pub fn no_such_link(frame: &Frame) -> String {
+    let text = "It may have been cut off when it was copied, or it was never valid. Open the whole \
+                link as it was sent to you, or ask whoever sent it for a new one.";
+    render(&Message::new(frame, "This link opens nothing", &[text]).alert())
+}
+
+/// 429: a page that was sent far more often than a person would.
+pub fn too_fast(frame: &Frame, back: &str) -> String {
+    let text =
+        "This page was sent very often within a minute. What you entered last may not be kept.";
+    let mut message = Message::new(frame, "Wait a moment", &[text]).alert();
+    message.link = Some((back, "Load it again"));
+    render(&message)
+}
+
+/// 404: a request that has no receipt.
+pub fn no_receipt(frame: &Frame) -> String {
+    let text = "A request has a receipt once it is over, as long as its words were not erased.";
+    render(&Message::new(frame, "There is no receipt", &[text]))
+}
+
+/// 403: the person is known, and may not.
+pub fn forbidden(frame: &Frame) -> String {
+    let text = "Your account has no permission for this. An administrator can give it to you.";
+    render(&Message::new(frame, "You cannot do this", &[text]))
+}
+
+/// A link was asked for. It says the same whoever the address belongs to.
+pub fn link_sent(frame: &Frame) -> String {
+    let text = "If somebody here has that address, a letter with a sign-in link is on its way. The link \
+                works once, within 15 minutes.";
+    let more = "Nothing came? Look among unwanted mail, or ask an administrator whether your address \
+                is known here.";
+    let mut message = Message::new(frame, "Look into your mail", &[text, more]);
+    message.link = Some((paths::SIGN_IN, "Back to signing in"));
+    render(&message)
+}
+
+/// A sign-in link that was used or is too old.
+pub fn stale_link(frame: &Frame) -> String {
+    let text = "Sign-in links work once and not for long. Ask for a new one.";
+    let mut message = Message::new(frame, "This sign-in link no longer works", &[text]).alert();
+    message.link = Some((paths::SIGN_IN, "Sign in another way"));
+    render(&message)
+}
+
+/// A passkey that is unknown here, was removed, or did not sign what it should.
+pub fn passkey_refused(frame: &Frame) -> String {
+    let text = "It may have been removed, or the page was open too long. Try once more, or sign in \
+                another way.";
+    let mut message = Message::new(frame, "That passkey does not work here", &[text]).alert();
+    message.link = Some((paths::SIGN_IN, "Sign in"));
+    render(&message)
+}
+
+/// An answer that needs a passkey, of somebody who has none that counts. `waits` is when one begins to.
+pub fn passkey_needed(frame: &Frame, waits: Option<Time>) -> String {
+    let Some(from) = waits else {
+        let text = "Being signed in is not enough for this one. Your answer was not sent. Add a \
+                    passkey, then answer again.";
+        let mut message = Message::new(frame, "This request needs a passkey", &[text]).alert();
+        message.link = Some((paths::PASSKEYS, "Add a passkey"));
+        return render(&message);
+    };
+    let text = "Your passkey was added a short while ago and does not confirm answers yet. Your answer \
+                was not sent. Ask an administrator to confirm your passkey, or answer later.";
+    let mut message = Message::new(frame, "Your passkey does not count yet", &[text]).alert();
+    message.paragraphs.push(format!("It counts {}.", When::new(from, frame.now).words));
+    message.link = Some((paths::PASSKEYS, "Your passkeys"));
+    render(&message)
+}
+
+/// A server that has no passkeys, and why.
+pub fn no_passkeys(frame: &Frame, why: &str) -> String {
+    let mut message = Message::new(frame, "This server has no passkeys", &[]).alert();
+    message.paragraphs.push(format!("An administrator can change that: {why}."));
+    render(&message)
+}
+
+/// Somebody came back from the provider of identities, and it did not go well.
+pub fn provider_refused(frame: &Frame) -> String {
+    let text = "It was broken off, took too long, or something does not fit. Try once more; if it \
+                happens again, an administrator finds the reason in the log.";
+    let mut message = Message::new(frame, "You could not be signed in", &[text]).alert();
+    message.link = Some((paths::SIGN_IN, "Sign in"));
+    render(&message)
+}
+
+/// Somebody came back from the provider of identities whom nobody knows here.
+pub fn not_known(frame: &Frame) -> String {
+    let text = "Your organisation knows you, but nobody added you here. An administrator can.";
+    let mut message = Message::new(frame, "You are not known here", &[text]).alert();
+    message.link = Some((paths::SIGN_IN, "Sign in another way"));
+    render(&message)
+}
+
+/// 429: somebody tries to sign in again and again.
+pub fn too_many_attempts(frame: &Frame) -> String {
+    let text = "There were too many attempts to sign in from where you are. Wait a minute, then try \
+                again.";
+    render(&Message::new(frame, "Wait a moment", &[text]).alert())
+}
+
+/// After signing out.
+pub fn signed_out(frame: &Frame, provider: Option<&str>) -> String {
+    let text = "Requests still reach you by the other ways you are notified.";
+    let mut message = Message::new(frame, "You are signed out", &[text]);
+    if let Some(name) = provider {
+        message.paragraphs.push(format!("You may still be signed in with {name}."));
+        message.link = Some((paths::SIGN_OUT_OIDC, "Sign out there too"));
+    }
+    render(&message)
+}
+
+/// A form whose CSRF value is no longer good; `back` leads to a fresh page.
+pub fn stale_page(frame: &Frame, back: &str) -> String {
+    let text = "You were signed out or signed in again since you opened it. Nothing was sent.";
+    let mut message = Message::new(frame, "This page was open too long", &[text]).alert();
+    message.link = Some((back, "Load it again"));
+    render(&message)
+}
+
+/// 413: so far beyond the limit that not all of it was read. `most` is what a form can hold, in bytes.
+pub fn too_large(frame: &Frame, back: &str, most: u64) -> String {
+    let text = format!(
+        "A form can be at most {}, with its files. Nothing was sent. Go back and send less.",
+        words::size(most)
+    );
+    let mut message = Message::new(frame, "That was too large", &[&text]).alert();
+    message.link = Some((back, "Go back to the request"));
+    render(&message)
+}
+
+/// 500: our fault. The reference finds it in the log.
+pub fn server_error(frame: &Frame, reference: &str) -> String {
+    let mut message = Message::new(
+        frame,
+        "Something went wrong on our side",
+        &["Load the page to see whether your answer arrived before you send it again."],
+    )
+    .alert();
+    message.paragraphs.push(format!("If it happens again, tell an administrator: {reference}"));
+    render(&message)
+}
+
+/// 503: not ready, or shutting down.
+pub fn unavailable(frame: &Frame) -> String {
+    let text = "The server is starting, stopping or busy. Nothing is lost: requests and answers are \
+                kept. Try again in a minute.";
+    render(&Message::new(frame, "Countersign is not available right now", &[text]).alert())
+}
+
+/// Where a token for a terminal is made.
+pub fn token_form(frame: &Frame) -> String {
+    let text = "With a token, the countersign command and your own programs answer in your name. It is \
+                shown once. Anyone who has it can answer as you.";
+    let mut message = Message::new(frame, "A token for your terminal", &[text]);
+    message.form = Some(Form {
+        action: paths::TOKENS,
+        hidden: Vec::new(),
+        button: "Make a token and show it once",
+        label: Some("Where you will use it"),
+    });
+    render(&message)
+}
+
+/// A token just made.
+#[derive(Debug, Clone, Copy)]
+pub struct NewToken<'a> {
+    /// The token; only this page ever shows it.
+    pub token: &'a str,
+    /// What the person called it.
+    pub label: &'a str,
+    /// Until when it works.
+    pub expires: Option<Time>,
+    /// Where the server is.
+    pub server_url: &'a str,
+}
+
+/// The token, once.
+pub fn token_made(frame: &Frame, new: &NewToken<'_>) -> String {
+    render(&TokenPage {
+        frame,
+        token: new.token,
+        label: words::Words::of(new.label),
+        expires: new.expires.map(|at| When::new(at, frame.now)),
+        server_url: new.server_url.trim_end_matches('/'),
+    })
+}
+
+#[derive(Template)]
+#[template(path = "message_page/token.html")]
+struct TokenPage<'a> {
+    frame: &'a Frame,
+    token: &'a str,
+    label: words::Words,
+    expires: Option<When>,
+    server_url: &'a str,
+}
+
+/// Instead of a page that could not be fetched.
+pub fn offline(frame: &Frame) -> String {
+    let text = "This page could not be fetched: there is no network, or the server is not reached. \
+                Requests wait for you there.";
+    let message = Message::new(frame, "You are offline", &[text]);
+    render(&message.linked("", "Try again").unreached("page"))
+}
+
+/// Instead of a page that should have said what came of a form.
+pub fn unsent(frame: &Frame) -> String {
+    let texts = [
+        "There is no network, or the server was not reached, so nobody said whether what you sent \
+         arrived. Count on it that it did not.",
+        "Go back to see where the request stands. What you entered is still there, but for passwords \
+         and files.",
+    ];
+    let message = Message::new(frame, "Nothing came back", &texts);
+    render(&message.linked("", "Go back and look").unreached("form").alert())
+}

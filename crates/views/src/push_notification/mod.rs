@@ -1,0 +1,334 @@
+//! What a device shows: who asks, in the server's words, and what, in the agent's; or how it ended.
+//!
+//! Buttons are there only where the notification holds the whole question and a plain word answers it.
+//! Everything else leads to the page.
+
+use kernel::ask::Priority;
+use kernel::directory::Directory;
+use kernel::effect::Occasion;
+use kernel::question::{Body, Question};
+use kernel::text::is_hidden;
+use kernel::{Ask, Time};
+use serde::Serialize;
+
+use crate::answer::outcome::Outcome;
+use crate::components::claims::wants_verification;
+use crate::components::facts::{Fact, Facts, Shown};
+use crate::components::words::Words;
+use crate::message_card::title::wants;
+use crate::message_card::{MessageCard, WaitingRequests};
+use crate::site::paths;
+
+/// The longest question that is shown whole: what phones and desktops show of a notification.
+const WHOLE: usize = 180;
+/// How much is shown of a longer one.
+const BEGINNING: usize = 140;
+/// How many are shown of those that can wait, and how much of each.
+const LINES: usize = 3;
+const LINE: usize = 60;
+
+/// What a device is given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PushNotification {
+    /// Who wants what.
+    pub title: String,
+    /// The agent's words.
+    pub body: String,
+    /// A later notification of the same tag takes its place.
+    pub tag: String,
+    /// Where it leads.
+    pub url: String,
+    /// Whether it only says how something ended: it takes the place of what was shown, and makes no
+    /// sound.
+    pub over: bool,
+    /// Whether it stays until somebody has seen it.
+    pub urgent: bool,
+    /// What the buttons answer with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+}
+
+impl PushNotification {
+    /// That something waits.
+    pub fn asked(ask: &Ask, why: Occasion) -> Self {
+        let urgent = ask.priority == Priority::Critical;
+        let title = format!(
+            "{}{}{} {}{}",
+            if urgent { "Urgent: " } else { "" },
+            occasion(why),
+            ask.agent,
+            wants(ask.kind),
+            if ask.is_irreversible() { " (can't be undone)" } else { "" },
+        );
+        let body = whole(ask).unwrap_or_else(|| {
+            let prompt = ask.question.value().map(Question::prompt);
+            let beginning = Words::beginning(prompt.unwrap_or_default(), BEGINNING);
+            format!("{beginning}\nOpen it to read all of it.")
+        });
+        Self { urgent, ..Self::about(ask, title, body) }
+    }
+
+    /// That it is over: who decided what.
+    pub fn over(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
+        let outcome = Outcome::of(ask, directory, now)?;
+        let changes = outcome.changes();
+        let by = outcome.who.map(|who| format!(" by {who}")).unwrap_or_default();
+        let prompt = ask.question.value().map(Question::prompt);
+        let asked = Words::beginning(prompt.unwrap_or_default(), BEGINNING).to_string();
+        // What was approved is no longer what was asked.
+        let body = match changes {
+            Some(changes) => {
+                format!("Asked: {asked}\nApproved with: {}", Words::beginning(&changes, BEGINNING))
+            }
+            None => asked,
+        };
+        Some(Self { over: true, ..Self::about(ask, format!("{}{by}", outcome.headline), body) })
+    }
+
+    /// That something waits which is not urgent: how much, and the first of it.
+    pub fn digest(waiting: &WaitingRequests) -> Self {
+        let title = waiting.title();
+        let line = |ask: &Ask| {
+            let prompt = ask.question.value().map(Question::prompt).unwrap_or_default();
+            let line = prompt.split_whitespace().collect::<Vec<_>>().join(" ");
+            let marked = if ask.is_irreversible() { " (can't be undone)" } else { "" };
+            format!("{}{marked}: {}", ask.agent, Words::beginning(&line, LINE))
+        };
+        let lines: Vec<String> = waiting.asks.iter().take(LINES).map(line).collect();
+        let body = lines.join("\n");
+        let (tag, url) = ("gathered".to_owned(), paths::INBOX.to_owned());
+        Self { title, body, tag, url, over: false, urgent: false, answer: None }
+    }
+
+    /// What a card says, without anything to answer.
+    pub fn of_card(card: &MessageCard) -> Self {
+        Self {
+            title: card.title.clone(),
+            body: Words::beginning(&card.words, BEGINNING).to_string(),
+            tag: card.link.clone(),
+            url: card.link.clone(),
+            over: false,
+            urgent: card.urgent,
+            answer: None,
+        }
+    }
+
+    /// That notifications reach a device.
+    pub fn test() -> Self {
+        Self {
+            title: "This device is told".to_owned(),
+            body: "When a request waits for you, it shows here.".to_owned(),
+            tag: "test".to_owned(),
+            url: paths::INBOX.to_owned(),
+            over: false,
+            urgent: false,
+            answer: None,
+        }
+    }
+
+    fn about(ask: &Ask, title: String, body: String) -> Self {
+        let (tag, url) = (ask.id.to_string(), paths::request(ask.id));
+        Self { title, body, tag, url, over: false, urgent: false, answer: None }
+    }
+
+    /// JSON, as the service worker reads it.
+    pub fn words(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// Whether a notification may have buttons: it holds the whole question, and there is nothing to change, to
+/// explain, to prove or to be careful about.
+pub fn takes_buttons(ask: &Ask) -> bool {
+    let plain = ask.question.value().is_some_and(|question| match question.body() {
+        Body::Approve { editable, reject_requires_reason, .. } => {
+            !editable.is_any() && !reject_requires_reason
+        }
+        Body::Choose { .. }
+        | Body::Provide { .. }
+        | Body::Confirm { .. }
+        | Body::Escalate { .. }
+        | Body::Converse => false,
+    });
+    plain
+        && !ask.needs_confirmation()
+        && ask.verification.is_none()
+        && !wants_verification(ask)
+        && ask.allows_bulk().is_ok()
+        && whole(ask).is_some()
+}
+
+/// The whole question of an approval, if a notification shows all of it.
+fn whole(ask: &Ask) -> Option<String> {
+    let question = ask.question.value()?;
+    let Body::Approve { details, .. } = question.body() else { return None };
+    if question.context().is_some_and(|context| !context.trim().is_empty()) {
+        return None;
+    }
+    let facts = Facts::of(details, "notice");
+    let line = |fact: &Fact| match &fact.value {
+        Shown::Line(value) | Shown::Link(value) => Some(format!("{}: {value}", fact.key)),
+        Shown::Block(_) => None,
+    };
+    let prompt = question.prompt().trim();
+    let mut lines = vec![prompt.to_owned()];
+    for fact in facts.headline.iter().chain(&facts.rows) {
+        lines.push(line(fact)?);
+    }
+    let text = lines.join("\n");
+    let shown = !prompt.contains('\n') && !prompt.contains(is_hidden);
+    (shown && text.chars().count() <= WHOLE).then_some(text)
+}
+
+fn occasion(why: Occasion) -> &'static str {
+    match why {
+        Occasion::Asked => "",
+        Occasion::Assigned => "Handed to you: ",
+        Occasion::Reminder => "Still waiting: ",
+        Occasion::Escalated => "Nobody answered yet: ",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::command::{AskCommand, DirectoryCommand, NewAsk};
+    use kernel::directory::NewProject;
+    use kernel::question::Editable;
+    use kernel::testing::{Cast, new_ask, no};
+    use kernel::{Actor, Assurance};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn approve(prompt: &str, details: &Value) -> NewAsk {
+        with(prompt, None, details, false, false)
+    }
+
+    fn with(
+        prompt: &str,
+        context: Option<&str>,
+        details: &Value,
+        editable: bool,
+        reject_requires_reason: bool,
+    ) -> NewAsk {
+        let details = details.as_object().unwrap().clone();
+        let editable = Editable::Flag(editable);
+        let reject_options = Vec::new();
+        let body = Body::Approve { details, editable, reject_requires_reason, reject_options };
+        let question = Question::new(prompt, context.map(str::to_owned), body).unwrap();
+        NewAsk { question, ..new_ask() }
+    }
+
+    fn doubtful() -> Box<kernel::ask::NewClaims> {
+        let mut claims = kernel::testing::claims();
+        claims.said.insert("transparency".to_owned(), json!({ "verification_needed": true }));
+        claims
+    }
+
+    #[test]
+    fn a_notification_says_who_in_our_words_and_what_in_theirs() {
+        let mut cast = Cast::new();
+        let id = cast.ask(approve("Refund Ada?", &json!({ "amount": 120, "currency": "EUR" })));
+        let notification = PushNotification::asked(cast.seen(id), Occasion::Asked);
+        assert_eq!(notification.title, "bot wants your approval");
+        assert_eq!(notification.body, "Refund Ada?\nAmount: 120 EUR\nCurrency: EUR");
+        assert_eq!((notification.tag, notification.url), (id.to_string(), format!("/asks/{id}")));
+        let reminder = PushNotification::asked(cast.seen(id), Occasion::Reminder);
+        assert_eq!(reminder.title, "Still waiting: bot wants your approval");
+        let urgent = NewAsk { priority: Priority::Critical, ..approve("Refund?", &json!({})) };
+        let urgent = cast.ask(urgent);
+        let notification = PushNotification::asked(cast.seen(urgent), Occasion::Assigned);
+        assert_eq!(notification.title, "Urgent: Handed to you: bot wants your approval");
+        assert!(notification.urgent && !notification.over);
+        let fatal = cast.ask(approve("Drop it?", &json!({ "reversible": false })));
+        let notification = PushNotification::asked(cast.seen(fatal), Occasion::Asked);
+        assert_eq!(notification.title, "bot wants your approval (can't be undone)");
+        cast.run(cast.human("olga"), AskCommand::Answer(id, no()));
+        let over = PushNotification::over(cast.seen(id), cast.directory(), cast.now()).unwrap();
+        assert_eq!((&*over.title, &*over.body), ("Rejected by olga", "Refund Ada?"));
+        assert!(over.over);
+    }
+
+    /// The question's values are not those that were approved.
+    #[test]
+    fn an_edited_approval_says_what_was_approved() {
+        let mut cast = Cast::new();
+        let new = with("Send to 18240 people?", None, &json!({ "to": 18240 }), true, false);
+        let id = cast.ask(new);
+        let edits = Some(json!({ "to": 500 }).as_object().unwrap().clone());
+        let answer = kernel::question::Answer::Approved { edits };
+        let reply = Box::new(kernel::question::Reply { answer, comment: None });
+        cast.run(cast.human("olga"), AskCommand::Answer(id, reply));
+        let over = PushNotification::over(cast.seen(id), cast.directory(), cast.now()).unwrap();
+        assert_eq!(over.title, "Approved with changes by olga");
+        assert_eq!(over.body, "Asked: Send to 18240 people?\nApproved with: To: 18240 → 500");
+    }
+
+    #[test]
+    fn what_can_wait_is_told_together() {
+        let mut cast = Cast::new();
+        let ids = ["a\nb", "c", "d", "e"].map(|prompt| cast.ask(approve(prompt, &json!({}))));
+        let asks = ids.map(|id| cast.seen(id).clone()).to_vec();
+        let notification =
+            PushNotification::digest(&WaitingRequests { asks: asks.clone(), more: 7 });
+        assert_eq!(notification.title, "11 requests wait for you");
+        assert_eq!(notification.body, "bot: a b\nbot: c\nbot: d");
+        assert_eq!((&*notification.url, notification.urgent), ("/", false));
+        let one = PushNotification::digest(&WaitingRequests { asks: asks[..1].to_vec(), more: 0 });
+        assert_eq!(one.title, "One request waits for you");
+    }
+
+    /// What does not fit says so, and what would drive a screen is shown for what it is.
+    #[test]
+    fn what_is_cut_says_so() {
+        let mut cast = Cast::new();
+        let id = cast.ask(approve(&"x".repeat(181), &json!({})));
+        let body = PushNotification::asked(cast.seen(id), Occasion::Asked).body;
+        assert_eq!(body, format!("{}…\nOpen it to read all of it.", "x".repeat(BEGINNING)));
+        let id = cast.ask(approve("pay\u{202e}", &json!({})));
+        let body = PushNotification::asked(cast.seen(id), Occasion::Asked).body;
+        assert!(body.starts_with("pay⟨U+202E⟩"), "{body}");
+    }
+
+    #[test]
+    fn buttons_stand_only_where_a_plain_word_answers_all_of_it() {
+        let mut cast = Cast::new();
+        let short = || approve("Refund Ada?", &json!({ "amount": 120 }));
+        let nested = json!({ "order": { "lines": [1, 2, 3] } });
+        let long = json!({ "note": "x".repeat(200) });
+        for (what, new, expected) in [
+            ("short", short(), true),
+            ("as long as can be", approve(&"x".repeat(180), &json!({})), true),
+            ("too long", approve(&"x".repeat(181), &json!({})), false),
+            ("details too long", approve("Refund?", &long), false),
+            ("details in blocks", approve("Refund?", &nested), false),
+            ("two lines", approve("Refund?\nNow", &json!({})), false),
+            ("hidden characters", approve("Refund\u{200b}?", &json!({})), false),
+            ("context", with("Refund?", Some("Because"), &json!({}), false, false), false),
+            ("editable", with("Refund?", None, &json!({ "n": 1 }), true, false), false),
+            ("a reason", with("Refund?", None, &json!({}), false, true), false),
+            ("irreversible", approve("Drop?", &json!({ "irreversible": true })), false),
+            ("critical", NewAsk { priority: Priority::Critical, ..short() }, false),
+            ("high", NewAsk { priority: Priority::High, ..short() }, true),
+            ("to be verified", NewAsk { claims: Some(doubtful()), ..short() }, false),
+            (
+                "said to be sure",
+                NewAsk { claims: Some(kernel::testing::claims()), ..short() },
+                true,
+            ),
+            (
+                "no approval",
+                NewAsk { question: Question::new("?", None, Body::Converse).unwrap(), ..new_ask() },
+                false,
+            ),
+        ] {
+            let id = cast.ask(new);
+            assert_eq!(takes_buttons(cast.seen(id)), expected, "{what}");
+        }
+        let plain = NewProject::plain("acme".parse().unwrap());
+        let strict = NewProject { floor: Assurance::Passkey, ..plain };
+        cast.run(Actor::System, DirectoryCommand::SaveProject(strict));
+        let id = cast.ask(short());
+        assert!(!takes_buttons(cast.seen(id)), "a passkey is demanded");
+    }
+}

@@ -1,0 +1,186 @@
+//! What happened to a request, drawn from its audit record: who did what, when, through which door,
+//! and where it stands in the chain.
+
+use kernel::actor::By;
+use kernel::ask::CallbackResult;
+use kernel::audit::Digest;
+use kernel::directory::Directory;
+use kernel::question::Question;
+use kernel::task::Action;
+use kernel::{Event, Happened, Time};
+
+use crate::answer::outcome;
+use crate::components::when::When;
+use crate::components::words;
+
+/// The beginning of a request's record.
+#[derive(Debug, Clone, Default)]
+pub struct Trail {
+    /// In order.
+    pub entries: Vec<Entry>,
+    /// Whether there is more than is shown.
+    pub more: bool,
+}
+
+/// One event as it stands there.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// What happened.
+    pub event: Event,
+    /// Its link in the chain.
+    pub hash: Digest,
+    /// The sealed block it stands in, once it does.
+    pub block: Option<u64>,
+}
+
+impl Trail {
+    /// How many events are shown.
+    pub const MOST: usize = 200;
+}
+
+/// One event in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Its place in the chain.
+    pub seq: u64,
+    /// Who did it.
+    pub who: String,
+    /// What, as the rest of a sentence.
+    pub what: String,
+    /// When.
+    pub at: When,
+    /// The name of the style: `agent`, `yes`, `no`, `over` or nothing.
+    pub tone: &'static str,
+    /// Its link in the chain.
+    pub hash: String,
+    /// The sealed block it stands in, once it does.
+    pub block: Option<u64>,
+}
+
+impl Step {
+    /// An event in words.
+    pub fn new(
+        entry: &Entry,
+        question: Option<&Question>,
+        directory: &Directory,
+        now: Time,
+    ) -> Self {
+        let Event { seq, at, by, what, .. } = &entry.event;
+        let (tone, what) = sentence(what, question, directory, now);
+        let tone = if tone.is_empty() && matches!(by, By::Agent(_)) { "agent" } else { tone };
+        let mut who = words::by(directory, by);
+        // A name begins as it does; "the agent" begins a sentence here.
+        if !matches!(by, By::Human(_))
+            && let Some(first) = who.get(..1).map(str::to_uppercase)
+        {
+            who.replace_range(..1, &first);
+        }
+        Self {
+            seq: *seq,
+            who,
+            what,
+            at: When::new(*at, now),
+            tone,
+            hash: entry.hash.to_string(),
+            block: entry.block,
+        }
+    }
+}
+
+fn sentence(
+    what: &Happened,
+    question: Option<&Question>,
+    directory: &Directory,
+    now: Time,
+) -> (&'static str, String) {
+    let plain = |text: &str| ("", text.to_owned());
+    match what {
+        // Nobody asked: a person began.
+        Happened::Asked(asked) if asked.conversation.is_some() && asked.follows.is_none() => {
+            plain("began a conversation")
+        }
+        Happened::Asked(_) => plain("asked"),
+        Happened::Followed { .. } => plain("asked again, in a new round"),
+        Happened::Opened => plain("looked at it first"),
+        Happened::Progressed { .. } => plain("began to fill it in"),
+        Happened::Claimed => plain("took it on"),
+        Happened::Assigned { to } => ("", format!("handed it to {}", words::person(directory, to))),
+        Happened::Commented { .. } => plain("left a comment"),
+        Happened::ActionPicked { action } => {
+            ("", format!("asked the agent for what it offers in place {}", action + 1))
+        }
+        Happened::Answered { vote, .. } => {
+            let reply = vote.reply.value();
+            let said = reply.map_or_else(
+                || "(the words were erased)".to_owned(),
+                |reply| outcome::brief(reply, question),
+            );
+            let tone = reply.map_or("over", |reply| outcome::tone(&reply.answer));
+            let (door, sure) = (words::door(vote.via), words::sureness(vote));
+            (tone, format!("answered {door} ({sure}): {said}"))
+        }
+        Happened::AnswerHeld { until, .. } => {
+            let until = When::new(*until, now);
+            ("", format!("answered, and could undo it until {}", until.exact))
+        }
+        Happened::AnswerWithdrawn => plain("took the answer back; nothing was decided"),
+        Happened::Defaulted { resolution } => {
+            let said = resolution.reply.value().map(|reply| outcome::brief(reply, question));
+            let said = said.unwrap_or_else(|| "(the words were erased)".to_owned());
+            ("over", format!("took the default, because nobody answered in time: {said}"))
+        }
+        Happened::Cancelled { decided, .. } => {
+            let what = match decided {
+                None => "withdrew it",
+                Some(Action::Reject) => "rejected it, and ended the task",
+                Some(Action::Approve | Action::Choose | Action::Provide) => {
+                    "answered it in other words"
+                }
+                Some(Action::Reassign) => "gave the task to another agent",
+            };
+            ("over", what.to_owned())
+        }
+        Happened::Expired { .. } | Happened::Failed { .. } => {
+            ("over", "closed it, because time ran out".to_owned())
+        }
+        Happened::Reminded => plain("reminded everybody who was asked"),
+        Happened::Escalated { .. } => plain("asked more people, because nobody had answered"),
+        Happened::Joined { .. } => plain("asked more people"),
+        Happened::Extended { until } => {
+            let until = When::new(*until, now);
+            ("", format!("moved the deadline to {}", until.exact))
+        }
+        Happened::Granted { .. } => plain("made links or tokens for it"),
+        Happened::CalledBack { outcome } => match outcome {
+            CallbackResult::Taken { .. } => plain("told the agent that it is over"),
+            CallbackResult::Refused { .. } | CallbackResult::Unreached { .. } => {
+                plain("could not tell the agent that it is over")
+            }
+        },
+        Happened::CallbackWanted => plain("wanted the agent to be told again"),
+        Happened::Revoked { .. } => ("no", "revoked the receipt".to_owned()),
+        Happened::Erased => ("over", "erased the words; the chain stays whole".to_owned()),
+        Happened::WordsErased(_) => ("over", "erased what an erased person wrote".to_owned()),
+        Happened::ProjectSaved(_)
+        | Happened::AgentSaved(_)
+        | Happened::HumanSaved(_)
+        | Happened::HumanErased
+        | Happened::KeyErased
+        | Happened::SigningKeyDestroyed { .. }
+        | Happened::KeyIssued(_)
+        | Happened::KeyRevoked
+        | Happened::KeyRevokedWithTokens
+        | Happened::PasskeyConfirmed
+        | Happened::PasskeyUsed { .. }
+        | Happened::RuleAdded(_)
+        | Happened::RuleRemoved
+        | Happened::WebhookSaved(_)
+        | Happened::WebhookRotated { .. }
+        | Happened::WebhookTested
+        | Happened::WebhookGone
+        | Happened::WebhookRemoved => plain("changed the directory"),
+        Happened::Task(_) => plain("moved its task"),
+        Happened::Artifact(_) => plain("delivered something"),
+        Happened::EntryWritten(_) => plain("wrote into a ledger"),
+    }
+}

@@ -1,0 +1,241 @@
+//! Agents and their keys, and how the first question is asked.
+
+use kernel::actor::Reach;
+use kernel::directory::{Agent, Directory, Holder, Key, NewAgent};
+use kernel::{AgentId, HumanId, KeyId, Time};
+
+use super::controls::{Choice, Filled};
+use super::people::id;
+use super::{Act, Block, CHOICES, FormView, Row, SettingsPage};
+use crate::answer_form::problem::FormProblem;
+use crate::answer_form::submitted::Submitted;
+use crate::components::when::When;
+use crate::components::words::{self, Words};
+use crate::inbox::Teach;
+use crate::site::paths;
+
+/// The fields of an agent and of a key, as problems name them.
+pub const LABELS: &[(&str, &str)] = &[
+    ("id", "Name of the agent"),
+    ("project", "Project"),
+    ("owner", "Who answers for it"),
+    ("label", "What the key is for"),
+];
+
+/// A key, and when it was last used.
+#[derive(Debug, Clone, Copy)]
+pub struct Used<'a> {
+    /// The key.
+    pub key: &'a Key,
+    /// To the minute; `None` if never.
+    pub at: Option<Time>,
+}
+
+/// A page of agents.
+pub fn list(
+    agents: &[&Agent],
+    directory: &Directory,
+    next: Option<String>,
+    admin: bool,
+    filled: Filled<'_>,
+) -> SettingsPage {
+    let row = |agent: &&Agent| {
+        let owner = words::person(directory, &agent.owner);
+        let act = Act::Go { href: paths::agent(&agent.id), label: "Keys" };
+        Row {
+            title: Words::of(agent.id.as_str()),
+            href: Some(paths::agent(&agent.id)),
+            mark: None,
+            facts: Words::of(&format!("in {} · {owner} answers for it", agent.project)),
+            act: Some(act),
+        }
+    };
+    let mut blocks = Vec::new();
+    if agents.is_empty() {
+        let text = if admin {
+            "There is no agent yet."
+        } else {
+            "No agent is yours yet. An administrator can add one for you."
+        };
+        blocks.push(Block::Text(text.to_owned()));
+    } else {
+        blocks.push(Block::Rows(agents.iter().map(row).collect()));
+    }
+    blocks.extend(next.map(|href| Block::Link { href, label: "Show more agents".to_owned() }));
+    if admin {
+        let fields = vec![
+            filled.text("id", "Name of the agent", "").hint("Such as refund-bot.").needed(),
+            filled.one_of("project", "Project", &projects(directory), ""),
+            filled.one_of("owner", "Who answers for it", &owners(directory, None), ""),
+        ];
+        let add = FormView::new(paths::AGENTS, fields, "Add this agent").titled("Add an agent");
+        blocks.push(Block::Form(add));
+    }
+    SettingsPage {
+        at: paths::AGENTS,
+        title: "Agents and keys".to_owned(),
+        lead: "Programs that may ask. Each asks in one project, and somebody answers for it."
+            .to_owned(),
+        blocks,
+        ..SettingsPage::default()
+    }
+}
+
+/// The page of one agent.
+pub fn page(
+    agent: &Agent,
+    keys: &[Used<'_>],
+    directory: &Directory,
+    now: Time,
+    admin: bool,
+    filled: Filled<'_>,
+) -> SettingsPage {
+    let mut blocks = Vec::new();
+    if keys.is_empty() {
+        blocks.push(Block::Text("It has no key yet, so it cannot ask.".to_owned()));
+    } else {
+        blocks.push(Block::Rows(keys.iter().map(|used| key_row(used, now)).collect()));
+    }
+    let mut fields = vec![
+        filled
+            .text("label", "What the key is for", "")
+            .hint("To recognise it later, such as staging or Ada\u{2019}s laptop."),
+    ];
+    if admin {
+        let all = "It may read and withdraw all requests of its project, not only its own";
+        fields.push(filled.flag("project_wide", "How far it sees", all, false));
+    }
+    let make = FormView::new(paths::agent_keys(&agent.id), fields, "Make a key and show it once");
+    blocks.push(Block::Form(make.titled("Make a key")));
+    let mut fields = Vec::new();
+    if admin {
+        let owners = owners(directory, Some(&agent.owner));
+        let owner = filled
+            .one_of("owner", "Who answers for it", &owners, agent.owner.as_str())
+            .hint("They are asked unless the agent says otherwise.");
+        fields.push(owner);
+    }
+    let takes = "People of its project may write to it first";
+    fields.push(filled.flag("conversations", "Conversations", takes, agent.conversations));
+    let change = FormView::new(paths::agent(&agent.id), fields, "Save");
+    let title = if admin { "Its owner, and conversations" } else { "Conversations" };
+    blocks.push(Block::Form(change.titled(title)));
+    blocks.push(Block::Link {
+        href: paths::AGENTS.to_owned(),
+        label: "Back to all agents".to_owned(),
+    });
+    let owner = words::person(directory, &agent.owner);
+    SettingsPage {
+        at: paths::AGENTS,
+        title: agent.id.to_string(),
+        lead: format!("Asks in {}. {owner} answers for it.", agent.project),
+        blocks,
+        ..SettingsPage::default()
+    }
+}
+
+fn key_row(used: &Used<'_>, now: Time) -> Row {
+    let key = used.key;
+    let when = |at: Time| When::new(at, now).words;
+    let last =
+        used.at.map_or_else(|| "never used".to_owned(), |at| format!("last used {}", when(at)));
+    let made = format!("{} · made {} · {last}", key.id, when(key.issued_at));
+    let wide = matches!(key.holder, Holder::Agent { reach: Reach::Project, .. });
+    let (mark, live) = match (key.revoked_at, key.expires_at) {
+        (Some(_), _) => (Some("revoked"), false),
+        (None, Some(end)) if end <= now => (Some("ran out"), false),
+        (None, _) if wide => (Some("sees its whole project"), true),
+        (None, _) => (None, true),
+    };
+    let href = format!("{}?key={}", paths::REVOKE_KEY, key.id);
+    let act = live.then_some(Act::Go { href, label: "Revoke" });
+    let label = if key.label.is_empty() { "without a name" } else { &key.label };
+    Row { title: Words::of(label), href: None, mark, facts: Words::of(&made), act }
+}
+
+/// A key that was just made, and three ways to ask with it.
+pub fn key_made(agent: &Agent, secret: &str, server_url: &str) -> SettingsPage {
+    let Teach { curl, python, cli } = Teach::with(server_url, secret);
+    let code = |label: &str, text| Block::Code { label: label.to_owned(), text };
+    SettingsPage {
+        at: paths::AGENTS,
+        title: "Your new key".to_owned(),
+        lead: format!("For the agent {}. Whoever has it can ask as this agent.", agent.id),
+        blocks: vec![
+            Block::Secret { label: "Agent key".to_owned(), value: secret.to_owned() },
+            Block::Heading("Ask with it: three ways".to_owned()),
+            code("With curl", curl),
+            code("With Python", python),
+            code("In the terminal", cli),
+            Block::Link {
+                href: paths::INBOX.to_owned(),
+                label: "Go to your inbox: the question appears there".to_owned(),
+            },
+            Block::Link {
+                href: paths::agent(&agent.id),
+                label: "All keys of this agent".to_owned(),
+            },
+        ],
+        ..SettingsPage::default()
+    }
+}
+
+/// Whether a key is really to be revoked.
+pub fn revoke(key: &Key, agent: &AgentId) -> SettingsPage {
+    let none = FormProblem::default();
+    let filled = Filled { form: None, problems: &none };
+    let tokens = filled.flag(
+        "end_tokens",
+        "Tokens of its open requests",
+        "Also end the review, submit and poll tokens of the open requests made with this key",
+        false,
+    );
+    let mut form = FormView::new(paths::REVOKE_KEY, vec![tokens], "Revoke this key now");
+    form.hidden.push(("key", key.id.to_string()));
+    for button in &mut form.buttons {
+        button.tone = "no";
+    }
+    let name = if key.label.is_empty() { key.id.to_string() } else { key.label.clone() };
+    SettingsPage {
+        at: paths::AGENTS,
+        title: "Revoke a key".to_owned(),
+        lead: format!(
+            "{} of the agent {agent}. Whatever uses it cannot ask any more, from this moment on. It \
+             cannot be taken back; you can make another key.",
+            Words::of(&name)
+        ),
+        blocks: vec![
+            Block::Form(form),
+            Block::Link { href: paths::agent(agent), label: "Keep it".to_owned() },
+        ],
+        ..SettingsPage::default()
+    }
+}
+
+/// An agent to be added.
+pub fn read(form: &Submitted) -> Result<NewAgent, FormProblem> {
+    Ok(NewAgent {
+        id: id(form, "id", "Name of the agent")?,
+        project: id(form, "project", "Project")?,
+        owner: id(form, "owner", "Who answers for it")?,
+        conversations: None,
+    })
+}
+
+/// The key a form or an address names.
+pub fn key(text: Option<&str>) -> Option<KeyId> {
+    text.and_then(|text| text.parse().ok())
+}
+
+fn projects(directory: &Directory) -> Vec<Choice> {
+    let choice = |id: &str| (id.to_owned(), id.to_owned());
+    directory.projects().take(CHOICES).map(|project| choice(project.id.as_str())).collect()
+}
+
+fn owners(directory: &Directory, named: Option<&HumanId>) -> Vec<Choice> {
+    let choice =
+        |id: &HumanId| (id.to_string(), format!("{} ({id})", words::person(directory, id)));
+    let active = directory.humans().filter(|human| human.active && Some(&human.id) != named);
+    let others = active.take(CHOICES).map(|human| &human.id);
+    named.into_iter().chain(others).map(choice).collect()
+}

@@ -1,0 +1,164 @@
+//! Fields of the forms of settings: what was entered stays, what was wrong is said beside it.
+
+use kernel::Refusal;
+
+use crate::answer_form::fields::{Control, FieldView, Input, Mark, Pickable};
+use crate::answer_form::problem::{FormProblem, Place};
+use crate::answer_form::submitted::Submitted;
+use crate::components::words::Words;
+
+/// What a form was sent with, if it was, and what was wrong then.
+#[derive(Debug, Clone, Copy)]
+pub struct Filled<'a> {
+    /// What was entered; without it, what there is.
+    pub form: Option<&'a Submitted>,
+    /// What to correct.
+    pub problems: &'a FormProblem,
+}
+
+/// Something to choose: what is sent, and what is read.
+pub type Choice = (String, String);
+
+impl Filled<'_> {
+    /// One line of text.
+    pub fn text(&self, name: &str, label: &str, current: &str) -> FieldView {
+        self.input("text", name, label, current)
+    }
+
+    /// One line of some kind.
+    pub fn input(&self, kind: &'static str, name: &str, label: &str, current: &str) -> FieldView {
+        let input = Input {
+            kind,
+            value: self.value(name, current),
+            placeholder: String::new(),
+            attributes: Vec::new(),
+            suggestions: Vec::new(),
+        };
+        self.field(name, label, Control::Input(input))
+    }
+
+    /// One line of text with something to start from.
+    pub fn suggested(
+        &self,
+        name: &str,
+        label: &str,
+        current: &str,
+        suggestions: Vec<String>,
+    ) -> FieldView {
+        let mut field = self.text(name, label, current);
+        if let Control::Input(input) = &mut field.control {
+            input.suggestions = suggestions;
+        }
+        field
+    }
+
+    /// Several lines of text.
+    pub fn area(&self, name: &str, label: &str, current: &str) -> FieldView {
+        let (value, placeholder) = (self.value(name, current), String::new());
+        self.field(name, label, Control::Area { value, placeholder, rows: 3, mono: false })
+    }
+
+    /// One of several, one of which holds now.
+    pub fn one_of(&self, name: &str, label: &str, choices: &[Choice], current: &str) -> FieldView {
+        let value = self.value(name, current);
+        let pick = |(sent, shown): &Choice| pickable(sent, shown, *sent == value);
+        let options = choices.iter().map(pick).collect();
+        self.field(name, label, Control::Select(options))
+    }
+
+    /// Any of several.
+    pub fn some_of(
+        &self,
+        name: &str,
+        label: &str,
+        choices: &[Choice],
+        current: impl Fn(&str) -> bool,
+    ) -> FieldView {
+        let ticked = |sent: &str| match self.form {
+            Some(form) => form.values(name).any(|value| value == sent),
+            None => current(sent),
+        };
+        let pick = |(sent, shown): &Choice| pickable(sent, shown, ticked(sent));
+        let options = choices.iter().map(pick).collect();
+        self.field(name, label, Control::Checks(options))
+    }
+
+    /// Yes or no.
+    pub fn flag(&self, name: &str, label: &str, yes: &str, current: bool) -> FieldView {
+        self.some_of(name, label, &[("yes".to_owned(), yes.to_owned())], |_| current)
+    }
+
+    fn value(&self, name: &str, current: &str) -> String {
+        match self.form {
+            Some(form) => form.text(name).unwrap_or_default(),
+            None => current.to_owned(),
+        }
+    }
+
+    fn field(&self, name: &str, label: &str, control: Control) -> FieldView {
+        let place = Place::Field(name.to_owned());
+        let wrong = self.problems.problems.iter().find(|problem| problem.place == place);
+        FieldView {
+            id: format!("field-{name}"),
+            name: name.to_owned(),
+            label: Words::of(label),
+            hint: None,
+            rules: None,
+            condition: None,
+            when: None,
+            mark: Mark::None,
+            insist: false,
+            secret: false,
+            held: None,
+            error: wrong.map(|problem| problem.message.clone()),
+            control,
+        }
+    }
+}
+
+fn pickable(value: &str, label: &str, checked: bool) -> Pickable {
+    Pickable { value: value.to_owned(), label: Words::of(label), note: None, checked }
+}
+
+impl FieldView {
+    /// The same with help below the label.
+    #[must_use]
+    pub fn hint(mut self, hint: &str) -> Self {
+        self.hint = Some(Words::of(hint));
+        self
+    }
+
+    /// The same, and it must be filled in.
+    #[must_use]
+    pub fn needed(mut self) -> Self {
+        (self.mark, self.insist) = (Mark::Required, true);
+        self
+    }
+}
+
+/// What was refused, at the field it is about; `labels` names the fields of the form.
+pub fn refused(refusal: &Refusal, labels: &[(&str, &str)]) -> FormProblem {
+    let at = |field: &str| {
+        let label = labels.iter().find(|(name, _)| *name == field).map(|(_, label)| *label);
+        label.map(|label| (Place::Field(field.to_owned()), Words::of(label)))
+    };
+    let (place, message) = match refusal {
+        Refusal::Invalid { field, expected } => (at(field), format!("Expected {expected}.")),
+        Refusal::InvalidAt { field, expected } => (at(field), format!("Expected {expected}.")),
+        Refusal::Exists { what: "email address" } => {
+            (at("email"), "Somebody else has this address.".to_owned())
+        }
+        other => {
+            let mut text = other.to_string();
+            // What is refused is said in lower case, to go on after a colon.
+            if let Some(first) = text.get_mut(..1) {
+                first.make_ascii_uppercase();
+            }
+            (None, format!("{text}."))
+        }
+    };
+    let mut problem = FormProblem::default();
+    let (place, label) = place.map_or((Place::Page, None), |(place, label)| (place, Some(label)));
+    problem.add(place, label, message);
+    problem
+}

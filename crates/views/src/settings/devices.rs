@@ -1,0 +1,81 @@
+//! On which devices somebody is told that something waits.
+
+use kernel::Time;
+use kernel::quota::MOST_DEVICES;
+
+use super::{Act, Block, FormView, Row, SettingsPage};
+use crate::components::when::When;
+use crate::components::words::Words;
+use crate::site::{assets, paths};
+
+/// A device on which a person gets notifications.
+#[derive(Debug, Clone)]
+pub struct DeviceView {
+    /// Its id, which a form sends to remove it.
+    pub name: String,
+    /// What its browser is called.
+    pub label: String,
+    /// The host of the push service that carries its notifications.
+    pub service: String,
+    /// When it was added.
+    pub added_at: Time,
+    /// Whether it is the browser that shows the page.
+    pub this: bool,
+}
+
+/// The page. `key` is what browsers must know to let us in; without one nobody is told anything.
+pub fn page(devices: &[DeviceView], key: Option<&str>, now: Time) -> SettingsPage {
+    let mut blocks = Vec::new();
+    let this = devices.iter().any(|device| device.this);
+    match key {
+        None => blocks.push(Block::Text(
+            "This server tells no devices: whoever runs it has turned that off.".to_owned(),
+        )),
+        Some(_) if !this && devices.len() >= MOST_DEVICES => {
+            let full =
+                format!("You have {MOST_DEVICES} devices already. Remove one to add this one.");
+            blocks.push(Block::Text(full));
+        }
+        Some(key) => blocks.push(Block::Enrol { key: key.to_owned(), again: this }),
+    }
+    let row = |device: &DeviceView| {
+        let added = When::new(device.added_at, now);
+        let title = if device.label.trim().is_empty() { "A device" } else { &device.label };
+        Row {
+            title: Words::of(title),
+            href: None,
+            mark: device.this.then_some("this browser"),
+            facts: Words::of(&format!("Told through {} · added {}", device.service, added.words)),
+            act: Some(Act::Post {
+                action: paths::DEVICES.to_owned(),
+                sends: ("remove", device.name.clone()),
+                label: "Tell it no more",
+            }),
+        }
+    };
+    if !devices.is_empty() {
+        blocks.push(Block::Heading("Devices that are told".to_owned()));
+        blocks.push(Block::Rows(devices.iter().map(row).collect()));
+        let mut test =
+            FormView::new(paths::DEVICES, Vec::new(), "Send a test notice to all of them");
+        test.hidden.push(("test", "1".to_owned()));
+        for button in &mut test.buttons {
+            button.tone = "plain";
+        }
+        blocks.push(Block::Form(test));
+    }
+    blocks.push(Block::Text(
+        "A notice shows who asks and what, on the lock screen too unless your device hides it. On its way \
+         it is encrypted for your device. A device is told as long as it is signed in here, and not in your \
+         quiet hours unless it is critical."
+            .to_owned(),
+    ));
+    SettingsPage {
+        at: paths::DEVICES,
+        title: "My devices".to_owned(),
+        lead: "Where you are told that a request waits, without looking.".to_owned(),
+        blocks,
+        script: Some(assets::push_js()),
+        ..SettingsPage::default()
+    }
+}

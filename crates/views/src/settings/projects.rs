@@ -1,0 +1,359 @@
+//! The rules of projects.
+
+use std::collections::BTreeSet;
+
+use kernel::ask::{Envelopes, Seat};
+use kernel::directory::{
+    Allowed, Directory, IrreversibleSetting, NewProject, Project, Reachable, Step,
+};
+use kernel::quota::Limits;
+use kernel::retention::Keep;
+use kernel::{Assurance, HumanId, ProjectId};
+
+use super::controls::{Choice, Filled};
+use super::{Block, CHOICES, FieldView, FormView, Row, SettingsPage};
+use crate::answer_form::problem::{FormProblem, Place};
+use crate::answer_form::submitted::Submitted;
+use crate::components::words::{self, Words};
+use crate::site::paths;
+use kernel::duration;
+
+/// How many steps more than there are can be added at once.
+const SPARE: usize = 2;
+/// The most steps a form is read for.
+const MOST_STEPS: usize = 50;
+
+/// The fields of a project, as problems name them. What is wrong with the ladder as a whole is said
+/// at its first step.
+pub const LABELS: &[(&str, &str)] = &[
+    ("id", "Name of the project"),
+    ("default_on_silence", "When nobody answers"),
+    ("floor", "How sure it must be who answers"),
+    ("reminders", "Reminders"),
+    ("ladder", "Escalation"),
+    ("envelopes", "What agents say of their messages"),
+    ("retention", "How long words are kept"),
+    ("recipients", "Who agents may reach"),
+    ("allowed_recipients", "Allowed recipients"),
+    ("quotas", "Quotas"),
+    ("irreversible_assurance", "Who may approve what is irreversible or critical"),
+];
+
+/// The choice of no minimum beyond the one for every answer.
+const NO_RULE: &str = "none";
+
+/// Every floor in plain words, least first.
+const FLOORS: [(Assurance, &str, &str); 5] = [
+    (
+        Assurance::AgentAttested,
+        "agent_attested",
+        "Anybody, even if only the agent vouches for them: this includes review links that agents were given",
+    ),
+    (
+        Assurance::Link,
+        "link",
+        "Whoever holds a link or a reply address that Countersign sent to a verified address of a person",
+    ),
+    (
+        Assurance::Channel,
+        "channel",
+        "Somebody known from a chat account, or by an email whose sender is verified",
+    ),
+    (Assurance::Session, "session", "Somebody who is signed in"),
+    (Assurance::Passkey, "passkey", "Somebody who confirms this very answer with a passkey"),
+];
+
+/// All projects.
+pub fn list(projects: &[&Project], next: Option<String>, filled: Filled<'_>) -> SettingsPage {
+    let row = |project: &&Project| {
+        let silence = if project.default_on_silence {
+            "an agent may go on when nobody answers"
+        } else {
+            "nothing happens when nobody answers"
+        };
+        let reminders = match project.reminders.len() {
+            0 => String::new(),
+            1 => " · 1 reminder".to_owned(),
+            n => format!(" · {n} reminders"),
+        };
+        let steps = match project.ladder.len() {
+            0 => String::new(),
+            1 => " · 1 step of escalation".to_owned(),
+            n => format!(" · {n} steps of escalation"),
+        };
+        Row {
+            title: Words::of(project.id.as_str()),
+            href: Some(paths::project(&project.id)),
+            mark: None,
+            facts: Words::of(&format!("{silence}{reminders}{steps}")),
+            act: None,
+        }
+    };
+    let mut blocks = vec![Block::Rows(projects.iter().map(row).collect())];
+    blocks.extend(next.map(|href| Block::Link { href, label: "Show more projects".to_owned() }));
+    let name = filled
+        .text("id", "Name of the project", "")
+        .hint("Such as billing. It cannot be changed later.")
+        .needed();
+    let add = FormView::new(paths::PROJECTS, vec![name], "Add this project");
+    blocks.push(Block::Form(add.titled("Add a project")));
+    SettingsPage {
+        at: paths::PROJECTS,
+        title: "Projects".to_owned(),
+        lead: "What groups agents and people, with the rules for its requests.".to_owned(),
+        blocks,
+        ..SettingsPage::default()
+    }
+}
+
+/// The page of one project.
+pub fn page(project: &Project, directory: &Directory, filled: Filled<'_>) -> SettingsPage {
+    let silence = [
+        ("yes".to_owned(), "An agent may say what happens then".to_owned()),
+        ("no".to_owned(), "No agent may take silence for a yes or any other answer".to_owned()),
+    ];
+    let floors: Vec<Choice> =
+        FLOORS.iter().map(|(_, id, words)| ((*id).to_owned(), (*words).to_owned())).collect();
+    let floor = FLOORS.iter().find(|(floor, ..)| *floor == project.floor).map_or("", |f| f.1);
+    let reminders: Vec<_> = project.reminders.iter().map(|after| duration::words(*after)).collect();
+    let allowed = if project.default_on_silence { "yes" } else { "no" };
+    let envelopes = [
+        ("lenient".to_owned(), "Take what there is of it, and note what is wrong".to_owned()),
+        ("strict".to_owned(), "Refuse a request whose envelope is not as specified".to_owned()),
+    ];
+    let taken = match project.envelopes {
+        Envelopes::Lenient => "lenient",
+        Envelopes::Strict => "strict",
+    };
+    let irreversible = project.irreversible_assurance;
+    let approving: Vec<Choice> =
+        std::iter::once((NO_RULE.to_owned(), "As for every answer".to_owned()))
+            .chain(floors.iter().skip(1).cloned())
+            .collect();
+    let approved_by = FLOORS.iter().find(|(floor, ..)| Some(*floor) == irreversible);
+    let approved_by = approved_by.map_or(NO_RULE, |(_, id, _)| *id);
+    let mut fields = vec![
+        filled.one_of("floor", "How sure it must be who answers", &floors, floor).hint("An answer from anybody less known is refused."),
+        filled
+            .one_of("irreversible_assurance", "Who may approve what is irreversible or critical", &approving, approved_by)
+            .hint("Rejecting such a request and requesting changes is open to everybody who may answer. Silence never approves it where this says more than the agent's word."),
+        filled.one_of("default_on_silence", "When nobody answers", &silence, allowed),
+        filled
+            .one_of("envelopes", "What agents say of their messages", &envelopes, taken)
+            .hint("How sure they are, what they assume and more, in the envelope of HXP eXperience."),
+        filled
+            .text("reminders", "Reminders", &reminders.join(", "))
+            .hint("How long after the request, separated by commas: 15 min, 1 h, 1 day. They count where the agent names none, and never once its time is up."),
+    ];
+    let kept = project.retention.map(|keep| keep.to_string()).unwrap_or_default();
+    fields.push(
+        filled
+            .text("retention", "How long words are kept", &kept)
+            .hint("After a request or task is over: 30d, 12h, or off for ever. Empty means as long as this server keeps them. What was decided stays, and so does the proof."),
+    );
+    fields.extend(limits(project, filled));
+    let who = seats(project, directory);
+    for n in 0..project.ladder.len() + SPARE {
+        let step = project.ladder.get(n);
+        let after = step.map(|step| duration::words(step.after)).unwrap_or_default();
+        let seat = step.map(|step| sent(&step.seat)).unwrap_or_default();
+        let (place, nth) = (after_name(n), n + 1);
+        let mut time = filled.text(&place, &format!("Step {nth}: after"), &after);
+        if n == 0 {
+            time = time.hint("Who is asked as well when nobody has answered by then. Leave a step empty to take it away.");
+        }
+        fields.push(time);
+        let name = who_name(n);
+        fields.push(filled.one_of(&name, &format!("Step {nth}: ask"), &who, &seat));
+    }
+    SettingsPage {
+        at: paths::PROJECTS,
+        title: project.id.to_string(),
+        lead: "The rules for requests of this project. Those already asked keep the rules they were asked under.".to_owned(),
+        blocks: vec![
+            Block::Form(FormView::new(paths::project(&project.id), fields, "Save the rules")),
+            Block::Link { href: paths::PROJECTS.to_owned(), label: "Back to all projects".to_owned() },
+        ],
+        ..SettingsPage::default()
+    }
+}
+
+/// Whom agents may reach, and how much they may use.
+fn limits(project: &Project, filled: Filled<'_>) -> [FieldView; 3] {
+    let reachable = [
+        (
+            "project".to_owned(),
+            "People of this project, the agent's owner and allowed recipients".to_owned(),
+        ),
+        ("any".to_owned(), "Any address an agent names".to_owned()),
+    ];
+    let chosen = match project.recipients.reachable {
+        Reachable::Project => "project",
+        Reachable::Any => "any",
+    };
+    let allowed: Vec<String> = project.recipients.allow.iter().map(ToString::to_string).collect();
+    let quotas = project.quotas.to_string().replace(',', ", ");
+    [
+        filled
+            .one_of("recipients", "Who agents may reach", &reachable, chosen)
+            .hint("Requests an agent sends to any other address are refused."),
+        filled
+            .text("allowed_recipients", "Allowed recipients", &allowed.join(", "))
+            .hint("Addresses agents may use besides, separated by commas: slack:C0123ABC, email:ops@example.com, @example.com for a mail domain, sms:* for every number."),
+        filled
+            .text("quotas", "Quotas", &quotas)
+            .hint("Where this project differs from the server, separated by commas: agent.open_asks=100, project.notifications=500. 0 means no limit."),
+    ]
+}
+
+fn after_name(n: usize) -> String {
+    if n == 0 { "ladder".to_owned() } else { format!("ladder.{n}.after") }
+}
+
+fn who_name(n: usize) -> String {
+    format!("ladder.{n}.who")
+}
+
+fn sent(seat: &Seat) -> String {
+    match seat {
+        Seat::Person { human } => human.to_string(),
+        Seat::Pool { group: Some(group) } => format!("@{group}"),
+        Seat::Pool { group: None } => "@".to_owned(),
+    }
+}
+
+/// Whom a step can ask: anybody, a group, a member; and whoever a step names already.
+fn seats(project: &Project, directory: &Directory) -> Vec<Choice> {
+    let mut all = vec![
+        (String::new(), "Nobody".to_owned()),
+        ("@".to_owned(), "Anybody in the project".to_owned()),
+    ];
+    let groups = directory.groups().take(CHOICES);
+    all.extend(groups.map(|id| (format!("@{id}"), format!("The group {id}"))));
+    let named = |id: &HumanId| (id.to_string(), format!("{} ({id})", words::person(directory, id)));
+    let members = directory.humans().filter(|h| h.active && h.projects.contains(&project.id));
+    all.extend(members.take(CHOICES).map(|human| named(&human.id)));
+    for step in &project.ladder {
+        let value = sent(&step.seat);
+        if !all.iter().any(|(known, _)| *known == value) {
+            all.push((value.clone(), value));
+        }
+    }
+    all
+}
+
+/// A project as a form says it should be.
+pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> {
+    let mut problem = FormProblem::default();
+    let plain = NewProject::plain(id);
+    let named = |(_, name, _): &&(Assurance, &str, &str)| Some(*name) == form.value("floor");
+    let floor = FLOORS.iter().find(named).map_or(plain.floor, |(floor, ..)| *floor);
+    let mut wrong = |name: String, label: &str, message: String| {
+        problem.add(Place::Field(name), Some(Words::of(label)), message);
+    };
+    let mut reminders = BTreeSet::new();
+    let texts = form.value("reminders").unwrap_or_default().split(',').map(str::trim);
+    for text in texts.filter(|text| !text.is_empty()) {
+        if let Some(seconds) = duration::parse(text) {
+            reminders.insert(seconds);
+        } else {
+            let message = format!("Expected {}, not {}.", duration::EXPECTED, Words::of(text));
+            wrong("reminders".to_owned(), "Reminders", message);
+        }
+    }
+    let kept = form.value("retention").map(str::trim).filter(|text| !text.is_empty());
+    let retention = kept.and_then(|text| {
+        let read = text.parse::<Keep>();
+        read.map_err(|expected| {
+            wrong(
+                "retention".to_owned(),
+                "How long words are kept",
+                format!("Expected {expected}."),
+            );
+        })
+        .ok()
+    });
+    let mut allowed = BTreeSet::new();
+    let texts = form.value("allowed_recipients").unwrap_or_default().split([',', '\n']);
+    for text in texts.map(str::trim).filter(|text| !text.is_empty()) {
+        match text.parse::<Allowed>() {
+            Ok(one) => {
+                allowed.insert(one);
+            }
+            Err(error) => {
+                wrong(
+                    "allowed_recipients".to_owned(),
+                    "Allowed recipients",
+                    format!("{}.", Words::of(&error.to_string())),
+                );
+            }
+        }
+    }
+    let quotas = form.value("quotas").unwrap_or_default().parse::<Limits>();
+    if let Err(error) = &quotas {
+        wrong("quotas".to_owned(), "Quotas", format!("{}.", Words::of(&error.to_string())));
+    }
+    // A page that was open before there was the setting does not change it.
+    let recipients = form.value("recipients").map(|value| match value {
+        "any" => Reachable::Any,
+        _ => Reachable::Project,
+    });
+    let allowed_recipients = form.value("allowed_recipients").map(|_| allowed);
+    let quotas = form.value("quotas").and_then(|_| quotas.ok());
+    let mut ladder = Vec::new();
+    for n in 0..MOST_STEPS {
+        let after = form.value(&after_name(n)).unwrap_or_default().trim();
+        let who = form.value(&who_name(n)).unwrap_or_default();
+        let (time, label) = (duration::parse(after), format!("Step {}", n + 1));
+        match (time, seat(who)) {
+            _ if after.is_empty() && who.is_empty() => {}
+            (Some(after), Some(seat)) => ladder.push(Step { after, seat }),
+            _ if who.is_empty() => {
+                let message = "Choose who is asked, or empty the step.".to_owned();
+                wrong(who_name(n), &label, message);
+            }
+            (None, _) => wrong(after_name(n), &label, format!("Expected {}.", duration::EXPECTED)),
+            (Some(_), None) => {
+                wrong(who_name(n), &label, "Choose somebody from the list.".to_owned());
+            }
+        }
+    }
+    let named = |(_, name, _): &&(Assurance, &str, &str)| {
+        Some(*name) == form.value("irreversible_assurance")
+    };
+    let irreversible_assurance = match form.value("irreversible_assurance") {
+        // A form from before there was this field changes nothing of it.
+        None => plain.irreversible_assurance,
+        Some(_) => IrreversibleSetting::Set(FLOORS.iter().find(named).map(|(least, ..)| *least)),
+    };
+    if !problem.problems.is_empty() {
+        return Err(problem);
+    }
+    ladder.sort_by_key(|step: &Step| step.after);
+    let default_on_silence = form.value("default_on_silence") != Some("no");
+    let envelopes = match form.value("envelopes") {
+        Some("strict") => Envelopes::Strict,
+        Some(_) | None => Envelopes::Lenient,
+    };
+    Ok(NewProject {
+        default_on_silence,
+        floor,
+        ladder,
+        reminders,
+        envelopes,
+        retention,
+        recipients,
+        allowed_recipients,
+        quotas,
+        irreversible_assurance,
+        ..plain
+    })
+}
+
+fn seat(who: &str) -> Option<Seat> {
+    match who.strip_prefix('@') {
+        None => who.parse().ok().map(|human| Seat::Person { human }),
+        Some("") => Some(Seat::Pool { group: None }),
+        Some(group) => group.parse().ok().map(|group| Seat::Pool { group: Some(group) }),
+    }
+}

@@ -1,0 +1,299 @@
+//! The board of tasks, by where they stand.
+
+pub mod actions;
+pub mod new;
+pub mod review;
+pub mod room;
+pub mod timeline;
+pub mod versions;
+
+use askama::Template;
+use kernel::audit::Digest;
+use kernel::directory::{Directory, Human};
+use kernel::task::State;
+use kernel::{ProjectId, Task};
+
+use crate::components::query::{Picker, Query};
+use crate::components::task_words as words_of;
+use crate::components::when::When;
+use crate::components::words::Words;
+use crate::site::{assets, paths};
+use crate::{Frame, render};
+
+/// The names the address of the board knows, in the order of its form.
+pub const KNOWN: [&str; 5] = ["view", "project", "agent", "column", "after"];
+/// More agents or projects than this are not chosen from a list.
+pub(crate) const CHOICES: usize = 200;
+
+/// One column of the board.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Column {
+    /// Nobody has begun.
+    Waiting,
+    /// An agent works on it.
+    Working,
+    /// Somebody has to decide.
+    Deciding,
+    /// Something was delivered.
+    Judging,
+    /// It is over.
+    Over,
+}
+
+impl Column {
+    /// Every column, from left to right.
+    pub const ALL: [Self; 5] =
+        [Self::Waiting, Self::Working, Self::Deciding, Self::Judging, Self::Over];
+
+    /// The states whose tasks stand in it.
+    pub fn states(self) -> &'static [State] {
+        match self {
+            Self::Waiting => &[State::Created, State::Assigned],
+            Self::Working => &[State::InProgress],
+            Self::Deciding => &[State::Blocked],
+            Self::Judging => &[State::ReviewReady, State::UnderReview],
+            Self::Over => &[State::Accepted, State::Completed, State::Rejected],
+        }
+    }
+
+    /// As an address says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Working => "working",
+            Self::Deciding => "deciding",
+            Self::Judging => "judging",
+            Self::Over => "over",
+        }
+    }
+
+    /// By that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|column| column.name() == name)
+    }
+
+    /// In words.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Waiting => "Not begun",
+            Self::Working => "In progress",
+            Self::Deciding => "Needs a decision",
+            Self::Judging => "To be judged",
+            Self::Over => "Over",
+        }
+    }
+}
+
+/// What the board is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct Board<'a> {
+    /// Who looks.
+    pub me: &'a Human,
+    /// For names.
+    pub directory: &'a Directory,
+    /// What it is narrowed to.
+    pub query: &'a Query,
+    /// What stands in its columns; only one of them where a single column is looked at.
+    pub columns: &'a [Filling],
+}
+
+/// One column with what stands in it.
+#[derive(Debug, Clone)]
+pub struct Filling {
+    /// Which.
+    pub column: Column,
+    /// Newest first.
+    pub tasks: Vec<Task>,
+    /// How many there are, in words: `12`, or `1000+` where nobody counted further.
+    pub count: String,
+    /// Where there are more.
+    pub next: Option<String>,
+}
+
+/// The board as HTML.
+pub fn page(frame: &Frame, board: &Board<'_>) -> String {
+    let &Board { me, directory, query, .. } = board;
+    let columns = columns(frame, board);
+    let place = query.without(&["column", "after"]);
+    let mine = query.get("view") == Some("mine");
+    render(&BoardPage {
+        frame,
+        digest: digest(&columns),
+        live: query.href(paths::TASKS_LIVE),
+        columns,
+        pickers: pickers(me, directory, query),
+        alone: query.get("column").is_some(),
+        narrowed: query.get("project").is_some() || query.get("agent").is_some(),
+        mine,
+        all_href: place.without(&["view"]).href(paths::TASKS),
+        mine_href: place.with("view", "mine").href(paths::TASKS),
+        plain_href: place.without(&["project", "agent"]).href(paths::TASKS),
+        board_href: place.href(paths::TASKS),
+    })
+}
+
+#[derive(Template)]
+#[template(path = "tasks/board.html")]
+struct BoardPage<'a> {
+    frame: &'a Frame,
+    columns: Vec<Drawn>,
+    /// What tells this board from others, and where to hear of the next.
+    digest: u64,
+    live: String,
+    pickers: Vec<Picker>,
+    alone: bool,
+    narrowed: bool,
+    mine: bool,
+    all_href: String,
+    mine_href: String,
+    plain_href: String,
+    board_href: String,
+}
+
+impl BoardPage<'_> {
+    fn is_empty(&self) -> bool {
+        is_empty(&self.columns)
+    }
+}
+
+/// One column as it is drawn.
+#[derive(Template)]
+#[template(path = "tasks/column.html")]
+pub struct Drawn {
+    name: &'static str,
+    label: &'static str,
+    count: String,
+    rows: Vec<Row>,
+    next: Option<String>,
+    alone: bool,
+    /// What tells this version of it from the others, times left out.
+    pub version: String,
+}
+
+impl Drawn {
+    fn new(filling: &Filling, frame: &Frame, board: &Board<'_>) -> Self {
+        let row = |task: &Task| Row::new(task, board.me, board.directory, frame);
+        let rows: Vec<Row> = filling.tasks.iter().map(row).collect();
+        let each = filling.tasks.iter().zip(&rows).map(|(task, row)| {
+            let due = row.due.as_ref().map(|due| (due.soon, due.past));
+            (task.id, task.head.seq, row.yours, due)
+        });
+        let each: Vec<_> = each.collect();
+        let about = format!("{}{:?}{each:?}", filling.count, filling.next);
+        let mut version = Digest::of(about.as_bytes()).to_string();
+        version.truncate(8);
+        Self {
+            name: filling.column.name(),
+            label: filling.column.label(),
+            count: filling.count.clone(),
+            rows,
+            next: filling.next.clone(),
+            alone: board.query.get("column").is_some(),
+            version,
+        }
+    }
+
+    /// What it is called on the page.
+    pub fn key(&self) -> String {
+        format!("in-{}", self.name)
+    }
+
+    /// The column as HTML.
+    pub fn html(&self) -> String {
+        render(self)
+    }
+}
+
+/// The columns of a board as they are drawn.
+pub fn columns(frame: &Frame, board: &Board<'_>) -> Vec<Drawn> {
+    board.columns.iter().map(|filling| Drawn::new(filling, frame, board)).collect()
+}
+
+/// Whether nothing stands in any of them.
+pub fn is_empty(columns: &[Drawn]) -> bool {
+    columns.iter().all(|column| column.rows.is_empty())
+}
+
+/// What tells one board from another.
+pub fn digest(columns: &[Drawn]) -> u64 {
+    let all: Vec<&str> = columns.iter().flat_map(|one| [one.name, &one.version]).collect();
+    let digest = Digest::of(all.join(" ").as_bytes());
+    digest.0.first_chunk().copied().map(u64::from_be_bytes).unwrap_or_default()
+}
+
+/// One task on the board.
+struct Row {
+    key: String,
+    href: String,
+    goal: Words,
+    state: &'static str,
+    tone: &'static str,
+    with: String,
+    project: String,
+    written: When,
+    due: Option<When>,
+    yours: bool,
+}
+
+impl Row {
+    fn new(task: &Task, me: &Human, directory: &Directory, frame: &Frame) -> Self {
+        let waits = matches!(task.state, State::Blocked | State::ReviewReady | State::UnderReview);
+        let decides = match task.state {
+            State::ReviewReady | State::UnderReview => task.reviewers().contains(&me.id),
+            _ => task.is_decided_by(&me.id),
+        };
+        let open = !task.state.is_over();
+        Self {
+            key: task.id.to_string(),
+            href: paths::task(task.id),
+            goal: words_of::goal(task),
+            state: words_of::state(task),
+            tone: words_of::tone(task),
+            with: match &task.run {
+                Some(run) if open => format!("the agent {}", run.agent),
+                Some(_) | None => words_of::party(directory, &task.assignee),
+            },
+            project: task.project.to_string(),
+            written: When::new(task.created_at, frame.now),
+            due: task.due_at().filter(|_| open).map(|at| When::new(at, frame.now)),
+            yours: waits && decides,
+        }
+    }
+}
+
+fn pickers(me: &Human, directory: &Directory, query: &Query) -> Vec<Picker> {
+    let twice = |name: String| (name.clone(), name);
+    let projects = projects_of(me, directory).into_iter().map(|id| twice(id.to_string()));
+    let agents = directory.agents().filter(|agent| agent.is_known_to(me));
+    let agents = agents.map(|agent| twice(agent.id.to_string()));
+    vec![
+        Picker::new(("project", "Project", "Every project"), projects, query),
+        Picker::new(("agent", "Agent", "Every agent"), agents, query),
+    ]
+}
+
+/// The projects whose tasks somebody sees; for an administrator as many as a list can hold.
+pub fn projects_of(me: &Human, directory: &Directory) -> Vec<ProjectId> {
+    let everything = directory.projects().map(|project| project.id.clone());
+    if me.admin {
+        everything.take(CHOICES).collect()
+    } else {
+        me.projects.iter().cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_stands_in_one_column() {
+        for state in State::ALL {
+            let columns = Column::ALL.iter().filter(|column| column.states().contains(&state));
+            assert_eq!(columns.count(), 1, "{state:?}");
+        }
+        for column in Column::ALL {
+            assert_eq!(Column::named(column.name()), Some(column));
+        }
+    }
+}

@@ -1,0 +1,486 @@
+//! The page on which a task is written down: what everybody says of one, and behind "More" what few do.
+
+use askama::Template;
+use dialects::duration;
+use kernel::directory::{Agent, Directory, Human};
+use kernel::task::{
+    Capability, ExternalRef, Input, Leave, NewGrant, NewTask, OnSilence, Quorum, ReviewPolicy,
+    Spec, Until, is_scope,
+};
+use kernel::time::LONGEST_TIMEOUT;
+use kernel::{HumanId, ProjectId, Refusal, TaskId};
+
+use crate::answer_form::fields::{Control, FieldView, Mark};
+use crate::answer_form::problem::{FormProblem, Place, Problem};
+use crate::components::task_words::{self as words_of, AUTONOMIES};
+use crate::components::words::{self, Words};
+use crate::settings::controls::{Choice, Filled};
+use crate::site::assets;
+use crate::tasks::actions::moment;
+use crate::tasks::{CHOICES, projects_of};
+use crate::{Frame, Submitted, render};
+
+/// More reviewers than this are named, not ticked.
+const TICKED: usize = 30;
+/// More lines than this in one field are a document.
+const MOST: usize = 100;
+/// What a task is where nobody says.
+const SORT: &str = "task";
+
+/// What everybody says of a task.
+const FIRST: [(&str, &str); 6] = [
+    ("goal", "What is to be reached"),
+    ("criteria", "It is good when"),
+    ("project", "Project"),
+    ("agent", "Give it to"),
+    ("deadline", "Until when"),
+    ("autonomy", "What its agent may do by itself"),
+];
+
+/// What few do.
+const MORE: [(&str, &str); 13] = [
+    ("reviewers", "Who judges what is delivered"),
+    ("quorum", "How many of them have to approve"),
+    ("parent", "Part of which task"),
+    ("inputs", "To work with"),
+    ("max_duration", "How long it may be worked on"),
+    ("allow", "What its agent may do without asking"),
+    ("deny", "What its agent may not do"),
+    ("until", "How long these two count"),
+    ("delegable", "Handing it down"),
+    ("on_expiry", "If nobody decides in time"),
+    ("capabilities", "Capabilities it has to be done with"),
+    ("refs", "What it is about elsewhere"),
+    ("sort", "What sort of task it is"),
+];
+
+const QUORUMS: [(&str, &str, Quorum); 3] = [
+    ("all", "Every one of them", Quorum::All),
+    ("majority", "More than half of them", Quorum::Majority),
+    ("any", "One of them", Quorum::Any),
+];
+
+const UNTILS: [(&str, &str, Until); 2] = [
+    ("task", "For the whole task", Until::Task),
+    ("session", "While its first run lasts", Until::Session),
+];
+
+const SILENCES: [(&str, &str, OnSilence); 2] = [
+    ("stay_blocked", "The task waits until you decide after all", OnSilence::StayBlocked),
+    ("cancel", "The task is called off", OnSilence::Cancel),
+];
+
+fn label(name: &str) -> &'static str {
+    let known = FIRST.iter().chain(&MORE).find(|(known, _)| *known == name);
+    known.map_or("", |(_, label)| *label)
+}
+
+fn choices<T>(of: &[(&str, &str, T)]) -> Vec<Choice> {
+    of.iter().map(|(sent, shown, _)| ((*sent).to_owned(), (*shown).to_owned())).collect()
+}
+
+/// What the page begins with.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Begun<'a> {
+    /// Good for one task.
+    pub once: &'a str,
+    /// The task it is to be part of, as the address says.
+    pub parent: &'a str,
+    /// What was sent and refused; it stands in the form again.
+    pub sent: Option<&'a Submitted>,
+}
+
+/// The page.
+pub fn page(
+    frame: &Frame,
+    me: &Human,
+    directory: &Directory,
+    begun: Begun<'_>,
+    problems: &FormProblem,
+) -> String {
+    let Begun { once, parent, sent } = begun;
+    let filled = Filled { form: sent, problems };
+    let more = more(filled, me, directory, parent);
+    let wrong = more.iter().any(|field| field.error.is_some());
+    let said = |name: &str| sent.is_some_and(|sent| sent.values(name).any(|text| !text.is_empty()));
+    // A list of words always sends one, so that says nothing.
+    let lists = ["quorum", "until", "on_expiry"];
+    let open = wrong
+        || !parent.is_empty()
+        || MORE.iter().any(|(name, _)| !lists.contains(name) && said(name));
+    let first = first(filled, me, directory);
+    render(&NewPage { frame, first, more, open, once, problems: &problems.problems })
+}
+
+fn first(filled: Filled<'_>, me: &Human, directory: &Directory) -> Vec<FieldView> {
+    let twice = |id: ProjectId| (id.to_string(), id.to_string());
+    let projects: Vec<Choice> = projects_of(me, directory).into_iter().map(twice).collect();
+    let known = directory.agents().filter(|agent| agent.is_known_to(me)).take(CHOICES);
+    let name = |agent: &Agent| (agent.id.to_string(), format!("{} in {}", agent.id, agent.project));
+    let mut agents = vec![(String::new(), "Nobody yet".to_owned())];
+    agents.extend(known.map(name));
+    let autonomy: Vec<Choice> = AUTONOMIES
+        .iter()
+        .map(|(autonomy, name)| ((*name).to_owned(), words_of::autonomy(*autonomy).to_owned()))
+        .collect();
+    let home = me.projects.first().map(ToString::to_string).unwrap_or_default();
+    let zone = crate::tasks::room::zone(me);
+    vec![
+        filled
+            .area("goal", label("goal"), "")
+            .hint("In your words. It stays as you write it; later you can add to it.")
+            .needed(),
+        filled
+            .area("criteria", label("criteria"), "")
+            .hint("One condition per line. Whoever judges sees them as a checklist."),
+        filled.one_of("project", label("project"), &projects, &home),
+        filled.one_of("agent", label("agent"), &agents, "").hint("You can also give it out later."),
+        filled
+            .input("datetime-local", "deadline", label("deadline"), "")
+            .hint(&format!("In {zone}. Leave it empty if there is no hurry.")),
+        filled.one_of("autonomy", label("autonomy"), &autonomy, "autonomous"),
+    ]
+}
+
+fn more(filled: Filled<'_>, me: &Human, directory: &Directory, parent: &str) -> Vec<FieldView> {
+    let area = |name: &str, hint: &str| filled.area(name, label(name), "").hint(hint);
+    let one_of = |name: &str, choices: &[Choice], current: &str| {
+        filled.one_of(name, label(name), choices, current)
+    };
+    let may = "One thing per line, such as bash:*, fs:/repo:write, or * for everything.";
+    vec![
+        reviewers(filled, me, directory),
+        one_of("quorum", &choices(&QUORUMS), "all"),
+        filled
+            .text("parent", label("parent"), parent)
+            .hint("The address of its page, or its name, such as task_01KA3W…"),
+        area(
+            "inputs",
+            "One per line: an address, or an artifact and its version, such as art_01KA… v2.",
+        ),
+        filled
+            .text("max_duration", label("max_duration"), "")
+            .hint("From its beginning on, such as 30m, 2h or 1d."),
+        area("allow", may),
+        area("deny", "The same. What is forbidden stays so, whatever is allowed."),
+        one_of("until", &choices(&UNTILS), "task"),
+        filled.flag(
+            "delegable",
+            label("delegable"),
+            "Its agent may give it to another agent",
+            false,
+        ),
+        one_of("on_expiry", &choices(&SILENCES), "stay_blocked")
+            .hint("A decision its agent asks for may have an end."),
+        area(
+            "capabilities",
+            "One per line: a name, and its version if that matters, such as sql 2.",
+        ),
+        area(
+            "refs",
+            "One per line: what it is, where the name is known, and the name, such as issue github 42.",
+        ),
+        filled.text("sort", label("sort"), SORT).hint("In one word or two, for agents and lists."),
+    ]
+}
+
+/// Whoever may judge in one of the projects: ticked where they are few, else written down.
+fn reviewers(filled: Filled<'_>, me: &Human, directory: &Directory) -> FieldView {
+    let mut people: Vec<&Human> = projects_of(me, directory)
+        .iter()
+        .flat_map(|project| directory.members_after(project, None).take(TICKED + 1))
+        .filter(|human| human.active)
+        .collect();
+    people.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+    people.dedup_by(|a, b| a.id == b.id);
+    let name = label("reviewers");
+    if people.is_empty() || people.len() > TICKED {
+        return filled.area("reviewers", name, "").hint(
+            "One person per line, by name here, such as user_olga. Nobody named: you judge.",
+        );
+    }
+    let choice = |human: &&Human| (human.id.to_string(), words::person(directory, &human.id));
+    let choices: Vec<Choice> = people.iter().map(choice).collect();
+    filled
+        .some_of("reviewers", name, &choices, |_| false)
+        .hint("Members of the project. Nobody ticked: you judge.")
+}
+
+#[derive(Template)]
+#[template(path = "tasks/new.html")]
+struct NewPage<'a> {
+    frame: &'a Frame,
+    first: Vec<FieldView>,
+    more: Vec<FieldView>,
+    open: bool,
+    once: &'a str,
+    problems: &'a [Problem],
+}
+
+/// The task a form means, or everything that is wrong with it.
+pub fn written(sent: &Submitted, me: &Human) -> Result<NewTask, FormProblem> {
+    let mut form = Form { sent, problem: FormProblem::default() };
+    let goal = sent.text("goal").unwrap_or_default().trim().to_owned();
+    if goal.is_empty() {
+        form.wrong("goal", "Say what is to be reached");
+    }
+    let zone = me.about().map_or(jiff::tz::TimeZone::UTC, kernel::directory::about::About::zone);
+    let deadline = form
+        .said("deadline", "Choose a day and a time, or leave it empty", |text| moment(text, &zone));
+    let project = sent.value("project").map(str::parse::<ProjectId>).transpose();
+    if project.is_err() {
+        form.wrong("project", "Choose one of these projects");
+    }
+    let autonomy = sent.value("autonomy");
+    let autonomy = AUTONOMIES.iter().find(|(_, name)| Some(*name) == autonomy);
+    let spec = Spec {
+        goal,
+        acceptance_criteria: form.lines("criteria", "", |line| Some(line.to_owned())),
+        inputs: form.lines("inputs", "write an address, or art_… and its version", input),
+        must_use_capabilities: form.lines(
+            "capabilities",
+            "write a name, and a version",
+            capability,
+        ),
+        external_refs: form.lines(
+            "refs",
+            "write what it is, where it is known, and its name",
+            named,
+        ),
+        max_duration: text(sent, "max_duration"),
+        hxp: None,
+    };
+    let sort = text(sent, "sort").unwrap_or_else(|| SORT.to_owned());
+    let new = NewTask {
+        project: project.ok().flatten(),
+        sort,
+        spec,
+        parent: form.said("parent", "Give the address of a task, or its name", parent),
+        deadline,
+        max_duration: form.said("max_duration", "Say how long, such as 30m, 2h or 1d", |text| {
+            duration::seconds(text).filter(|seconds| *seconds <= LONGEST_TIMEOUT)
+        }),
+        delegable: sent.value("delegable").is_some(),
+        autonomy: autonomy.map(|(autonomy, _)| *autonomy).unwrap_or_default(),
+        grants: form.grants(),
+        review_policy: form.review_policy(),
+        on_silence: meant(sent, "on_expiry", &SILENCES).unwrap_or_default(),
+    };
+    if form.problem.problems.is_empty() { Ok(new) } else { Err(form.problem) }
+}
+
+/// What was sent, and what is wrong with it so far.
+struct Form<'a> {
+    sent: &'a Submitted,
+    problem: FormProblem,
+}
+
+impl Form<'_> {
+    fn wrong(&mut self, name: &str, message: &str) {
+        self.problem.add(Place::Field(name.to_owned()), Some(Words::of(label(name))), message);
+    }
+
+    /// What one line says, if anything.
+    fn said<T>(
+        &mut self,
+        name: &str,
+        expected: &str,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Option<T> {
+        let text = text(self.sent, name)?;
+        let read = read(&text);
+        if read.is_none() {
+            self.wrong(name, expected);
+        }
+        read
+    }
+
+    /// What each line says; the first one that says nothing is named.
+    fn lines<T>(&mut self, name: &str, expected: &str, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
+        let text = self.sent.text(name).unwrap_or_default();
+        let lines = text.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty());
+        let (mut all, mut bad) = (Vec::new(), None);
+        for (n, line) in lines {
+            match read(line) {
+                Some(one) => all.push(one),
+                None => bad = bad.or(Some(n + 1)),
+            }
+        }
+        if let Some(n) = bad {
+            self.wrong(name, &format!("In line {n}, {expected}"));
+        } else if all.len() > MOST {
+            self.wrong(name, "Use at most 100 lines");
+        }
+        all
+    }
+
+    fn grants(&mut self) -> Vec<NewGrant> {
+        let until = meant(self.sent, "until", &UNTILS).unwrap_or(Until::Task);
+        let mut grants = Vec::new();
+        for (name, decision) in [("allow", Leave::Allow), ("deny", Leave::Deny)] {
+            let expected = "write one thing such as bash:*, fs:/repo:write, or *";
+            grants.extend(self.lines(name, expected, |scope| {
+                is_scope(scope).then(|| NewGrant { scope: scope.to_owned(), decision, until })
+            }));
+        }
+        if grants.len() > MOST && self.problem.problems.is_empty() {
+            self.wrong("deny", "Use at most 100 lines together with what it may do");
+        }
+        grants
+    }
+
+    fn review_policy(&mut self) -> Option<ReviewPolicy> {
+        let mut required_reviewers: Vec<HumanId> = Vec::new();
+        let sent = self.sent;
+        for name in sent.values("reviewers").flat_map(str::split_whitespace) {
+            match name.parse() {
+                Ok(id) if !required_reviewers.contains(&id) => required_reviewers.push(id),
+                Ok(_) => {}
+                Err(_) => {
+                    self.wrong("reviewers", JUDGES);
+                    return None;
+                }
+            }
+        }
+        let quorum = meant(sent, "quorum", &QUORUMS).unwrap_or_default();
+        let there = !required_reviewers.is_empty();
+        there.then_some(ReviewPolicy { required_reviewers, quorum })
+    }
+}
+
+const JUDGES: &str = "Name members of the project this task is in";
+
+/// A line that says something.
+fn text(sent: &Submitted, name: &str) -> Option<String> {
+    let text = sent.text(name)?.trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+/// What was picked from a list.
+fn meant<T: Copy>(sent: &Submitted, name: &str, of: &[(&str, &str, T)]) -> Option<T> {
+    let value = sent.value(name)?;
+    of.iter().find(|(known, ..)| *known == value).map(|(.., meant)| *meant)
+}
+
+/// A task by its name, or by the address of its page.
+fn parent(text: &str) -> Option<TaskId> {
+    let path = text.split(['?', '#']).next().unwrap_or_default();
+    path.trim_end_matches('/').rsplit('/').next()?.parse().ok()
+}
+
+/// An artifact in a version, or something at an address.
+fn input(line: &str) -> Option<Input> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    match words[..] {
+        [id, version] if id.starts_with("art_") => {
+            Some(Input::Artifact { id: id.to_owned(), version: version.to_owned() })
+        }
+        [uri] if !uri.starts_with("art_") => {
+            Some(Input::Resource { id: None, uri: uri.to_owned() })
+        }
+        _ => None,
+    }
+}
+
+fn capability(line: &str) -> Option<Capability> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let (id, version) = match words[..] {
+        [id] => (id, None),
+        [id, version] => (id, Some(version.to_owned())),
+        _ => return None,
+    };
+    Some(Capability { capability_id: id.to_owned(), version })
+}
+
+fn named(line: &str) -> Option<ExternalRef> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let (kind, namespace, id, version) = match words[..] {
+        [kind, namespace, id] => (kind, namespace, id, None),
+        [kind, namespace, id, version] => (kind, namespace, id, Some(version.to_owned())),
+        _ => return None,
+    };
+    let [kind, namespace, id] = [kind, namespace, id].map(ToOwned::to_owned);
+    Some(ExternalRef { kind, namespace, id, version, label: None })
+}
+
+/// What was refused, at the field it is about.
+pub fn refused(refusal: &Refusal) -> FormProblem {
+    let field = |name: &str, message: String| {
+        let mut problem = FormProblem::default();
+        problem.add(Place::Field(name.to_owned()), Some(Words::of(label(name))), message);
+        problem
+    };
+    let expected = |name: &str, expected: &str| field(name, format!("Expected {expected}."));
+    match *refusal {
+        Refusal::Invalid { field: "deadline", .. } => {
+            field("deadline", "Choose a moment that is still to come.".to_owned())
+        }
+        Refusal::Invalid { field: "project", .. } => {
+            field("project", "Choose a project you are a member of.".to_owned())
+        }
+        Refusal::Invalid { field: "spec.review_policy.required_reviewers", .. } => {
+            field("reviewers", format!("{JUDGES}."))
+        }
+        Refusal::Invalid { field: "type", expected: text } => expected("sort", text),
+        Refusal::Invalid { field: "scope", expected: text } => expected("allow", text),
+        Refusal::InvalidAt { expected: ref text, .. } => expected("allow", text),
+        Refusal::Invalid { field: name, expected: text } => {
+            let path = name.strip_prefix("spec.").unwrap_or(name);
+            let path = path.strip_prefix("constraints.").unwrap_or(path);
+            let place = match path.split('.').next().unwrap_or_default() {
+                "goal" => "goal",
+                "acceptance_criteria" | "spec" => "criteria",
+                "inputs" => "inputs",
+                "must_use_capabilities" => "capabilities",
+                "external_refs" => "refs",
+                "max_duration" => "max_duration",
+                _ => return crate::settings::controls::refused(refusal, &[]),
+            };
+            expected(place, text)
+        }
+        Refusal::NotFound { what: "task" } => {
+            field("parent", "No task you can see has this name.".to_owned())
+        }
+        Refusal::IdempotencyMismatch => FormProblem::one(
+            Place::Page,
+            "This form was sent before, with other words, and that arrived. If this is another task, \
+             write it down now.",
+        ),
+        _ => crate::settings::controls::refused(refusal, &[]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parent_is_named_or_pasted() {
+        let id = "task_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+        let url = format!("https://gate.example/tasks/{id}");
+        for good in
+            [id.to_owned(), format!("/tasks/{id}"), format!("{url}/"), format!("{url}?at=3#trail")]
+        {
+            assert_eq!(parent(&good).map(|id| id.to_string()).as_deref(), Some(id), "{good}");
+        }
+        for bad in
+            ["", "/", "tasks", "ask_01ARZ3NDEKTSV4RRFFQ69G5FAV", "https://gate.example/tasks/"]
+        {
+            assert_eq!(parent(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_read_whole_or_not_at_all() {
+        let artifact = Input::Artifact { id: "art_1".to_owned(), version: "v2".to_owned() };
+        assert_eq!(input("art_1  v2"), Some(artifact));
+        let uri = "https://x.example/a".to_owned();
+        assert_eq!(input(&uri.clone()), Some(Input::Resource { id: None, uri }));
+        for bad in ["art_1", "art_1 v2 v3", "two words"] {
+            assert_eq!(input(bad), None, "{bad}");
+        }
+        assert_eq!(capability("sql 2").unwrap().version.as_deref(), Some("2"));
+        assert!(capability("sql 2 3").is_none() && named("issue github").is_none());
+        assert_eq!(named("issue github 42 v1").unwrap().id, "42");
+    }
+}

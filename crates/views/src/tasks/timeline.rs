@@ -1,0 +1,173 @@
+//! What happened to a task, drawn from its record: who did what and when, and the way to see the task
+//! as it was then.
+
+use kernel::actor::By;
+use kernel::directory::Directory;
+use kernel::task::{Ended, TaskEvent};
+use kernel::{Event, Happened, Task, Time};
+
+use crate::components::task_words as words_of;
+use crate::components::when::When;
+use crate::components::words::{self, Words};
+use crate::request::timeline::Entry;
+use crate::site::paths;
+
+/// How many events a page shows.
+pub const MOST: usize = 60;
+
+/// One event in words.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// Its place in the chain.
+    pub seq: u64,
+    /// Who did it.
+    pub who: String,
+    /// What, as the rest of a sentence.
+    pub what: String,
+    /// What they said.
+    pub said: Option<Words>,
+    /// When.
+    pub at: When,
+    /// The name of the style: `agent`, `yes`, `no`, `over` or nothing.
+    pub tone: &'static str,
+    /// Its link in the chain.
+    pub hash: String,
+    /// The task as it was then.
+    pub href: String,
+    /// Whether that is what is being looked at.
+    pub here: bool,
+}
+
+impl Step {
+    /// An event in words; `at` is the place in the record that is being looked at, if it is not the end.
+    pub fn new(
+        entry: &Entry,
+        task: &Task,
+        at: Option<u64>,
+        directory: &Directory,
+        now: Time,
+    ) -> Self {
+        let Event { seq, at: when, by, what, .. } = &entry.event;
+        let (tone, what, said) = match what {
+            Happened::Task(event) => sentence(event, directory),
+            _ => ("", "changed something else".to_owned(), None),
+        };
+        let tone = if tone.is_empty() && matches!(by, By::Agent(_)) { "agent" } else { tone };
+        let mut who = words::by(directory, by);
+        if !matches!(by, By::Human(_))
+            && let Some(first) = who.get(..1).map(str::to_uppercase)
+        {
+            who.replace_range(..1, &first);
+        }
+        Self {
+            seq: *seq,
+            who,
+            what,
+            said: said.as_deref().map(Words::of),
+            at: When::new(*when, now),
+            tone,
+            hash: entry.hash.to_string(),
+            href: format!("{}?at={seq}", paths::task(task.id)),
+            here: at == Some(*seq),
+        }
+    }
+}
+
+/// What happened: the name of a style, the rest of a sentence, and what was said with it.
+fn sentence(event: &TaskEvent, directory: &Directory) -> (&'static str, String, Option<String>) {
+    let plain = |text: &str| ("", text.to_owned(), None);
+    match event {
+        TaskEvent::Created(_) => plain("wrote the task down"),
+        TaskEvent::Assigned { agent, .. } => ("", format!("gave it to the agent {agent}"), None),
+        TaskEvent::Started => plain("began"),
+        TaskEvent::Cancelled { reason } => {
+            let why = reason.as_ref().and_then(|reason| reason.value().cloned());
+            ("over", "called it off".to_owned(), why)
+        }
+        TaskEvent::Interrupted => plain("stopped the agent"),
+        TaskEvent::Raised { kind, .. } => {
+            let what = match kind {
+                kernel::task::CheckpointKind::Approval => "asked for an approval",
+                kernel::task::CheckpointKind::Choice => "asked for a choice",
+                kernel::task::CheckpointKind::Input => "asked for an answer in words",
+                kernel::task::CheckpointKind::Escalation => "asked for help",
+                kernel::task::CheckpointKind::Interrupt => {
+                    "waits until somebody lets the agent go on"
+                }
+            };
+            plain(what)
+        }
+        TaskEvent::Resolved { resolution, .. } => {
+            let said = resolution.said.value();
+            let words = said.and_then(|said| said.comment.clone().or_else(|| said.input.clone()));
+            match resolution.action {
+                kernel::task::Action::Approve => ("yes", "approved".to_owned(), words),
+                kernel::task::Action::Reject => ("no", "rejected, and ended it".to_owned(), words),
+                kernel::task::Action::Choose => {
+                    let chosen = said.and_then(|said| said.choice.clone()).unwrap_or_default();
+                    ("yes", format!("chose {}", Words::of(&chosen)), words)
+                }
+                kernel::task::Action::Provide => ("yes", "answered".to_owned(), words),
+                kernel::task::Action::Reassign => {
+                    let to = resolution.reassign_to.as_ref().map(ToString::to_string);
+                    ("yes", format!("gave it to the agent {}", to.unwrap_or_default()), words)
+                }
+            }
+        }
+        TaskEvent::Lapsed { why, said, .. } => {
+            let what = match why {
+                Ended::TimedOut => "closed the question, because time ran out",
+                Ended::Expired => "closed the question without an answer",
+                Ended::Withdrawn => "withdrew the question",
+                Ended::Cancelled => "closed the question with the task",
+            };
+            ("over", what.to_owned(), said.as_ref().and_then(|said| said.value().cloned()))
+        }
+        TaskEvent::Amended { amendment } => {
+            let what =
+                format!("told the agent: {}", words_of::intent(amendment.intent).to_lowercase());
+            ("", what, amendment.text.value().cloned())
+        }
+        TaskEvent::Granted { grant } => {
+            let may = words_of::leave(grant.decision).to_lowercase();
+            ("", format!("said that the agent {may}: {}", Words::of(&grant.scope)), None)
+        }
+        TaskEvent::Transferred { to, .. } => {
+            ("", format!("handed it to {}", words_of::party(directory, to)), None)
+        }
+        TaskEvent::Delegated { to, .. } => ("", format!("handed it down to the agent {to}"), None),
+        TaskEvent::Committed { artifact, .. } => {
+            ("", format!("delivered {}", Words::of(&artifact.version)), None)
+        }
+        TaskEvent::Reviewed { review } => {
+            let (tone, verdict) = words_of::verdict(review.verdict, review.kind);
+            let changes = review.words.value().map(|said| said.requested_changes.join("\n"));
+            let version = Words::of(&review.artifact.version);
+            let what = format!("judged {version}: {}", verdict.to_lowercase());
+            (tone, what, changes.filter(|text| !text.is_empty()))
+        }
+        TaskEvent::Remarked { remark, .. } => {
+            let body = remark.comment.value().map(|comment| comment.body.clone());
+            ("", "added to a verdict".to_owned(), body)
+        }
+        TaskEvent::Completed => ("yes", "closed it: it is done".to_owned(), None),
+        TaskEvent::Referenced { artifact, .. } => (
+            "",
+            format!("took {} {} to work with", artifact.id, Words::of(&artifact.version)),
+            None,
+        ),
+        TaskEvent::Shared { artifact, with } => {
+            ("", format!("let tasks of {with} use {artifact}"), None)
+        }
+        TaskEvent::Wrote { scope, key, .. } => {
+            ("", format!("wrote {} in the ledger of {scope}", Words::of(key)), None)
+        }
+        TaskEvent::Erased => ("over", "erased the words; the chain stays whole".to_owned(), None),
+        TaskEvent::CheckpointErased { .. } => {
+            ("over", "erased the text of one request".to_owned(), None)
+        }
+        TaskEvent::WordsErased(_) => {
+            ("over", "erased what an erased person wrote".to_owned(), None)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What the terminal that the server runs in shows about a request: one line.
+
+use kernel::Ask;
+use kernel::ask::{Priority, Seat};
+use kernel::effect::Occasion;
+use kernel::text::reveal;
+
+/// That a request waits. `link` is its page.
+pub fn waiting(ask: &Ask, seat: &Seat, why: Occasion, link: &str) -> String {
+    let urgent = if ask.priority == Priority::Critical { "URGENT " } else { "" };
+    let who = match seat {
+        Seat::Person { human } => human.to_string(),
+        Seat::Pool { group: Some(group) } => format!("anyone in {group}"),
+        Seat::Pool { group: None } => "anyone".to_owned(),
+    };
+    let verb = match why {
+        Occasion::Asked => "asks",
+        Occasion::Assigned => "was handed over and asks",
+        Occasion::Reminder => "still asks",
+        Occasion::Escalated => "got no answer and asks",
+    };
+    let prompt =
+        ask.question.value().map_or_else(String::new, |question| one_line(question.prompt()));
+    let marked = if ask.is_irreversible() { " (can't be undone)" } else { "" };
+    format!("{urgent}Agent {} {verb} {who}{marked}: “{prompt}”  {link}", ask.agent)
+}
+
+/// That a request is closed.
+pub fn closed(ask: &Ask) -> String {
+    format!("{} is {}", ask.id, ask.phase().as_str())
+}
+
+/// Text on one line, with nothing in it that could drive the terminal.
+pub fn one_line(text: &str) -> String {
+    reveal(text).replace('\n', " ⏎ ")
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::testing::{Cast, new_ask};
+
+    use super::*;
+
+    #[test]
+    fn hostile_words_stay_on_one_line() {
+        let mut cast = Cast::new();
+        let body = kernel::question::Body::Converse;
+        let question =
+            kernel::question::Question::new("pay\u{1b}[2J\nnow\u{202e}", None, body).unwrap();
+        let id = cast.ask(kernel::command::NewAsk { question, ..new_ask() });
+        let ask = cast.seen(id);
+        let link = format!("http://localhost:3402/asks/{id}");
+        let line = waiting(ask, &ask.seats[0], Occasion::Asked, &link);
+        assert_eq!(
+            line,
+            format!(
+                "Agent bot asks olga: “pay⟨U+001B⟩[2J ⏎ now⟨U+202E⟩”  \
+                 http://localhost:3402/asks/{id}"
+            )
+        );
+    }
+}

@@ -1,0 +1,116 @@
+//! The web app manifest and the service worker, which let people install the pages as an app.
+
+use std::sync::LazyLock;
+
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use crate::Frame;
+use crate::message_page::{offline, unsent};
+use crate::site::assets::{self, Asset};
+use crate::site::icons::{self, LIGHT};
+use crate::site::paths;
+
+/// What the script may do: it runs alone, and reaches nobody but us.
+pub const WORKER_POLICY: &str = "default-src 'none'; connect-src 'self'";
+
+/// What the app is called and looks like.
+pub fn manifest() -> &'static str {
+    static MANIFEST: LazyLock<String> = LazyLock::new(|| {
+        let [small, large, maskable, ..] = icons::all();
+        let icon = |asset: &Asset, sizes: &str, purpose: &str| json!({ "src": asset.href, "sizes": sizes, "type": asset.content_type, "purpose": purpose });
+        let manifest = json!({
+            "id": "/",
+            "name": "Countersign",
+            "short_name": "Countersign",
+            "description": "Requests of agents that wait for you.",
+            "start_url": paths::INBOX,
+            "scope": "/",
+            "display": "standalone",
+            "background_color": LIGHT,
+            "theme_color": LIGHT,
+            "icons": [
+                icon(small, "192x192", "any"),
+                icon(large, "512x512", "any"),
+                icon(maskable, "512x512", "maskable"),
+            ],
+            "shortcuts": [
+                { "name": "Inbox", "url": paths::INBOX },
+                { "name": "History", "url": paths::HISTORY },
+            ],
+        });
+        manifest.to_string()
+    });
+    &MANIFEST
+}
+
+/// The script that works while no page is open. It names what it keeps, so a new version of that is a
+/// new version of it.
+pub fn worker() -> &'static str {
+    static WORKER: LazyLock<String> = LazyLock::new(|| {
+        let shell = [
+            paths::OFFLINE,
+            paths::UNSENT,
+            assets::css(),
+            assets::js(),
+            assets::icon(),
+            icons::all().first().map_or("", |icon| &icon.href),
+        ];
+        let source = include_str!("../../assets/sw.js");
+        let pages = [offline(&anyone()), unsent(&anyone())].concat();
+        let mut version = hex::encode(Sha256::digest(format!("{shell:?}{pages}{source}")));
+        version.truncate(8);
+        let [icon, .., badge] = icons::all();
+        source
+            .replace("VERSION", &version)
+            .replace("[\"SHELL\"]", &json!(shell).to_string())
+            .replace("\"ICON\"", &json!(icon.href).to_string())
+            .replace("\"BADGE\"", &json!(badge.href).to_string())
+    });
+    &WORKER
+}
+
+fn anyone() -> Frame {
+    Frame::anonymous(kernel::Time::from_millis(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn an_app_can_be_made_of_it() {
+        let manifest: Value = serde_json::from_str(manifest()).unwrap();
+        assert_eq!((&manifest["start_url"], &manifest["scope"]), (&json!("/"), &json!("/")));
+        for icon in manifest["icons"].as_array().unwrap() {
+            let file = icon["src"].as_str().unwrap().strip_prefix("/assets/").unwrap();
+            let bytes = assets::asset(file).unwrap().bytes;
+            // Width and height stand at the beginning of every PNG.
+            let side = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+            assert_eq!(icon["sizes"], format!("{}x{}", side(16), side(20)), "{file}");
+            assert!(bytes.starts_with(b"\x89PNG") && bytes.len() < 8 * 1024, "{file}");
+        }
+        assert!(assets::asset(icons::touch_icon().strip_prefix("/assets/").unwrap()).is_some());
+    }
+
+    /// Only what is nobody's is kept on a phone.
+    #[test]
+    fn the_worker_keeps_the_shell_and_nothing_else() {
+        let worker = worker();
+        for placeholder in ["\"SHELL\"", "\"ICON\"", "\"BADGE\"", "VERSION"] {
+            assert!(!worker.contains(placeholder), "{placeholder}");
+        }
+        let kept = worker.split_once("const SHELL = ").unwrap().1.split_once(';').unwrap().0;
+        for path in serde_json::from_str::<Vec<String>>(kept).unwrap() {
+            assert!(path.starts_with("/assets/") || path.starts_with("/offline"), "{path}");
+        }
+        // What is put into the cache is put there when it is installed, and never again.
+        assert_eq!(worker.matches("addAll(").count(), 1);
+        assert_eq!(worker.matches(".put(").count() + worker.matches(".add(").count(), 0);
+        for abroad in ["http:", "https:", "importScripts"] {
+            assert!(!worker.contains(abroad), "{abroad}");
+        }
+    }
+}

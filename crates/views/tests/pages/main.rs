@@ -1,0 +1,38 @@
+//! What people see, held against the rules for it.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests are tests too")]
+
+mod around;
+mod bodies;
+mod cast;
+mod direction;
+mod doors;
+mod insights;
+mod links;
+mod lists;
+mod rules;
+mod samples;
+mod stories;
+mod talk;
+mod task_story;
+mod tasks;
+mod webhooks;
+
+use samples::pages;
+
+/// Writes every page to a folder, to be looked at in a browser:
+/// `PAGES=/tmp/pages cargo test -p countersign-server --test pages -- --ignored`.
+#[test]
+#[ignore = "only for looking at the pages"]
+#[expect(clippy::disallowed_methods, reason = "where to write is for whoever runs it to say")]
+fn write_gallery() {
+    let folder = std::env::var("PAGES").unwrap();
+    for (name, html) in pages() {
+        let html = ["css", "js"].iter().fold(html.clone(), |html, ext| {
+            let asset = views::site::assets::asset(&format!("app.{ext}")).unwrap();
+            std::fs::write(format!("{folder}/app.{ext}"), asset.bytes).unwrap();
+            html.replace(&asset.href, &format!("app.{ext}"))
+        });
+        std::fs::write(format!("{folder}/{name}.html"), html).unwrap();
+    }
+}
