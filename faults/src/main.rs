@@ -64,7 +64,15 @@ impl Choice {
 }
 
 #[tokio::main]
-async fn main() -> anyhow::Result<ExitCode> {
+async fn main() -> ExitCode {
+    // The reason is the last line, without a backtrace behind it: logs of CI are read from their end.
+    run().await.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+async fn run() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
     ensure!(cfg!(target_os = "linux"), "faults are injected on Linux only");
     ensure!(arguments.binary.exists(), "there is no {}; build it", arguments.binary.display());
