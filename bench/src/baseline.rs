@@ -1,4 +1,4 @@
-//! The parts without the gateway: axum, and a writer thread with the same group commit.
+//! The bare parts without the gateway: axum, and a writer thread with the same group commit.
 
 use std::path::Path;
 use std::thread;
@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 
-/// As many to a commit, and as many waiting, as in the gateway's store.
+/// The same batch and queue sizes as in the gateway's store.
 const BATCH: usize = 256;
 const QUEUE: usize = 4_096;
 
@@ -24,7 +24,7 @@ struct Job {
     done: oneshot::Sender<i64>,
 }
 
-/// Serves until the process is ended; says where first.
+/// Serves until the process ends. Prints its address first.
 pub(crate) async fn serve(folder: &Path) -> anyhow::Result<()> {
     let conn = Connection::open(folder.join("bare.db"))?;
     let _: String = conn.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
@@ -63,7 +63,7 @@ async fn create(
     Ok((StatusCode::CREATED, Json(json!({ "request_id": n, "status": "pending" }))))
 }
 
-/// One row and one audit row per job, many jobs to a commit, answers after it.
+/// Writes one row and one audit row per job, many jobs per commit, and answers after the commit.
 fn write(conn: &Connection, mut jobs: mpsc::Receiver<Job>) {
     let mut batch = Vec::with_capacity(BATCH);
     while jobs.blocking_recv_many(&mut batch, BATCH) > 0 {
@@ -86,13 +86,13 @@ fn write(conn: &Connection, mut jobs: mpsc::Receiver<Job>) {
             return;
         }
         for (done, n) in kept {
-            // Whoever went away needs no answer.
+            // A client that disconnected needs no answer.
             let _ = done.send(n);
         }
     }
 }
 
-/// As long as the answer to a poll.
+/// A JSON of the same length as the answer to a poll.
 fn fixed() -> Value {
     json!({
         "request_id": "hxp_01M7ESC0G6FCNM4ERR15MW7Y5Z", "action": "APPROVE", "role": "owner",

@@ -1,5 +1,5 @@
-//! Fills a store before anything is measured, through the store itself: no HTTP, so that a million
-//! asks take a minute. What is written is what a create writes, and the outbox is worked off.
+//! Fills a store before a measurement, through the store itself: without HTTP, a million asks take
+//! a minute. It writes the same data as a create, and works off the outbox.
 
 use std::path::Path;
 use std::process::Command as Process;
@@ -21,16 +21,16 @@ use tokio::task::JoinSet;
 
 use crate::gateway::{AGENT, ASK, settings};
 
-/// Asks on their way at once: two commits full.
+/// The number of concurrent asks: two full commits.
 const AT_ONCE: usize = 512;
-/// More lanes than are filled here.
+/// More lanes than this fills.
 const LANES: usize = 256;
 /// How long a delivery is claimed.
 const LEASE: Duration = Duration::from_mins(1);
-/// `timeout_seconds` in [`ASK`].
+/// The `timeout_seconds` of [`ASK`].
 const TIMEOUT_MILLIS: i64 = 3_600_000;
 
-/// Fills the store of a gateway that is not running. With `due` all asks run out at that moment.
+/// Fills the store of a gateway that is not running. With `due`, all asks expire at that time.
 pub(crate) fn fill(folder: &Path, asks: usize, due: Option<Time>) -> anyhow::Result<()> {
     let due = due.map_or_else(|| "none".to_owned(), |due| due.millis().to_string());
     let filled = Process::new(std::env::current_exe()?)
@@ -42,7 +42,7 @@ pub(crate) fn fill(folder: &Path, asks: usize, due: Option<Time>) -> anyhow::Res
     Ok(())
 }
 
-/// What that process does.
+/// The work of the filling process.
 pub(crate) async fn run(folder: &Path, asks: usize, due: &str) -> anyhow::Result<()> {
     let clock: Arc<dyn Clock> = match due {
         "none" => Arc::new(SystemClock),
@@ -62,8 +62,8 @@ pub(crate) async fn run(folder: &Path, asks: usize, due: &str) -> anyhow::Result
     work_off(&gateway).await
 }
 
-/// Nobody is to be told of what nobody asked: every notice is done, and every word indexed. Otherwise
-/// the server would be at it while it is measured.
+/// Settles all notifications and indexes all texts. Otherwise the server would do that
+/// during the measurement.
 pub(crate) async fn work_off(gateway: &Gateway) -> anyhow::Result<()> {
     let lanes = gateway.store().lanes("", gateway.now(), LANES).await?;
     let lanes = lanes.iter().map(|(lane, _)| lane.as_str());
@@ -98,7 +98,7 @@ async fn ask(gateway: Gateway, left: Arc<AtomicUsize>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A clock that stands still, so that all deadlines are one.
+/// A stopped clock, so that all deadlines are the same.
 struct Stopped(Time);
 
 impl Clock for Stopped {

@@ -1,5 +1,5 @@
-//! The gateway as it is: the credentials of `--dev`, and everything else as by default, the log
-//! included; it goes to a file.
+//! The real gateway: with the credentials of `--dev`, and otherwise the default settings, including
+//! the log, which goes to a file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use server::telemetry;
 pub(crate) const AGENT: &str = "dev-agent-key";
 pub(crate) const PERSON: &str = "dev-human-token";
 
-/// What agents ask here.
+/// The request that agents send.
 pub(crate) const ASK: &str = r#"{"action":"APPROVE","role":"owner","priority":"normal","timeout_seconds":3600,"fallback":"fail","agent_id":"bench","payload":{"item":"Refund €120.00 to Ada Lovelace for order 4711?","details":{"amount":"€120.00","recipient":"ada@example.com","order":4711},"context":"The parcel was lost; the carrier confirmed it this morning."}}"#;
 
-/// Serves until the process is ended; says where first.
+/// Serves until the process ends. Prints its address first.
 pub(crate) async fn serve(settings: Settings) -> anyhow::Result<()> {
     let config = settings.check()?;
     telemetry::start_logging(config.log_format, &config.log_level)?;
-    // A store that was filled by hand has no keys yet.
+    // A store that was filled directly has no keys yet.
     let embedded = matches!(config.location.database, Database::Sqlite(_));
     if embedded && !config.location.data.join("server-keys.json").exists() {
         installation::new_keys(&config.location).await?;
@@ -42,13 +42,13 @@ pub(crate) fn settings(folder: &Path) -> Settings {
     }
 }
 
-/// One of several nodes on a database.
+/// The settings of one of several nodes on a database.
 pub(crate) fn node(folder: &Path, database: &str) -> anyhow::Result<Settings> {
     let master_key = Some(Secret::new("5".repeat(64)));
     Ok(Settings { database: Some(database.parse()?), master_key, ..settings(folder) })
 }
 
-/// One that tells people through a program at this address.
+/// The settings of a gateway that notifies people through a program at this URL.
 pub(crate) fn messenger(folder: &Path, program: &str) -> Settings {
     let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     Settings {

@@ -1,9 +1,10 @@
-//! Fills the counts of a store as so many messages of a year would leave them, without the messages.
+//! Fills the counts of a store as if it had processed this many messages in a year,
+//! without the messages.
 //!
-//! Some hundred stories are played through the kernel: asks of every protocol, with envelopes of every
-//! kind and none, looked at or not, answered soon, late or never. What each of them counts for is what
-//! the kernel folds from its record; every message is one of them, and so many are added up for each
-//! agent and day as fall on it.
+//! It plays some hundred stories through the kernel: asks of every protocol, with all kinds of
+//! envelopes or none, opened or not, answered soon, late or never. The kernel computes the counts
+//! of each story from its events. Every message is one of the stories, and their counts are added
+//! up for each agent and day.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,22 +34,22 @@ use store::memory::Memory;
 
 use crate::gateway::{AGENT, settings};
 
-/// Over so many days, the last one today.
+/// The number of days, of which the last is today.
 pub(crate) const DAYS: i64 = 365;
-/// In so many projects.
+/// The number of projects.
 const PROJECTS: u64 = 20;
-/// By so many agents.
+/// The number of agents.
 const AGENTS: u64 = 50;
-/// How many messages differ from each other.
+/// The number of different stories.
 const STORIES: u64 = 512;
-/// The database in the folder of a gateway.
+/// The database in the directory of a gateway.
 const DATABASE: &str = "countersign.db";
 
-/// The project and the agent that are looked at by themselves.
+/// The project and the agent that are measured separately.
 pub(crate) const PROJECT: &str = "project_00";
 pub(crate) const ONE_AGENT: &str = "agent_00";
 
-/// Fills the counts of a gateway that is not running; how much larger its database is by that, in bytes.
+/// Fills the counts of a gateway that is not running. Returns the growth of its database in bytes.
 pub(crate) fn fill(folder: &Path, messages: u64) -> anyhow::Result<u64> {
     std::fs::create_dir_all(folder)?;
     let filled = Process::new(std::env::current_exe()?)
@@ -61,7 +62,7 @@ pub(crate) fn fill(folder: &Path, messages: u64) -> anyhow::Result<u64> {
     Ok(String::from_utf8(filled.stdout)?.trim().parse()?)
 }
 
-/// What that process does.
+/// The work of the filling process.
 pub(crate) async fn run(folder: &Path, messages: u64) -> anyhow::Result<()> {
     let home = Installation::open(&settings(folder).check()?.location, Arc::new(SystemClock), true)
         .await?;
@@ -94,18 +95,18 @@ fn agent(n: u64) -> anyhow::Result<AgentId> {
     Ok(format!("agent_{n:02}").parse()?)
 }
 
-/// What one message counts for.
+/// The counts of one message.
 type Story = Vec<(Measure, &'static str)>;
 
 /// Counts of a bin by day.
 type Sums = BTreeMap<(Whose, Measure, &'static str), BTreeMap<i64, u64>>;
 
-/// So many messages, spread over days and agents.
+/// Adds up this many messages, spread over days and agents.
 fn added_up(stories: &[Story], messages: u64, today: i64) -> anyhow::Result<Sums> {
     let mut sums = Sums::new();
     let cells = u64::try_from(DAYS)? * AGENTS;
     for cell in 0..cells {
-        // Of few messages not every agent has one a day: they lie as far apart as they can.
+        // With few messages, not every agent has one every day. They are spread evenly.
         let share = messages * (cell + 1) / cells - messages * cell / cells;
         let (day, n) = (today - i64::try_from(cell / AGENTS)?, cell % AGENTS);
         let mut bins: BTreeMap<(Measure, &'static str), u64> = BTreeMap::new();
@@ -127,7 +128,7 @@ fn added_up(stories: &[Story], messages: u64, today: i64) -> anyhow::Result<Sums
     Ok(sums)
 }
 
-/// As the store keeps them: running totals, in the order of their keys.
+/// Writes the counts in the store's format: running totals, in the order of their keys.
 fn write(conn: &mut Connection, sums: &Sums) -> anyhow::Result<()> {
     let work = conn.transaction()?;
     let sql = "INSERT INTO running (project, agent, measure, bin, day, total)
@@ -158,14 +159,14 @@ fn size(conn: &Connection) -> anyhow::Result<u64> {
     Ok(u64::try_from(of("PRAGMA page_count")? * of("PRAGMA page_size")?)?)
 }
 
-/// A number that looks like chance and is the same in every run.
+/// A pseudo-random number that is the same in every run.
 fn mixed(n: u64) -> u64 {
     let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     n ^ (n >> 31)
 }
 
-/// What each of the stories counts for, as the kernel folds it.
+/// The counts of each story, as the kernel computes them.
 async fn stories() -> anyhow::Result<Vec<Story>> {
     let clock = Arc::new(Hands(AtomicI64::new(1_770_000_000_000)));
     let store = Arc::new(Memory::new(Arc::clone(&clock) as Arc<dyn Clock>));
@@ -187,7 +188,7 @@ async fn stories() -> anyhow::Result<Vec<Story>> {
     Ok(stories)
 }
 
-/// One of them, by a number of which each part decides something.
+/// Plays one story. Each part of the number decides something.
 async fn play(gateway: &Gateway, clock: &Hands, chance: u64) -> anyhow::Result<AskId> {
     let Ok(asks) = Authenticator::new(0, None, LoginRateLimit::default()).agent(
         &gateway.directory(),
@@ -201,7 +202,7 @@ async fn play(gateway: &Gateway, clock: &Hands, chance: u64) -> anyhow::Result<A
     let of = |shift: u32, many: u64| (chance >> shift) % many;
     let asked = gateway.run(asks.clone(), AskCommand::Create(Box::new(new(chance)?))).await?;
     let id = asked.ask.context("no ask")?.id;
-    // From a second to some days, and about twice as long each time.
+    // From a second to some days, each about twice as long as the previous.
     clock.advance(2_i64.pow(u32::try_from(of(0, 19))?));
     let answers = of(5, 10) < 8;
     if answers && of(9, 8) > 0 {
@@ -234,7 +235,7 @@ async fn play(gateway: &Gateway, clock: &Hands, chance: u64) -> anyhow::Result<A
     Ok(id)
 }
 
-/// An ask of some protocol, most of them with an envelope.
+/// An ask of one of the protocols, usually with an envelope.
 fn new(chance: u64) -> anyhow::Result<NewAsk> {
     let of = |shift: u32, many: u64| (chance >> shift) % many;
     let pick = |shift: u32, list: &[&'static str]| -> Value {
@@ -279,7 +280,7 @@ fn new(chance: u64) -> anyhow::Result<NewAsk> {
     Ok(NewAsk { dialect, on_expiry, timeout: Some(30 * 86_400), ..new })
 }
 
-/// A clock that is moved by hand.
+/// A clock that is moved manually.
 struct Hands(AtomicI64);
 
 impl Hands {

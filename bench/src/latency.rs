@@ -1,14 +1,14 @@
-//! How long things took, in an HDR histogram: three digits, however many there are.
+//! Latencies in an HDR histogram with three significant digits.
 
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-/// Longer than this is told as this.
+/// Longer durations are recorded as this.
 const LONGEST_MICROS: u64 = 60_000_000;
 const DIGITS: u8 = 3;
 
-/// Durations, without keeping each.
+/// A distribution of durations.
 #[derive(Clone)]
 pub(crate) struct Latencies(Histogram<u64>);
 
@@ -29,7 +29,7 @@ impl Latencies {
         self.0.len()
     }
 
-    /// What this many in a hundred took at most, in milliseconds.
+    /// The duration of this percentile, in milliseconds.
     #[expect(clippy::cast_precision_loss, reason = "a minute of microseconds fits")]
     pub(crate) fn percentile(&self, percent: f64) -> f64 {
         self.0.value_at_percentile(percent) as f64 / 1_000.0
@@ -43,7 +43,7 @@ impl Latencies {
         self.percentile(99.0)
     }
 
-    /// `p50 1.20 ms, p99 8.00 ms`
+    /// Formats the result as `p50 1.20 ms, p99 8.00 ms`.
     pub(crate) fn words(&self) -> String {
         format!("p50 {:.2} ms, p99 {:.2} ms", self.p50(), self.p99())
     }

@@ -1,5 +1,5 @@
-//! Load: the same requests over and over on keep-alive connections, one at a time on each; or a story of
-//! several, each of which needs what the one before was answered with.
+//! Load: the same requests repeatedly on keep-alive connections, one at a time on each, or a story
+//! of several requests, each of which needs the previous answer.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,26 +14,26 @@ use crate::scale::Scale;
 use crate::served::processor_time;
 use crate::wire::{Connection, Shot};
 
-/// How long connections are warmed up before they count.
+/// The warm-up time of connections, which does not count.
 pub(crate) const WARM_UP: Duration = Duration::from_millis(300);
 
-/// Somewhere to send something.
+/// A server and the requests for it.
 #[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) address: SocketAddr,
-    /// Who answers there.
+    /// The process that answers.
     pub(crate) process: u32,
-    /// Sent one after the other, by all connections in turns.
+    /// The requests, which all connections send in turn.
     pub(crate) shots: Arc<[Shot]>,
 }
 
-/// What one connection sends.
+/// The requests of one connection.
 pub(crate) trait Story: Clone + Send + 'static {
-    /// The next request, by what was answered to the last one; nothing at first.
+    /// The next request, given the last answer, which is empty at first.
     fn next(&mut self, answer: &[u8]) -> anyhow::Result<Shot>;
 }
 
-/// The requests of a target, every so many of them.
+/// The requests of a target, of which each connection sends every n-th.
 #[derive(Clone)]
 struct Rounds {
     shots: Arc<[Shot]>,
@@ -50,13 +50,13 @@ impl Story for Rounds {
     }
 }
 
-/// What came of some seconds of load.
+/// The result of some seconds of load.
 pub(crate) struct Measured {
     took: Duration,
     pub(crate) answers: Latencies,
-    /// Those of the warm-up too.
+    /// The number of answers, including the warm-up.
     all: u64,
-    /// What the answering process used for all of them, and for what it does beside.
+    /// The processor time of the answering process for all of them, including background work.
     processor: Duration,
 }
 
@@ -77,26 +77,26 @@ impl Measured {
         self.answers.merge(&other.answers)
     }
 
-    /// Answers a second.
+    /// The number of answers per second.
     #[expect(clippy::cast_precision_loss, reason = "nobody counts that far")]
     pub(crate) fn rate(&self) -> f64 {
         self.answers.len() as f64 / self.took.as_secs_f64().max(f64::EPSILON)
     }
 
-    /// Processor time of the answering process for one answer, in microseconds. Steadier than any
-    /// rate where others use the machine too.
+    /// Processor time of the answering process per answer, in microseconds. More stable than a rate
+    /// if others use the machine.
     #[expect(clippy::cast_precision_loss, reason = "nobody counts that far")]
     pub(crate) fn processor_micros(&self) -> f64 {
         self.processor.as_secs_f64() * 1e6 / self.all.max(1) as f64
     }
 
-    /// All that stands beside a rate.
+    /// The details beside a rate.
     pub(crate) fn words(&self) -> String {
         format!("{}, {:.0} µs of processor", self.answers.words(), self.processor_micros())
     }
 }
 
-/// Measures two in turns.
+/// Measures two targets in turns.
 pub(crate) async fn in_turns(
     scale: &Scale,
     connections: usize,
@@ -111,7 +111,7 @@ pub(crate) async fn in_turns(
     Ok((first, second))
 }
 
-/// Sends as much as `connections` can, for a while.
+/// Sends as many requests as `connections` can, for some time.
 pub(crate) async fn fire(
     target: &Target,
     connections: usize,
@@ -121,7 +121,7 @@ pub(crate) async fn fire(
     fire_while(target, connections, move || Instant::now() < end).await
 }
 
-/// Sends as much as `connections` can, until told to stop.
+/// Sends as many requests as `connections` can, until it is stopped.
 pub(crate) async fn fire_until(
     target: &Target,
     connections: usize,
@@ -139,7 +139,7 @@ async fn fire_while(
     play(target, (0..connections).map(rounds), go_on).await
 }
 
-/// Measures two stories in turns, each on as many connections.
+/// Measures two stories in turns, with the same number of connections.
 pub(crate) async fn stories_in_turns(
     scale: &Scale,
     connections: usize,

@@ -1,4 +1,4 @@
-//! `make bench`: how fast Countersign is beside the parts it is made of, and how much it holds.
+//! `make bench`: the speed of Countersign compared with its bare parts, and its capacity.
 //!
 //! ```text
 //! this process: load ──▶ gateway   (this binary again, the server as it is)
@@ -6,17 +6,18 @@
 //!                    ──▶ nodes     (this binary again, on a PostgreSQL of their own, beside pgbench)
 //! ```
 //!
-//! Everything is on loopback and bounded in count and time ([`scale`]). The baseline is axum with one
-//! writer thread that commits one row and one audit row per request into SQLite, as durably as the
-//! gateway does, and axum that answers a fixed JSON. Figures that count are ratios of one run: the
-//! machine cancels out. Both sides are measured in turns, so that a noisy neighbour meets both.
+//! Everything is on loopback and bounded in count and time ([`scale`]). The baseline is axum with
+//! one writer thread that commits one row and one audit row per request into SQLite, as durably as
+//! the gateway does, and axum that answers a fixed JSON. The relevant figures are ratios within
+//! one run, so the machine cancels out. Both sides are measured in turns, so that a noisy
+//! neighbour affects both.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`scenarios`] | what is measured, one file each |
-//! | [`load`], [`wire`], [`latency`] | making the load and timing it |
-//! | [`served`], [`gateway`], [`baseline`], [`fill`], [`people`], [`tasks`], [`insights`] | the processes under load, and what they start with |
-//! | [`report`] | the table, its files, and what changed since the last one |
+//! | [`scenarios`] | the measurements, one file each |
+//! | [`load`], [`wire`], [`latency`] | generating the load and timing it |
+//! | [`served`], [`gateway`], [`baseline`], [`fill`], [`people`], [`tasks`], [`insights`] | the processes under load, and their initial data |
+//! | [`report`] | the table, its files, and the changes since the last one |
 
 mod baseline;
 mod fill;
@@ -80,11 +81,11 @@ fn main() -> anyhow::Result<()> {
     }
 }
 
-/// What the command line asks for.
+/// The parsed command line.
 struct Plan {
     scale: Scale,
     scenarios: Vec<Scenario>,
-    /// Where results go; results of a part of the whole do not stand beside the others.
+    /// The directory of the results. Results of a partial run go elsewhere.
     out: PathBuf,
 }
 

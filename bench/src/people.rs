@@ -1,4 +1,4 @@
-//! Fills a directory before anything is measured, through the kernel and the store itself.
+//! Fills a directory before a measurement, through the kernel and the store itself.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,19 +17,19 @@ use tokio::task::JoinSet;
 
 use crate::gateway::settings;
 
-/// People on their way at once: two commits full.
+/// The number of concurrent people: two full commits.
 const AT_ONCE: usize = 512;
-/// What one in eight knows about, each.
+/// Words of which each belongs to one person in eight.
 const COMMON: [&str; 8] =
     ["refunds", "invoices", "contracts", "shipping", "security", "payroll", "hiring", "travel"];
-/// Given and family names, so that a whole name is somebody's and some others'.
+/// Given and family names. Each full name belongs to several people.
 const GIVEN: [&str; 10] =
     ["Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", "Radia", "Tony", "Frances", "Ken"];
 const FAMILY: [&str; 7] = ["Lovelace", "Hopper", "Turing", "Liskov", "Knuth", "Hoare", "Allen"];
-/// What one person alone knows about.
+/// A word that only one person has.
 pub(crate) const RARE: &str = "zanzibar";
 
-/// Fills the directory of a gateway that is not running with so many people of its project.
+/// Fills the directory of a gateway that is not running with this many people of its project.
 pub(crate) fn fill(folder: &Path, people: usize) -> anyhow::Result<()> {
     let filled = Process::new(std::env::current_exe()?)
         .arg("fill-people")
@@ -40,7 +40,7 @@ pub(crate) fn fill(folder: &Path, people: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What that process does.
+/// The work of the filling process.
 pub(crate) async fn run(folder: &Path, people: usize) -> anyhow::Result<()> {
     let home = Installation::open(&settings(folder).check()?.location, Arc::new(SystemClock), true)
         .await?;
@@ -64,8 +64,8 @@ pub(crate) async fn run(folder: &Path, people: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The person of a number. Everybody has words of their own, words that some have and words that all
-/// have, as people do.
+/// The person with this number. Each has unique words, words that some share, and words
+/// that all share.
 fn person(n: usize) -> anyhow::Result<NewHuman> {
     let of =
         |list: &[&'static str], n: usize| list.get(n % list.len()).copied().unwrap_or_default();

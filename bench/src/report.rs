@@ -1,4 +1,4 @@
-//! The table: what was measured, what it is held against, and whether that is reached.
+//! The table: figures, what they are compared with, and whether the goals are met.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use gateway::clock::SystemClock;
 use serde::{Deserialize, Serialize};
 use store::Clock;
 
-/// What was reached, and what should be.
+/// The goal of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Goal {
@@ -25,11 +25,11 @@ impl Goal {
     }
 }
 
-/// One figure. Held against another it is judged by their ratio, else by itself.
+/// One figure. If there is a figure to compare it with, the goal is about their ratio.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Row {
     what: String,
-    /// None where the server does not have it.
+    /// Absent if the server does not support it.
     figure: Option<f64>,
     unit: String,
     against: Option<f64>,
@@ -37,7 +37,7 @@ pub(crate) struct Row {
     goal: Option<Goal>,
     met: Option<bool>,
     note: String,
-    /// Against the last committed results, in percent of what is judged.
+    /// The change since the last committed results, in percent.
     change: Option<f64>,
 }
 
@@ -56,7 +56,7 @@ impl Row {
         }
     }
 
-    /// What cannot be measured here, and why.
+    /// A figure that cannot be measured here, and why.
     pub(crate) fn missing(what: impl Into<String>, why: &str) -> Self {
         Self { figure: None, ..Self::new(what, 0.0, "") }.note(why)
     }
@@ -78,7 +78,7 @@ impl Row {
         self
     }
 
-    /// What a goal is about.
+    /// The number that a goal is about.
     fn judged(&self) -> Option<f64> {
         self.ratio.or(self.figure)
     }
@@ -111,7 +111,7 @@ impl Row {
     }
 }
 
-/// A number as people read it.
+/// A number in readable form.
 fn amount(number: f64, unit: &str) -> String {
     if number >= 100.0 {
         let mut digits = format!("{number:.0}");
@@ -140,7 +140,7 @@ pub(crate) struct Report {
     commit: String,
     cores: usize,
     rows: Vec<Row>,
-    /// The results these are compared with.
+    /// The results to compare with.
     before: Option<String>,
 }
 
@@ -157,7 +157,7 @@ impl Report {
         self.rows.extend(rows);
     }
 
-    /// Holds each figure against the last committed one.
+    /// Compares each figure with the last committed one.
     pub(crate) fn compare(&mut self) {
         let Some(before) = last_committed() else { return };
         for row in &mut self.rows {
@@ -168,7 +168,7 @@ impl Report {
         self.before = Some(before.at);
     }
 
-    /// For a terminal.
+    /// The table for a terminal.
     pub(crate) fn table(&self) -> String {
         let rows: Vec<[String; 8]> = self.lines().collect();
         let mut widths = [0; 8];
@@ -182,7 +182,7 @@ impl Report {
             text.push('\n');
             let mut line = String::new();
             for ((n, cell), width) in row.iter().enumerate().zip(widths) {
-                // Numbers to the right, words to the left.
+                // Numbers are aligned right, text left.
                 let _ = match n {
                     1..=3 | 6 => write!(line, "{cell:>width$}  "),
                     _ => write!(line, "{cell:<width$}  "),
@@ -218,7 +218,7 @@ impl Report {
         std::iter::once(head).chain(self.rows.iter().map(Row::cells))
     }
 
-    /// Writes the table for people and for programs; names sort by time.
+    /// Writes the table as Markdown and JSON. File names sort by time.
     pub(crate) fn write(&self, folder: &Path) -> anyhow::Result<PathBuf> {
         std::fs::create_dir_all(folder)?;
         let name: String =
@@ -232,12 +232,12 @@ impl Report {
     }
 }
 
-/// Where results are kept.
+/// The directory of the results.
 pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("results")
 }
 
-/// The last results under version control; none where there is no version control.
+/// The last results under version control, if there are any.
 fn last_committed() -> Option<Report> {
     let files = git(&["ls-files", "*.json"])?;
     let last = files.lines().max()?;

@@ -1,42 +1,42 @@
-//! How much of everything, so that a run is bounded.
+//! The sizes of all measurements, so that a run is bounded.
 
 use std::time::Duration;
 
-/// How long and how many.
+/// The duration and size of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scale {
     pub(crate) name: &'static str,
-    /// Each side is measured this often, in turns, for this long.
+    /// How often and for how long each side is measured, in turns.
     pub(crate) turns: u32,
     pub(crate) turn: Duration,
-    /// Answers waited for, each way of waiting.
+    /// The number of answers for each way of waiting.
     pub(crate) wakes: usize,
-    /// Agents that wait and do nothing.
+    /// The number of idle waiting agents.
     pub(crate) idle: usize,
-    /// Asks that are open while others are made.
+    /// The number of open asks during creates.
     pub(crate) open: usize,
-    /// Asks that run out in the same second.
+    /// The number of asks that expire in the same second.
     pub(crate) expiries: usize,
-    /// Webhooks that wait for one endpoint.
+    /// The number of webhooks that wait for one endpoint.
     pub(crate) webhooks: usize,
-    /// People who can be asked, beside a directory of a few.
+    /// The number of people in the large directory.
     pub(crate) people: usize,
-    /// Messages that wait for one channel, and how many of them it takes in a second.
+    /// The number of messages that wait for one channel, and how many it accepts per second.
     pub(crate) messages: usize,
     pub(crate) limit: u32,
-    /// Tasks, beside a store with a thousand; and what happened to the longest one.
+    /// The number of tasks in the large store, and the number of events of the longest task.
     pub(crate) tasks: usize,
     pub(crate) events: usize,
-    /// Messages whose counts are there, beside those of a thousand over the same days.
+    /// The number of counted messages in the large store.
     pub(crate) counted: u64,
-    /// How long a process is left alone before its memory is read.
+    /// How long a process is idle before its memory is read.
     pub(crate) calm: Duration,
-    /// Starts of the server.
+    /// The number of server starts.
     pub(crate) starts: usize,
 }
 
 impl Scale {
-    /// What counts.
+    /// The scale of published results.
     pub(crate) const FULL: Self = Self {
         name: "full",
         turns: 4,
@@ -56,7 +56,7 @@ impl Scale {
         starts: 10,
     };
 
-    /// About a minute: shows what is broken, not what is slow.
+    /// About a minute: shows failures, but not performance.
     pub(crate) const QUICK: Self = Self {
         name: "quick",
         turns: 2,
@@ -76,7 +76,7 @@ impl Scale {
         starts: 3,
     };
 
-    /// Seconds, in a debug build too: shows that the driver itself still works.
+    /// Seconds, even in a debug build: shows that the benchmark itself works.
     pub(crate) const SMOKE: Self = Self {
         name: "smoke",
         turns: 1,

@@ -1,4 +1,4 @@
-//! The processes under load, and what the system says about them.
+//! The processes under load, and their resource usage.
 
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpListener};
@@ -11,13 +11,13 @@ use anyhow::{Context, ensure};
 use crate::load::Target;
 use crate::wire::{Connection, Shot};
 
-/// A server that does not answer by then does not work.
+/// The timeout for the first answer of a server.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The unit of processor times in `/proc`; Linux has had no other for decades.
+/// The unit of processor times in `/proc`. Linux has had no other for decades.
 const TICK: Duration = Duration::from_millis(10);
 
-/// A server in a process of its own; ends when dropped.
+/// A server in its own process. It stops when it is dropped.
 pub(crate) struct Served {
     child: Child,
     pub(crate) address: SocketAddr,
@@ -26,17 +26,17 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    /// This binary, as one of the two.
+    /// Starts this binary in one of its roles.
     pub(crate) async fn start(role: &str, folder: &Path) -> anyhow::Result<Self> {
         Self::run(role, folder, None).await
     }
 
-    /// One of the nodes on a database.
+    /// Starts one of the nodes on a database.
     pub(crate) async fn node(folder: &Path, database: &str) -> anyhow::Result<Self> {
         Self::run("node", folder, Some(database)).await
     }
 
-    /// A gateway that tells people through a program at this address.
+    /// Starts a gateway that notifies people through a program at this URL.
     pub(crate) async fn messenger(folder: &Path, program: &str) -> anyhow::Result<Self> {
         Self::run("messenger", folder, Some(program)).await
     }
@@ -60,12 +60,12 @@ impl Served {
         Ok(served)
     }
 
-    /// The gateway of this binary.
+    /// Starts the gateway of this binary.
     pub(crate) async fn gateway(folder: &Path) -> anyhow::Result<Self> {
         Self::start("gateway", folder).await
     }
 
-    /// The real binary, if it was built.
+    /// Starts the real binary, if it was built.
     pub(crate) async fn countersign(binary: &Path, folder: &Path) -> anyhow::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
@@ -96,17 +96,17 @@ impl Served {
         anyhow::bail!("the server does not answer")
     }
 
-    /// What to send here.
+    /// A target with one request.
     pub(crate) fn target(&self, shot: Shot) -> Target {
         self.targets(vec![shot])
     }
 
-    /// What to send here, one after the other.
+    /// A target with several requests, sent in turn.
     pub(crate) fn targets(&self, shots: Vec<Shot>) -> Target {
         Target { address: self.address, process: self.child.id(), shots: shots.into() }
     }
 
-    /// Its memory, in KiB.
+    /// The resident memory, in KiB.
     pub(crate) fn rss(&self) -> anyhow::Result<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))
             .context("this system has no /proc")?;
@@ -118,17 +118,18 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // Already gone or not: nothing is left behind.
+        // The process may have ended already. No process is left behind.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The processor time a process has used so far, all threads together.
+/// The processor time of a process so far, over all threads.
 pub(crate) fn processor_time(process: u32) -> anyhow::Result<Duration> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))
         .context("this system has no /proc")?;
-    // The name may hold anything, a parenthesis too; what follows the last one is numbers.
+    // The name may contain anything, including parentheses. The fields after the last
+    // one are numbers.
     let (_, rest) = stat.rsplit_once(") ").context("no name")?;
     let ticks = |n: usize| rest.split(' ').nth(n).and_then(|field| field.parse::<u64>().ok());
     let (user, system) = ticks(11).zip(ticks(12)).context("no times")?;
@@ -140,18 +141,18 @@ fn log(folder: &Path) -> anyhow::Result<Stdio> {
     Ok(file.into())
 }
 
-/// Where this binary lies: on a disk, which the temporary folder need not be.
+/// The directory of this binary. It is on a disk, which the temporary directory may not be.
 pub(crate) fn build_folder() -> anyhow::Result<PathBuf> {
     let binary = std::env::current_exe()?;
     Ok(binary.parent().context("a folder")?.to_owned())
 }
 
-/// A folder on a disk that goes when dropped.
+/// A directory on a disk. It is deleted when it is dropped.
 pub(crate) fn scratch() -> anyhow::Result<tempfile::TempDir> {
     Ok(tempfile::Builder::new().prefix("bench-").tempdir_in(build_folder()?)?)
 }
 
-/// How many files and connections this process may have; the processes it starts may have as many.
+/// The limit for open files and connections of this process, which its child processes inherit.
 pub(crate) fn files_allowed() -> anyhow::Result<usize> {
     let limits =
         std::fs::read_to_string("/proc/self/limits").context("this system has no /proc")?;

@@ -1,4 +1,4 @@
-//! Fills a store with tasks before anything is measured, through the kernel and the store itself.
+//! Fills a store with tasks before a measurement, through the kernel and the store itself.
 
 use std::path::Path;
 use std::process::Command as Process;
@@ -24,18 +24,18 @@ use tokio::task::JoinSet;
 use crate::fill::work_off;
 use crate::gateway::{AGENT, settings};
 
-/// Tasks on their way at once: two commits full.
+/// The number of concurrent tasks: two full commits.
 const AT_ONCE: usize = 512;
-/// One in so many is given to the agent.
+/// One in this many tasks is assigned to the agent.
 const GIVEN: usize = 4;
-/// What happens to the long one, again and again: one in so many is a checkpoint, one a word of its
-/// principal, and the rest is written down.
+/// The period of events of the long task: in each, one is a checkpoint, one a message of the
+/// principal, and the rest are ledger writes.
 const ROUND: usize = 50;
-/// The keys that are written.
+/// The number of keys that are written.
 const KEYS: usize = 100;
 
-/// Fills the store of a gateway that is not running with so many tasks, and then with one to which so
-/// many things happened.
+/// Fills the store of a gateway that is not running with this many tasks, and then with one that
+/// has this many events.
 pub(crate) fn fill(folder: &Path, tasks: usize, events: usize) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder)?;
     let filled = Process::new(std::env::current_exe()?)
@@ -47,7 +47,7 @@ pub(crate) fn fill(folder: &Path, tasks: usize, events: usize) -> anyhow::Result
     Ok(())
 }
 
-/// What that process does.
+/// The work of the filling process.
 pub(crate) async fn run(folder: &Path, tasks: usize, events: usize) -> anyhow::Result<()> {
     let home = Installation::open(&settings(folder).check()?.location, Arc::new(SystemClock), true)
         .await?;
@@ -78,7 +78,7 @@ pub(crate) async fn run(folder: &Path, tasks: usize, events: usize) -> anyhow::R
     work_off(&gateway).await
 }
 
-/// Whoever has to do with them.
+/// The actors of the tasks.
 #[derive(Clone)]
 struct Cast {
     gateway: Gateway,
@@ -113,7 +113,7 @@ impl Cast {
         Ok(())
     }
 
-    /// A task to which so many things happened.
+    /// Creates a task with this many events.
     async fn long(&self, events: usize) -> anyhow::Result<()> {
         let task = self.task().await?;
         self.give(task).await?;
@@ -139,7 +139,7 @@ impl Cast {
         Ok(())
     }
 
-    /// The agent asks, and its principal says yes.
+    /// The agent asks, and its principal approves.
     async fn asked(&self, task: TaskId) -> anyhow::Result<Option<(TaskId, u64)>> {
         let new = NewCheckpoint {
             kind: CheckpointKind::Approval,

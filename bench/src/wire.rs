@@ -1,5 +1,5 @@
-//! HTTP/1.1 by hand, so that making the load costs little of the cores it shares with what it
-//! measures. WebSocket frames from a server are not masked, so what they say can be found as it is.
+//! A minimal HTTP/1.1 client, so that generating the load uses little of the shared cores.
+//! WebSocket frames from a server are not masked, so their text can be searched directly.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use anyhow::{Context, bail, ensure};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-/// Nothing here takes longer unless it is broken.
+/// The timeout of every wait. Only failures take longer.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A request, ready to be sent.
@@ -29,12 +29,12 @@ impl Shot {
         Self::new("GET", path, key, "", "")
     }
 
-    /// With header lines of its own, each with its end.
+    /// With additional header lines, each with its line end.
     pub(crate) fn get_with(path: &str, key: &str, headers: &str) -> Self {
         Self::new("GET", path, key, headers, "")
     }
 
-    /// What a page's form sends, with the browser's cookies.
+    /// The request of a submitted form, with the browser's cookies.
     pub(crate) fn form(path: &str, cookies: &str, body: &str) -> Self {
         let headers = format!("content-type: application/x-www-form-urlencoded\r\n{cookies}");
         Self::new("POST", path, "", &headers, body)
@@ -50,11 +50,11 @@ impl Shot {
     }
 }
 
-/// A connection that is used again and again.
+/// A keep-alive connection.
 pub(crate) struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
-    /// What came after the last head.
+    /// The bytes after the last header section.
     pub(crate) body: Vec<u8>,
 }
 
@@ -63,7 +63,7 @@ impl Connection {
         Self::from(TcpStream::connect(address).await?)
     }
 
-    /// From one of the loopback addresses; each has ports of its own.
+    /// Connects from one of the loopback addresses. Each has its own ports.
     pub(crate) async fn open_from(source: u8, address: SocketAddr) -> anyhow::Result<Self> {
         let socket = TcpSocket::new_v4()?;
         socket.bind(SocketAddr::new(IpAddr::V4(Ipv4Addr::new(127, 0, 0, source)), 0))?;
@@ -80,16 +80,16 @@ impl Connection {
         Ok(self.stream.write_all(&shot.0).await?)
     }
 
-    /// The status of an answer, once its head is there.
+    /// Waits for the header section of an answer and returns the status.
     pub(crate) async fn head(&mut self) -> anyhow::Result<u16> {
         let (status, _) = self.read_head().await?;
         Ok(status)
     }
 
-    /// The status of an answer, once all of it is there.
+    /// Waits for a whole answer and returns the status.
     pub(crate) async fn answer(&mut self) -> anyhow::Result<u16> {
         let (status, length) = self.read_head().await?;
-        // What was not modified is not sent.
+        // A 304 has no body.
         let length = if status == 304 { 0 } else { length.context("no length")? };
         while self.body.len() < length {
             let read = self.stream.read_buf(&mut self.body).await?;
@@ -98,7 +98,7 @@ impl Connection {
         Ok(status)
     }
 
-    /// Sends and takes a good answer; anything else is an error.
+    /// Sends a request. Fails unless the answer is successful.
     pub(crate) async fn call(&mut self, shot: &Shot) -> anyhow::Result<()> {
         self.send(shot).await?;
         let status = self.answer().await?;
@@ -113,7 +113,7 @@ impl Connection {
         header(str::from_utf8(&self.buffer).ok()?, name).map(ToOwned::to_owned)
     }
 
-    /// What the last answer wants to be sent along from now on.
+    /// The cookies that the last answer sets.
     pub(crate) fn cookies(&self) -> anyhow::Result<String> {
         let head = str::from_utf8(&self.buffer)?;
         let set = head.lines().filter_map(|line| {
@@ -123,7 +123,7 @@ impl Connection {
         Ok(format!("cookie: {}\r\n", set.collect::<Vec<_>>().join("; ")))
     }
 
-    /// Reads on until something was said, after the head.
+    /// Reads until the body contains this text.
     pub(crate) async fn until(&mut self, said: &[u8]) -> anyhow::Result<()> {
         let heard = async {
             while !self.body.windows(said.len()).any(|part| part == said) {
@@ -135,7 +135,7 @@ impl Connection {
         tokio::time::timeout(PATIENCE, heard).await?
     }
 
-    /// Whether it is still open, and no more was said than that it lives.
+    /// Whether the connection is open and received only keepalives.
     pub(crate) fn is_quiet(&self) -> bool {
         let mut said = Vec::new();
         let end = loop {
@@ -153,7 +153,7 @@ impl Connection {
         end == std::io::ErrorKind::WouldBlock && said.split(|byte| *byte == b'\n').all(is_beat)
     }
 
-    /// The status, and the length of the body if there is one.
+    /// The status, and the length of the body if it has one.
     async fn read_head(&mut self) -> anyhow::Result<(u16, Option<usize>)> {
         loop {
             ensure!(self.stream.read_buf(&mut self.buffer).await? > 0, "the server hung up");

@@ -1,5 +1,5 @@
-//! A run against one backend: clients at work, one fault after the other, and everything read back in
-//! the end.
+//! A run against one backend: clients at work, one fault after the other, and a final
+//! read of everything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -24,21 +24,21 @@ use crate::proxy::{Line, Proxy};
 use crate::receiver::Receiver;
 use crate::report::Campaign;
 
-/// How long the servers may take to work again after a fault.
+/// The time limit for recovery after a fault.
 const RECOVERY: Duration = Duration::from_mins(1);
-/// So many acknowledgements after a fault show that they work again.
+/// The number of acknowledgements after a fault that show recovery.
 const RECOVERED: usize = 15;
-/// How long deliveries are waited for in the end, and how far the clock is moved ahead meanwhile: over
-/// all but the last retries of a delivery.
+/// How long the run waits for deliveries at the end, and how far the clock is moved ahead
+/// meanwhile: over all but the last retries of a delivery.
 const DELIVERY: Duration = Duration::from_mins(1);
 const STEP_AHEAD_MS: i64 = 40 * 60 * 1000;
 const STEPS_AHEAD: i64 = 6;
 /// The largest step of the clock.
 const HOUR_MS: u64 = 60 * 60 * 1000;
-/// So many clients read everything back.
+/// The number of clients that read everything back.
 const READERS: usize = 6;
 
-/// Where data is kept.
+/// The storage of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backend {
     /// One node with an embedded database.
@@ -48,10 +48,8 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// All of them.
     pub const ALL: [Self; 2] = [Self::Sqlite, Self::Postgres];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sqlite => "sqlite",
@@ -60,7 +58,7 @@ impl Backend {
     }
 }
 
-/// What can go wrong.
+/// The kinds of faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
     /// `kill -9` of a node.
@@ -71,7 +69,7 @@ pub enum Fault {
     Pause,
     /// Every write fails because no space is left.
     DiskFull,
-    /// The wall clock is set ahead or back, and back again.
+    /// The wall clock is set ahead or back, and then corrected.
     Clock,
     /// Connections are cut: between clients and nodes, or nodes and the database.
     Cut,
@@ -79,12 +77,11 @@ pub enum Fault {
     OneWay,
     /// Writes and syncs take long.
     SlowDisk,
-    /// Everything that was not synced is gone.
+    /// All data that was not synced is lost.
     PowerLoss,
 }
 
 impl Fault {
-    /// All of them.
     pub const ALL: [Self; 9] = [
         Self::Kill,
         Self::DatabaseKill,
@@ -97,7 +94,6 @@ impl Fault {
         Self::PowerLoss,
     ];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Kill => "kill",
@@ -133,20 +129,19 @@ impl FromStr for Fault {
     }
 }
 
-/// What to run.
+/// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The binary `countersign`.
     pub binary: PathBuf,
-    /// A folder of this run's own.
+    /// The directory of this run.
     pub folder: PathBuf,
-    /// Against what.
     pub backend: Backend,
     /// How long faults are injected.
     pub time: Duration,
     /// The seed of the schedule.
     pub seed: u64,
-    /// Which faults.
+    /// The kinds of faults.
     pub faults: Vec<Fault>,
     /// Whether syncs lie, so that durability is broken and the checker must find it.
     pub lying: bool,
@@ -192,7 +187,7 @@ pub async fn run(plan: &Plan) -> anyhow::Result<Campaign> {
     Ok(Campaign { backend: plan.backend.name(), faults, events, verdict })
 }
 
-/// The servers of a run, and everything faults are injected into.
+/// The servers of a run, and everything that faults affect.
 struct Stage {
     backend: Backend,
     lying: bool,
@@ -200,7 +195,7 @@ struct Stage {
     dice: Dice,
     http: reqwest::Client,
     nodes: Vec<Node>,
-    /// The disks of the nodes; the last one is that of the database where nodes share one.
+    /// The disks of the nodes. If nodes share a database, the last one is the database's disk.
     disks: Vec<Disk>,
     cluster: Option<Cluster>,
     /// Between clients and nodes, and between nodes and the database.
@@ -266,7 +261,7 @@ impl Stage {
             receiver,
         };
         stage.endpoint().await?;
-        // What is there before the first client is durable, whether it was synced or not.
+        // Data from before the first client counts as durable, whether or not it was synced.
         if plan.faults.contains(&Fault::PowerLoss) {
             for disk in &stage.disks {
                 disk.track()?;
@@ -280,12 +275,12 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Where clients call.
+    /// The URLs that clients call.
     fn bases(&self) -> Vec<String> {
         self.clients.iter().map(|proxy| format!("http://{}", proxy.address)).collect()
     }
 
-    /// Has the receiver told of everything that is acknowledged to agents and people.
+    /// Subscribes the receiver to the events of acknowledged creates and answers.
     async fn endpoint(&self) -> anyhow::Result<()> {
         let url = &self.receiver.url;
         let events = ["ask.created", "ask.answered"];
@@ -306,7 +301,7 @@ impl Stage {
         tokio::time::sleep(self.dice.between(least, most)).await;
     }
 
-    /// Injects a fault, heals it, and waits until the servers work again.
+    /// Injects a fault, heals it, and waits until the servers have recovered.
     async fn window(&mut self, fault: Fault) -> anyhow::Result<()> {
         self.sleep(300, 1000).await;
         match fault {
@@ -323,7 +318,7 @@ impl Stage {
         self.recovered().await
     }
 
-    /// One of the nodes.
+    /// Draws one of the nodes.
     fn draw(&mut self) -> usize {
         self.dice.index(self.nodes.len())
     }
@@ -343,8 +338,8 @@ impl Stage {
         Ok(())
     }
 
-    /// What is on disk after a crash is sound before anybody repairs it. A shared database is checked in
-    /// the end, when it runs again.
+    /// The data on disk after a crash must verify before any repair. A shared database is verified
+    /// at the end, when it runs again.
     fn verify_now(&mut self) -> anyhow::Result<()> {
         if self.backend == Backend::Sqlite {
             let (sound, said) = self.node(0)?.verify()?;
@@ -379,7 +374,7 @@ impl Stage {
         Ok(())
     }
 
-    /// The disk that data is on.
+    /// The disk with the data.
     fn data_disk(&self) -> anyhow::Result<&Disk> {
         self.disks.last().context("no disk")
     }
@@ -408,7 +403,8 @@ impl Stage {
         self.disks.iter().try_for_each(|disk| disk.set_clock(millis))
     }
 
-    /// Puts one or all of the lines between clients and nodes, or nodes and the database, in a state.
+    /// Sets the state of one or all connections between clients and nodes, or between nodes
+    /// and the database.
     async fn lines(&mut self, states: &[Line], least: u64, most: u64) {
         let line = self.dice.pick(states).copied().unwrap_or(Line::Cut);
         let between_nodes = !self.databases.is_empty() && self.dice.one_in(2);
@@ -439,7 +435,7 @@ impl Stage {
     }
 
     async fn power_loss(&mut self) -> anyhow::Result<()> {
-        // A disk that lies about its syncs may leave no database that can be opened.
+        // A disk that lies about its syncs may leave a database that cannot be opened.
         let torn = !self.lying && self.dice.one_in(2);
         let survives = if torn { Surviving::SomeSectors } else { Surviving::Nothing };
         match &self.cluster {
@@ -471,7 +467,7 @@ impl Stage {
             self.history.add(What::Unexpected { doing: "running".to_owned(), said });
         }
         while self.history.acknowledged() < enough || !self.are_ready().await {
-            // PostgreSQL gives up where it cannot write its log, and an operator starts it again.
+            // PostgreSQL ends if it cannot write its log, and an operator restarts it.
             if self.cluster.as_ref().is_some_and(|cluster| !cluster.is_alive()) {
                 self.note("PostgreSQL ended by itself".to_owned());
                 self.restart_database()?;
@@ -487,7 +483,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Whether every node says that it can work.
+    /// Whether every node reports that it is ready.
     async fn are_ready(&self) -> bool {
         for node in &self.nodes {
             if !node.is_ready(&self.http).await {
@@ -562,8 +558,8 @@ impl Stage {
                 self.history.add(What::WebhooksSettled);
                 return Ok(());
             }
-            // Retries are due later and later, and a delivery that a dead node had is free after a
-            // minute: time passes faster here.
+            // Retries have growing delays, and a delivery of a dead node is free after a minute, so
+            // the clock runs faster here.
             if steps < STEPS_AHEAD
                 && since.elapsed() > Duration::from_secs(2) * u32::try_from(steps)?
             {
@@ -574,7 +570,7 @@ impl Stage {
         }
     }
 
-    /// Stops the nodes and checks the audit log.
+    /// Stops the nodes and verifies the audit log.
     fn end(&mut self) -> anyhow::Result<()> {
         for n in 0..self.nodes.len() {
             if let Err(error) = self.node(n)?.stop() {
@@ -606,14 +602,14 @@ fn node(
     Ok((node, disk))
 }
 
-/// Something to read back.
+/// An object to read back.
 enum Read {
     Ask(String),
     Upload(String),
     Task(String),
 }
 
-/// A client that reads back what was acknowledged.
+/// A client that reads back acknowledged data.
 struct Reader {
     caller: Caller,
     history: History,

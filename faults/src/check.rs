@@ -1,8 +1,9 @@
-//! The invariants, as a pure function from a history to what is violated:
+//! The invariants, as a pure function from a history to violations:
 //!
-//! - nothing acknowledged is lost: asks, answers, comments, uploads with their bytes, steps of tasks;
+//! - nothing acknowledged is lost: asks, answers, comments, uploads with their bytes, steps of
+//!   tasks;
 //! - nothing happens twice: one answer wins, one ask per idempotency key, one comment per call;
-//! - versions never go back for an observer of one ask, and what is closed stays closed;
+//! - versions never go back for an observer of one ask, and a closed ask stays closed;
 //! - a receipt has the same bytes at every read;
 //! - every acknowledged create and answer reaches the webhook endpoint at least once;
 //! - `audit verify` finds nothing.
@@ -15,7 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::history::{Event, FinalAsk, What};
 
-/// Which invariant is violated.
+/// The kinds of invariants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Invariant {
     /// An acknowledgement was lost.
@@ -39,27 +40,27 @@ pub enum Invariant {
 /// One violation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// Of what.
+    /// The violated invariant.
     pub invariant: Invariant,
-    /// The ask, upload or task, where it is about one.
+    /// The ask, upload or task, if it is about one.
     pub subject: Option<String>,
     /// The window in which it was acknowledged or observed.
     pub window: usize,
-    /// What was found, in a sentence.
+    /// The finding, as a sentence.
     pub found: String,
 }
 
-/// What a history shows.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Verdict {
     /// All violations, in the order of the history.
     pub violations: Vec<Violation>,
-    /// How many acknowledgements there were in each window.
+    /// The number of acknowledgements in each window.
     pub acknowledged: BTreeMap<usize, usize>,
 }
 
-/// Checks a whole history. A history that ends early is checked as far as it goes: what was not read in
-/// the end counts as lost, so a run must read everything.
+/// Checks a whole history. Data that was not read at the end counts as lost, so a run
+/// must read everything.
 pub fn check(events: &[Event]) -> Verdict {
     let mut checker = Checker::default();
     checker.read_end(events);
@@ -78,7 +79,8 @@ struct Checker<'a> {
     sent: BTreeMap<&'a str, BTreeSet<&'a str>>,
     heard: BTreeSet<(&'a str, &'a str)>,
     settled: bool,
-    /// The ask of each idempotency key, the winner of each ask, and what was acknowledged once.
+    /// The ask of each idempotency key, the winner of each ask, and actions that
+    /// were acknowledged once.
     keys: BTreeMap<&'a str, &'a str>,
     winners: BTreeMap<&'a str, &'a str>,
     steps: BTreeSet<(&'a str, &'a str)>,
@@ -89,7 +91,7 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// First what was found in the end, so that each acknowledgement can be compared with it.
+    /// Reads the final state first, so that each acknowledgement can be compared with it.
     fn read_end(&mut self, events: &'a [Event]) {
         for event in events {
             match &event.what {
@@ -120,7 +122,7 @@ impl<'a> Checker<'a> {
                     self.violated(window, Invariant::Lost, ask, format!("comment {text:?}"));
                 }
             }
-            // Also of a call that was not acknowledged: it happened once or not at all.
+            // This holds for unacknowledged calls too: they happened once or not at all.
             What::CommentSent { ask, text } => {
                 let times = self.asks.get(&**ask).map_or(0, |found| count(&found.comments, text));
                 if times > 1 {
@@ -149,7 +151,7 @@ impl<'a> Checker<'a> {
                 }
             },
             What::TaskStep { name, task, action } => self.step(window, name, task, action),
-            // What is gone for good is reported with its acknowledgement.
+            // Permanently missing data is reported with its acknowledgement.
             What::Missing { what, said } => {
                 if self.is_there(what) && self.missing.insert(what) {
                     self.violated(window, Invariant::Lost, what, said.clone());
@@ -175,7 +177,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether an ask, upload or task is there in the end.
+    /// Whether an ask, upload or task exists at the end.
     fn is_there(&self, subject: &str) -> bool {
         self.asks.contains_key(subject)
             || self.uploads.contains_key(subject)
@@ -217,13 +219,13 @@ impl<'a> Checker<'a> {
                 let found = format!("the answer {comment:?} is gone");
                 self.violated(window, Invariant::Lost, ask, found);
             }
-            // The lost ask is reported already.
+            // The lost ask is already reported.
             None => {}
         }
         self.delivered(window, "ask.answered", ask);
     }
 
-    /// An answer that counts was given by somebody, whether or not they were told so.
+    /// A client sent the answer that counts, whether or not it was acknowledged.
     fn ended(&mut self, window: usize, ask: &'a str, found: &'a FinalAsk) {
         let Some(answer) = &found.answer else { return };
         if !self.sent.get(ask).is_some_and(|sent| sent.contains(&**answer)) {
@@ -245,9 +247,9 @@ impl<'a> Checker<'a> {
             let found = format!("observer {observer} saw version {before} and then {version}");
             self.violated(window, Invariant::WentBack, ask, found);
         }
-        // Events are in the order in which they were observed by anybody, and a closed ask never
-        // changes its state again, so this holds across observers too, but only once the first of
-        // them was told: a read that began earlier may be recorded later.
+        // Events are in the order of observation by any client, and a closed ask never changes its
+        // state again. This therefore holds across observers too, but only after the first
+        // acknowledgement: an earlier read may be recorded later.
         let closed = ["completed", "expired", "cancelled", "failed"].contains(&state);
         if closed {
             let first = *self.closed.entry(ask).or_insert(state);
@@ -272,7 +274,7 @@ impl<'a> Checker<'a> {
     }
 
     fn delivered(&mut self, window: usize, topic: &'static str, ask: &'a str) {
-        // While deliveries are still being retried, nothing is known.
+        // The result is unknown while deliveries are still retried.
         if self.settled && !self.heard.contains(&(topic, ask)) {
             let found = format!("{topic} never reached the endpoint");
             self.violated(window, Invariant::WebhookMissing, ask, found);
@@ -286,14 +288,14 @@ impl<'a> Checker<'a> {
 
     fn nobodys(&mut self, window: usize, invariant: Invariant, found: String) {
         let violation = Violation { invariant, subject: None, window, found };
-        // The same answer a thousand times is one finding.
+        // Identical violations count once.
         if !self.verdict.violations.contains(&violation) {
             self.verdict.violations.push(violation);
         }
     }
 }
 
-/// Where the claims of two receipts differ; the receipts themselves if they cannot be read.
+/// The differing claims of two receipts, or the receipts themselves if they cannot be parsed.
 fn differing(one: &str, other: &str) -> String {
     let claims = |receipt: &str| -> Option<Map<String, Value>> {
         let payload = receipt.split('.').nth(1)?;
@@ -321,7 +323,7 @@ mod tests {
     use super::*;
     use crate::history::History;
 
-    /// A run in which everything held.
+    /// A run without violations.
     fn sound() -> Vec<What> {
         let ask = || "ask_1".to_owned();
         let text = |text: &str| text.to_owned();
@@ -477,7 +479,7 @@ mod tests {
             state: state.to_owned(),
         };
         assert_eq!(broken(|list| list.push(seen(1, 2, "pending"))), [Invariant::WentBack]);
-        // Somebody else may have asked earlier and heard later.
+        // Another client may have sent its read earlier and got the response later.
         assert_eq!(broken(|list| list.push(seen(2, 2, "pending"))), []);
         assert_eq!(broken(|list| list.push(seen(2, 4, "expired"))), [Invariant::WentBack]);
     }

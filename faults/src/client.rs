@@ -1,35 +1,35 @@
-//! HTTP calls as a client of the server makes them, to whichever node answers.
+//! HTTP calls as a client of the server makes them, to any node.
 
 use std::time::Duration;
 
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::Value;
 
-/// The credentials of `--dev`.
+/// The agent key of `--dev`.
 pub const AGENT: &str = "dev-agent-key";
 /// The administrator, who owns the agent.
 pub const OWNER: &str = "dev-human-token";
 /// Two people, who answer the same asks.
 pub const PEOPLE: [&str; 2] = [OWNER, "dev-human-token-2"];
-/// How long a client waits before it takes a call for failed.
+/// The timeout of a call.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug)]
 pub enum Reply {
-    /// A 2xx.
+    /// A status of 2xx.
     Done(Value),
-    /// 409 or 412: somebody else was first, or it is closed.
+    /// Status 409 or 412: another call was first, or the ask is closed.
     Conflict(Value),
-    /// 404.
+    /// Status 404.
     Missing(String),
-    /// Nobody knows whether it happened: no answer, or one that says to come back later.
+    /// It is unknown whether the call took effect: there was no answer, or a temporary error.
     Unknown,
-    /// Anything else.
+    /// Any other answer.
     Unexpected(String),
 }
 
-/// Calls nodes, each of its own calls to the next one.
+/// Calls nodes in rotation.
 #[derive(Clone)]
 pub struct Caller {
     http: Client,
@@ -38,8 +38,8 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// A client of these addresses (`http://…`, without a slash at the end) that begins with one of
-    /// them.
+    /// A client of these base URLs (`http://…`, without a trailing slash) that begins with
+    /// one of them.
     pub fn new(bases: &[String], first: usize) -> anyhow::Result<Self> {
         let http = Client::builder().timeout(TIMEOUT).build()?;
         Ok(Self { http, bases: bases.to_vec(), next: first })
@@ -53,17 +53,14 @@ impl Caller {
         self.http.request(method, format!("{base}{path}")).bearer_auth(credential)
     }
 
-    /// Reads something.
     pub async fn get(&mut self, path: &str, credential: &str) -> Reply {
         reply(self.request(Method::GET, path, credential)).await
     }
 
-    /// Sends JSON.
     pub async fn post(&mut self, path: &str, credential: &str, body: &Value) -> Reply {
         reply(self.request(Method::POST, path, credential).json(body)).await
     }
 
-    /// Reads bytes.
     pub async fn bytes(&mut self, path: &str, credential: &str) -> Result<Vec<u8>, Reply> {
         let Ok(response) = self.request(Method::GET, path, credential).send().await else {
             return Err(Reply::Unknown);
@@ -92,7 +89,7 @@ fn judged(status: u16, bytes: &[u8]) -> Reply {
         200..=299 => Reply::Done(json()),
         404 => Reply::Missing(text()),
         409 | 412 => Reply::Conflict(json()),
-        // 507 says that the disk is full; the others to come back later.
+        // 507 means that the disk is full. The others are temporary errors.
         408 | 429 | 502 | 503 | 504 | 507 => Reply::Unknown,
         _ => Reply::Unexpected(text()),
     }

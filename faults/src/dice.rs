@@ -1,8 +1,8 @@
-//! Seeded numbers: the same seed gives the same schedule.
+//! Seeded random numbers: the same seed gives the same schedule.
 
 use std::time::Duration;
 
-/// `SplitMix64`.
+/// A `SplitMix64` generator.
 #[derive(Debug, Clone)]
 pub struct Dice(u64);
 
@@ -12,7 +12,7 @@ impl Dice {
         Self(seed)
     }
 
-    /// A sequence of its own, for one of several workers.
+    /// A separate sequence, for one of several workers.
     #[must_use]
     pub fn split(&mut self) -> Self {
         Self(self.draw())
@@ -27,33 +27,33 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`; 0 if that is 0.
+    /// A number below `bound`, or 0 if that is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.draw().checked_rem(bound).unwrap_or(0)
     }
 
-    /// An index into `length` items; 0 if there are none.
+    /// An index into `length` items, or 0 if there are none.
     pub fn index(&mut self, length: usize) -> usize {
         usize::try_from(self.below(length as u64)).unwrap_or(0)
     }
 
-    /// True once in `bound` times.
+    /// True once in `bound` times on average.
     pub fn one_in(&mut self, bound: u64) -> bool {
         self.below(bound) == 0
     }
 
-    /// One of a list, if it is not empty.
+    /// One item of a list, if it is not empty.
     pub fn pick<'a, T>(&mut self, list: &'a [T]) -> Option<&'a T> {
         list.get(self.index(list.len()))
     }
 
-    /// A time between two others.
+    /// A duration between two others.
     pub fn between(&mut self, least: Duration, most: Duration) -> Duration {
         let span = u64::try_from(most.saturating_sub(least).as_millis()).unwrap_or(u64::MAX);
         least + Duration::from_millis(self.below(span.saturating_add(1)))
     }
 
-    /// So many bytes.
+    /// This many random bytes.
     pub fn bytes(&mut self, length: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(length + 8);
         while bytes.len() < length {
@@ -63,7 +63,7 @@ impl Dice {
         bytes
     }
 
-    /// The list in another order.
+    /// Shuffles the list in place.
     pub fn shuffle<T>(&mut self, list: &mut [T]) {
         for last in (1..list.len()).rev() {
             let other = self.index(last + 1);

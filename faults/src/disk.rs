@@ -1,5 +1,5 @@
-//! A disk and a clock that fail on demand, for processes started with [`Disk::environment`]. The work is
-//! done by `shim/disk.c`, which is preloaded and reads a control file.
+//! A disk and a clock that fail on demand, for processes started with [`Disk::environment`].
+//! `shim/disk.c` implements this. It is preloaded and reads a control file.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -14,7 +14,7 @@ use crate::dice::Dice;
 use crate::power::{self, Forgotten, Surviving};
 
 const SOURCE: &str = include_str!("../shim/disk.c");
-/// The size of the control file, and where its fields are: `struct control` in the shim.
+/// The size of the control file, and the offsets of its fields: `struct control` in the shim.
 const CONTROL: u64 = 4096;
 const CLOCK_MS: u64 = 0;
 const FULL: u64 = 8;
@@ -22,7 +22,7 @@ const SLOW_US: u64 = 12;
 const TRACKING: u64 = 16;
 const LYING: u64 = 20;
 
-/// The covered folder of one process tree, and the notes of the shim about it.
+/// The covered directory of one process tree, and the shim's notes about it.
 pub struct Disk {
     folder: PathBuf,
     state: PathBuf,
@@ -30,7 +30,7 @@ pub struct Disk {
     control: File,
 }
 
-/// Compiles the shim into a folder.
+/// Compiles the shim into a directory.
 pub fn compile(folder: &Path) -> anyhow::Result<PathBuf> {
     let (source, shim) = (folder.join("disk.c"), folder.join("disk.so"));
     fs::write(&source, SOURCE)?;
@@ -42,8 +42,8 @@ pub fn compile(folder: &Path) -> anyhow::Result<PathBuf> {
 }
 
 impl Disk {
-    /// Covers a folder, which need not exist yet. The state folder must be on the same file system and
-    /// is made writable for everybody, because `PostgreSQL` does not run as root.
+    /// Covers a directory, which need not exist yet. The state directory must be on the same file
+    /// system. It is made world-writable, because `PostgreSQL` does not run as root.
     pub fn new(shim: &Path, folder: PathBuf, state: PathBuf) -> anyhow::Result<Self> {
         for part in [state.clone(), state.join("undo"), state.join("kept")] {
             fs::create_dir_all(&part)?;
@@ -57,7 +57,7 @@ impl Disk {
         Ok(Self { folder, state, shim: shim.to_owned(), control })
     }
 
-    /// What processes on this disk need in their environment.
+    /// The environment of processes on this disk.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         vec![
             ("LD_PRELOAD".into(), self.shim.clone().into()),
@@ -66,34 +66,34 @@ impl Disk {
         ]
     }
 
-    /// Moves the wall clock of the processes away from the machine's.
+    /// Sets the difference between the wall clock of the processes and the machine's.
     pub fn set_clock(&self, millis: i64) -> anyhow::Result<()> {
         self.write(CLOCK_MS, &millis.to_ne_bytes())
     }
 
-    /// Whether every write fails because no space is left.
+    /// Sets whether every write fails because no space is left.
     pub fn set_full(&self, full: bool) -> anyhow::Result<()> {
         self.write(FULL, &u32::from(full).to_ne_bytes())
     }
 
-    /// How much longer every write and every sync takes.
+    /// Sets the delay of every write and sync.
     pub fn set_slow(&self, by: Duration) -> anyhow::Result<()> {
         let micros = u32::try_from(by.as_micros()).unwrap_or(u32::MAX);
         self.write(SLOW_US, &micros.to_ne_bytes())
     }
 
-    /// Notes from now on what is not synced, so that it can be forgotten. What is there now counts as
-    /// synced.
+    /// From now on, records unsynced changes, so that they can be reverted. Existing data
+    /// counts as synced.
     pub fn track(&self) -> anyhow::Result<()> {
         self.write(TRACKING, &1_u32.to_ne_bytes())
     }
 
-    /// Makes every sync report success and sync nothing: a disk on which nothing is durable.
+    /// Makes every sync report success without syncing: a disk on which nothing is durable.
     pub fn lie(&self) -> anyhow::Result<()> {
         self.write(LYING, &1_u32.to_ne_bytes())
     }
 
-    /// Forgets what was not synced. All processes on this disk must be dead.
+    /// Reverts unsynced changes. All processes on this disk must be dead.
     pub fn lose_power(&self, survives: Surviving, dice: &mut Dice) -> anyhow::Result<Forgotten> {
         let forgotten = power::forget(&self.folder, &self.state, survives, dice)?;
         for part in ["undo", "kept"] {

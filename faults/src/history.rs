@@ -1,33 +1,32 @@
-//! What clients did and were told, in order. Everything the checker knows is in here.
+//! The actions of clients and the responses to them, in order. The checker uses nothing else.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// So much of an event is shown in a report.
+/// The longest text of an event in a report.
 const SHOWN: usize = 220;
 
-/// One thing that was observed.
+/// One observation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// How long after the start of the run.
+    /// The time since the start of the run.
     pub at: Duration,
-    /// The window of the run: each injects one fault and ends when the servers have recovered.
+    /// The window of the run. Each injects one fault and ends when the servers have recovered.
     pub window: usize,
-    /// What was observed.
     pub what: What,
 }
 
-/// What can be observed.
+/// The kinds of observations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
     /// A fault was injected, changed or healed.
     Fault(String),
     /// A create was acknowledged.
     Created { ask: String, key: String, prompt: String },
-    /// An answer was sent; whether it was taken is not known yet.
+    /// An answer was sent. Whether it was accepted is unknown.
     AnswerSent { ask: String, comment: String },
-    /// An answer was acknowledged as the one that won.
+    /// An answer was acknowledged as the winner.
     Answered { ask: String, comment: String },
     /// A comment was sent.
     CommentSent { ask: String, text: String },
@@ -43,25 +42,25 @@ pub enum What {
     TaskStep { name: String, task: String, action: String },
     /// The webhook endpoint was called.
     Heard { topic: String, ask: String },
-    /// Something that was acknowledged is not there when it is read.
+    /// Acknowledged data does not exist when it is read.
     Missing { what: String, said: String },
     /// A server gave an answer that no fault excuses.
     Unexpected { doing: String, said: String },
-    /// What was read of an ask in the end.
+    /// The final state of an ask.
     FinalAsk { ask: String, found: FinalAsk },
-    /// The SHA-256 of an upload's bytes in the end.
+    /// The final SHA-256 of an upload's bytes.
     FinalUpload { path: String, sha256: String },
-    /// The actions of a task in the end, in order.
+    /// The final actions of a task, in order.
     FinalTask { task: String, actions: Vec<String> },
-    /// Webhooks were waited for as long as retries take, and this is all that came.
+    /// The run waited for webhooks as long as retries take. No further ones follow.
     WebhooksSettled,
     /// `audit verify` ran.
     Verified { sound: bool, said: String },
-    /// The servers did not take work again in time after a fault.
+    /// The servers did not recover in time after a fault.
     NotRecovered { said: String },
 }
 
-/// An ask as it was read in the end.
+/// The final state of an ask.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FinalAsk {
     pub prompt: String,
@@ -95,7 +94,7 @@ impl What {
         }
     }
 
-    /// Whether a server acknowledged something by it.
+    /// Whether this is an acknowledgement by a server.
     pub fn is_acknowledgement(&self) -> bool {
         matches!(
             self,
@@ -111,14 +110,14 @@ impl What {
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = format!("{:?}", self.what);
-        // Receipts are long; the checker says where two of them differ.
+        // Receipts are long. The checker reports where two of them differ.
         let shown: String = what.chars().take(SHOWN).collect();
         let more = if shown.len() < what.len() { "…" } else { "" };
         write!(f, "{:>9.3}s  {shown}{more}", self.at.as_secs_f64())
     }
 }
 
-/// Where all clients of a run write down what they observe.
+/// The shared record of all observations in a run.
 #[derive(Clone)]
 pub struct History {
     started: Instant,
@@ -148,7 +147,7 @@ impl History {
         });
     }
 
-    /// Begins the next window and gives its number.
+    /// Begins the next window and returns its number.
     pub fn next_window(&self) -> usize {
         self.with(|inner| {
             inner.window += 1;
@@ -156,7 +155,7 @@ impl History {
         })
     }
 
-    /// How many acknowledgements there are so far.
+    /// The number of acknowledgements so far.
     pub fn acknowledged(&self) -> usize {
         self.with(|inner| inner.acknowledged)
     }

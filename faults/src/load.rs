@@ -1,4 +1,4 @@
-//! The clients of a run: each does what real ones do, again and again, and notes what it is told.
+//! The clients of a run: each repeats the actions of a real client and records the responses.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,17 +14,17 @@ use crate::dice::Dice;
 use crate::history::{History, What};
 use crate::tasks::Driven;
 
-/// So many clients create asks and have them answered; the others are one each.
+/// The number of clients that create asks and have them answered. There is one of each other kind.
 const CREATORS: usize = 4;
 const OBSERVERS: usize = 2;
-/// How many people answer the same ask at once.
+/// The number of people who answer the same ask concurrently.
 const RACING: usize = 3;
 /// The longest pause between two rounds of one client.
 const PAUSE: Duration = Duration::from_millis(40);
 /// The largest upload.
 const LARGEST: u64 = 200_000;
 
-/// The clients, and what they share.
+/// The clients and their shared state.
 #[derive(Clone)]
 pub struct Load {
     bases: Vec<String>,
@@ -34,7 +34,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// Clients of these addresses.
+    /// Clients of these base URLs.
     pub fn new(bases: Vec<String>, history: History) -> Self {
         Self { bases, history, asks: Arc::default(), stop: CancellationToken::new() }
     }
@@ -63,18 +63,18 @@ impl Load {
         Ok(clients)
     }
 
-    /// Tells the clients to end.
+    /// Stops the clients.
     pub fn stop(&self) {
         self.stop.cancel();
     }
 }
 
-/// One client.
+/// A single client.
 struct One {
     load: Load,
     caller: Caller,
     dice: Dice,
-    /// Which one; its observations have this number.
+    /// The number of the client, which its observations carry.
     number: usize,
     rounds: u64,
 }
@@ -96,13 +96,13 @@ impl One {
         self.load.history.add(what);
     }
 
-    /// Waits a little, at least so long.
+    /// Waits at least this long.
     async fn pause(&mut self, least: Duration) {
         let pause = self.dice.between(least, least + PAUSE);
         tokio::time::sleep(pause).await;
     }
 
-    /// A name that no other round of any client has.
+    /// A name that is unique to this round of this client.
     fn name(&self, what: &str) -> String {
         format!("{what}-{}-{}", self.number, self.rounds)
     }
@@ -119,7 +119,7 @@ impl One {
         if self.dice.one_in(2) {
             self.comment(&ask).await;
         }
-        // Some stay open: what is not answered must not be lost either.
+        // Some stay open, because unanswered asks must not be lost either.
         if self.dice.one_in(10) {
             return;
         }
@@ -131,7 +131,7 @@ impl One {
         self.receipt(&ask).await;
     }
 
-    /// Repeats a create under its key until it is acknowledged.
+    /// Repeats a create with its idempotency key until it is acknowledged.
     async fn create(&mut self, prompt: String, question: Value) -> Option<String> {
         let key = self.name("key");
         let body = json!({ "question": question, "route": { "to": "pool" } });
@@ -157,7 +157,8 @@ impl One {
         None
     }
 
-    /// People answer the same ask at once, at different nodes. Whether it is known to be answered.
+    /// People answer the same ask concurrently, at different nodes. Returns whether it is known
+    /// to be answered.
     async fn race(&mut self, ask: &str, attempt: usize) -> bool {
         let path = format!("/api/v1/asks/{ask}/answer");
         let mut racing = JoinSet::new();
@@ -202,7 +203,7 @@ impl One {
         }
     }
 
-    /// An ask that is answered with a file.
+    /// Creates an ask that is answered with a file.
     async fn ask_for_file(&mut self) {
         let prompt = self.name("File");
         let form = json!({ "fields": [
@@ -239,7 +240,7 @@ impl One {
         }
     }
 
-    /// Reads an ask that was acknowledged to anybody, a recent one in half of the cases.
+    /// Reads an acknowledged ask of any client. Half of the time it is a recent one.
     async fn observe(&mut self) {
         let ask = {
             let asks = self.load.asks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -265,7 +266,7 @@ impl One {
                 let receipt = String::from_utf8_lossy(&bytes).into_owned();
                 self.note(What::Receipt { ask: ask.to_owned(), receipt });
             }
-            // Not answered after all: the round ended because the run did.
+            // It was not answered: the round ended because the run did.
             Err(Reply::Unknown | Reply::Conflict(_)) => {}
             Err(other) => self.lost_or_unexpected("receipt", ask, other),
         }
@@ -286,7 +287,7 @@ impl One {
         self.pause(Duration::from_millis(100)).await;
     }
 
-    /// Drives a task from its creation to its end.
+    /// Runs a task from its creation to its end.
     async fn task(&mut self) {
         let mut driven = Driven::new(self.name("task"));
         while let Some((path, credential, body)) = driven.next() {
@@ -340,12 +341,12 @@ impl One {
     }
 }
 
-/// The SHA-256 of some bytes, in hex.
+/// The SHA-256 of some bytes, in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
 }
 
-/// A text in a value; empty if there is none.
+/// The text at a JSON pointer, or an empty one.
 pub fn text(value: &Value, pointer: &str) -> String {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
 }

@@ -14,7 +14,7 @@ use faults::postgres::DatabaseLost;
 use faults::report;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// How often a proof is tried per backend, each time with the next seed.
+/// The number of attempts for a proof per backend, each with the next seed.
 const PROOFS: u64 = 5;
 
 /// Runs clients and faults against the real binary and checks that nothing acknowledged is lost.
@@ -109,11 +109,11 @@ async fn run() -> anyhow::Result<ExitCode> {
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// One campaign against one backend.
+/// Runs one campaign against one backend.
 ///
-/// Syncs that lie can leave PostgreSQL without a checkpoint to start from. Then there is nothing that the
-/// checker could read, so the proof is repeated with another seed: the checker itself has to report the
-/// loss.
+/// Syncs that lie can leave PostgreSQL without a checkpoint to start from. The checker then has
+/// nothing to read, so the proof is repeated with another seed: the checker itself has to
+/// report the loss.
 async fn repeated(
     arguments: &Arguments,
     backend: Backend,
@@ -138,7 +138,7 @@ async fn campaign(
     faults: &[Fault],
 ) -> anyhow::Result<report::Campaign> {
     let folder = tempfile::Builder::new().prefix("countersign-faults-").tempdir()?;
-    // PostgreSQL runs as somebody else and has to get to its own folder.
+    // PostgreSQL runs as another user and needs access to its own directory.
     fs::set_permissions(folder.path(), Permissions::from_mode(0o711))?;
     let plan = Plan {
         binary: arguments.binary.canonicalize()?,
@@ -149,7 +149,7 @@ async fn campaign(
         faults: faults.to_vec(),
         lying: arguments.prove,
     };
-    // Whoever interrupts a run leaves no process behind.
+    // An interrupted run leaves no process behind.
     let campaign = tokio::select! {
         campaign = Box::pin(campaign::run(&plan)) => campaign,
         () = interrupted() => Err(anyhow!("interrupted")),
@@ -160,7 +160,7 @@ async fn campaign(
     campaign
 }
 
-/// Until somebody wants us to end.
+/// Waits for a signal to end.
 async fn interrupted() {
     let Ok(mut ended) = signal(SignalKind::terminate()) else { return };
     tokio::select! {

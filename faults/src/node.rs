@@ -1,4 +1,4 @@
-//! The real binary as a child process: started, stopped, continued and killed.
+//! The real binary as a child process, which can be started, paused, resumed and killed.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -10,29 +10,28 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// How long a node may take to be ready, and to end.
+/// The time limit for starting, and for stopping.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// Every node has the same one.
+/// The master key of all nodes.
 const MASTER_KEY: &str = "0f0e0d0c0b0a09080706050403020100f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
 
 const PUBLIC_URL: &str = "http://localhost:3402";
 
-/// How to start a node.
+/// The settings of a node.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The binary `countersign`.
     pub binary: PathBuf,
-    /// Its data folder.
     pub data: PathBuf,
-    /// The database that nodes share; `SQLite` in the data folder if there is none.
+    /// The database that nodes share. If absent, `SQLite` in the data directory.
     pub database: Option<String>,
-    /// What it needs in its environment besides.
+    /// Additional environment variables.
     pub environment: Vec<(OsString, OsString)>,
-    /// Where its output goes.
+    /// The file for its output.
     pub log: PathBuf,
 }
 
-/// A node that keeps its address over restarts.
+/// A node that keeps its port across restarts.
 pub struct Node {
     settings: Settings,
     port: u16,
@@ -40,28 +39,27 @@ pub struct Node {
 }
 
 impl Node {
-    /// Chooses a free port.
+    /// A node with a free port.
     pub fn new(settings: Settings) -> anyhow::Result<Self> {
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         Ok(Self { settings, port, child: None })
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// Its data folder.
     pub fn data(&self) -> &Path {
         &self.settings.data
     }
 
-    /// Starts the process. It is not ready yet.
+    /// Starts the process, without waiting until it is ready.
     pub fn start(&mut self) -> anyhow::Result<()> {
         ensure!(self.child.is_none(), "it runs already");
         let log = File::options().create(true).append(true).open(&self.settings.log)?;
         let mut command = self.command(&["serve", "--dev", "--listen", &self.address()]);
-        // Nodes that share a database have one address: it is the issuer of their receipts.
+        // Nodes that share a database have one public URL: it is the issuer of their receipts.
         command.env("COUNTERSIGN_PUBLIC_URL", PUBLIC_URL);
         command.env("COUNTERSIGN_LOG_FORMAT", "json").stdout(Stdio::null()).stderr(log);
         command.envs(self.settings.environment.iter().map(|(name, value)| (name, value)));
@@ -69,7 +67,7 @@ impl Node {
         Ok(())
     }
 
-    /// Waits until it is ready; says why it ended if it did.
+    /// Waits until it is ready. The error says why it ended, if it did.
     pub async fn ready(&mut self, http: &reqwest::Client) -> anyhow::Result<()> {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -84,18 +82,18 @@ impl Node {
         }
     }
 
-    /// Whether it says that it can work.
+    /// Whether it reports that it is ready.
     pub async fn is_ready(&self, http: &reqwest::Client) -> bool {
         let url = format!("http://{}/readyz", self.address());
         http.get(&url).send().await.is_ok_and(|said| said.status().is_success())
     }
 
-    /// Whether it ended by itself.
+    /// The exit status, if it ended by itself.
     pub fn ended(&mut self) -> anyhow::Result<Option<std::process::ExitStatus>> {
         Ok(self.child.as_mut().map(Child::try_wait).transpose()?.flatten())
     }
 
-    /// `kill -9`.
+    /// Sends `SIGKILL`.
     pub fn kill(&mut self) -> anyhow::Result<()> {
         if let Some(mut child) = self.child.take() {
             child.kill()?;
@@ -104,17 +102,17 @@ impl Node {
         Ok(())
     }
 
-    /// `SIGSTOP`: the process is there and does nothing.
+    /// Sends `SIGSTOP`: the process exists and does nothing.
     pub fn pause(&self) -> anyhow::Result<()> {
         self.signal(Signal::STOP)
     }
 
-    /// `SIGCONT`.
+    /// Sends `SIGCONT`.
     pub fn resume(&self) -> anyhow::Result<()> {
         self.signal(Signal::CONT)
     }
 
-    /// `SIGTERM`, and waits until it has ended.
+    /// Sends `SIGTERM`, and waits until it has ended.
     pub fn stop(&mut self) -> anyhow::Result<()> {
         self.signal(Signal::TERM)?;
         let until = Instant::now() + PATIENCE;
@@ -126,7 +124,7 @@ impl Node {
         Ok(())
     }
 
-    /// `audit verify`: whether it found nothing, and what it said.
+    /// Runs `audit verify`. Returns whether it found nothing, and its output.
     pub fn verify(&self) -> anyhow::Result<(bool, String)> {
         let out = self.command(&["audit", "verify"]).output()?;
         let said = String::from_utf8_lossy(&[out.stdout, out.stderr].concat()).into_owned();
@@ -140,7 +138,7 @@ impl Node {
         lines.into_iter().rev().collect::<Vec<_>>().join("\n")
     }
 
-    /// A command that sees nothing of our environment but where programs are.
+    /// A command that inherits only `PATH` from the environment.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.settings.binary);
         let path = option_env!("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin");
@@ -161,7 +159,7 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        // Nothing is left behind, however a run ends.
+        // No process is left behind, however a run ends.
         let _ = self.kill();
     }
 }

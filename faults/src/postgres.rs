@@ -1,4 +1,4 @@
-//! A `PostgreSQL` of our own that can be killed and started again, made by `.ci/postgres`.
+//! A separate `PostgreSQL` that can be killed and restarted, created by `.ci/postgres`.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,10 +10,10 @@ use anyhow::{Context, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../.ci/postgres");
-/// How long processes may take to die after `kill -9`.
+/// The time limit for processes to die after `SIGKILL`.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// `PostgreSQL` did not start again on what it had on disk.
+/// `PostgreSQL` did not start again with its data on disk.
 #[derive(Debug)]
 pub struct DatabaseLost;
 
@@ -25,17 +25,17 @@ impl std::fmt::Display for DatabaseLost {
 
 impl std::error::Error for DatabaseLost {}
 
-/// A running server; it is stopped when dropped.
+/// A running database server. It stops when it is dropped.
 pub struct Cluster {
     folder: PathBuf,
     environment: Vec<(OsString, OsString)>,
-    /// Where it listens.
+    /// The connection URL.
     pub url: String,
 }
 
 impl Cluster {
-    /// Makes one in a folder. Fails where `PostgreSQL` is not installed. The environment is added to
-    /// that of its processes.
+    /// Creates one in a directory. Fails if `PostgreSQL` is not installed. The environment
+    /// variables are added to those of its processes.
     pub fn start(folder: &Path, environment: Vec<(OsString, OsString)>) -> anyhow::Result<Self> {
         let mut command = script("start", folder, &environment);
         let made = command.stderr(Stdio::inherit()).output().context("cannot run .ci/postgres")?;
@@ -44,15 +44,15 @@ impl Cluster {
         Ok(Self { folder: folder.to_owned(), environment, url })
     }
 
-    /// The folder its data will be in, if it is started in this one.
+    /// The data directory of a server that is started in this directory.
     pub fn data(folder: &Path) -> PathBuf {
         folder.join("postgres/data")
     }
 
-    /// `kill -9` of the postmaster and all of its children at once.
+    /// Sends `SIGKILL` to the postmaster and all of its children at once.
     pub fn kill(&self) -> anyhow::Result<()> {
         let first = self.postmaster().context("PostgreSQL does not run")?;
-        // Stopped, it has no more children while they are listed.
+        // A stopped postmaster starts no further children while they are listed.
         signal(first, Signal::STOP);
         let family: Vec<i32> = [first].into_iter().chain(children(first)?).collect();
         for id in &family {
@@ -66,13 +66,13 @@ impl Cluster {
         Ok(())
     }
 
-    /// Starts it again on what it has on disk.
+    /// Starts it again with its data on disk.
     pub fn restart(&self) -> anyhow::Result<()> {
         let status = script("again", &self.folder, &self.environment).status()?;
         if status.success() { Ok(()) } else { Err(DatabaseLost.into()) }
     }
 
-    /// Whether its postmaster is alive: it ends by itself when its disk is full for too long.
+    /// Whether its postmaster is alive. It ends by itself when its disk is full for too long.
     pub fn is_alive(&self) -> bool {
         self.postmaster().is_some_and(is_alive)
     }
@@ -98,14 +98,14 @@ fn script(verb: &str, folder: &Path, environment: &[(OsString, OsString)]) -> Co
     command
 }
 
-/// Some may have ended by themselves.
+/// Sends a signal. The process may have ended already.
 fn signal(id: i32, signal: Signal) {
     if let Some(id) = Pid::from_raw(id) {
         let _ = kill_process(id, signal);
     }
 }
 
-/// State and parent of a process, as the kernel writes them behind its name.
+/// State and parent of a process, which the kernel writes after its name.
 fn status(id: &str) -> Option<(String, i32)> {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     let (_, behind) = stat.rsplit_once(") ")?;

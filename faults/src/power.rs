@@ -1,4 +1,4 @@
-//! Power loss: brings a folder back to what was synced, with the notes of `shim/disk.c`.
+//! Power loss: reverts a directory to its synced state, with the notes of `shim/disk.c`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,32 +9,32 @@ use anyhow::{Context, ensure};
 
 use crate::dice::Dice;
 
-/// Disks write sectors whole, and in any order.
+/// Disks write whole sectors, in any order.
 const SECTOR: usize = 512;
 const MAGIC: u32 = 0x4f44_4e55;
 const HEAD: usize = 32;
 
-/// What survives of what was not synced.
+/// Which unsynced changes survive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Surviving {
-    /// Nothing.
+    /// No changes.
     Nothing,
-    /// Each changed sector with a chance of one half.
+    /// Each changed sector with a probability of one half.
     SomeSectors,
 }
 
-/// How much was forgotten.
+/// The amount of lost data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Forgotten {
     /// Changes of directories.
     pub names: usize,
-    /// Files whose content changed.
+    /// Files with changed content.
     pub files: usize,
-    /// Their bytes.
+    /// The bytes of these files.
     pub bytes: usize,
 }
 
-/// Forgets what was not synced.
+/// Reverts unsynced changes.
 pub fn forget(
     folder: &Path,
     state: &Path,
@@ -52,7 +52,7 @@ pub fn forget(
         let log = entry?.path();
         let name = log.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let inode: u64 = name.parse().with_context(|| format!("not an inode: {name}"))?;
-        // A file that lost its name for good needs no content.
+        // A file that permanently lost its name needs no content.
         let Some(path) = paths.get(&inode) else { continue };
         let now = fs::read(path)?;
         let synced = before(&now, &fs::read(&log)?);
@@ -70,16 +70,16 @@ pub fn forget(
     Ok(forgotten)
 }
 
-/// One change of a directory, as the shim noted it.
+/// One change of a directory, as the shim recorded it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Change<'a> {
     kind: char,
     directory: &'a str,
     inode: &'a str,
     path: &'a str,
-    /// The new name of what was renamed.
+    /// The new name after a rename.
     to: &'a str,
-    /// Which kept file lost its name by it; `0` if none did.
+    /// The kept file that lost its name, or `0`.
     kept: &'a str,
 }
 
@@ -89,7 +89,7 @@ fn unsynced(notes: &str) -> Vec<Change<'_>> {
     let mut synced_directories = BTreeSet::new();
     let mut durable_names: Vec<&str> = Vec::new();
     let mut changes = Vec::new();
-    // Backwards: a sync makes durable what came before it.
+    // In reverse, because a sync makes earlier changes durable.
     for line in notes.lines().rev() {
         let words: Vec<&str> = line.split('\t').collect();
         let change = match words[..] {
@@ -110,11 +110,11 @@ fn unsynced(notes: &str) -> Vec<Change<'_>> {
             ["R", directory, inode, path, to, kept] => {
                 Change { kind: 'R', directory, inode, path, to, kept }
             }
-            // The last line, if the process died while it was written.
+            // The last line, if the process died while writing it.
             _ => continue,
         };
         let created = change.kind == 'C' && synced_files.contains(change.inode);
-        // A file that can be found after the failure is in a folder that can be found.
+        // The directory of a file that survives also survives.
         let below =
             change.kind == 'M' && durable_names.iter().any(|name| is_below(name, change.path));
         if synced_directories.contains(change.directory) || created || below {
@@ -134,7 +134,7 @@ fn is_below(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Undoes one change; whether there was something to undo.
+/// Undoes one change. Returns whether there was one to undo.
 fn undo(change: &Change<'_>, state: &Path) -> anyhow::Result<bool> {
     let path = Path::new(change.path);
     let is_it = |path: &Path| {
@@ -163,7 +163,7 @@ fn has_folder(path: &Path) -> bool {
     path.parent().is_some_and(Path::exists)
 }
 
-/// Every file below a folder, by inode.
+/// Every file below a directory, by inode.
 fn files(folder: &Path, found: &mut BTreeMap<u64, PathBuf>) -> anyhow::Result<()> {
     if !folder.exists() {
         return Ok(());
@@ -184,7 +184,7 @@ fn files(folder: &Path, found: &mut BTreeMap<u64, PathBuf>) -> anyhow::Result<()
 fn before(now: &[u8], log: &[u8]) -> Vec<u8> {
     let mut records = Vec::new();
     let mut rest = log;
-    // An incomplete record at the end is of a change that never happened.
+    // An incomplete record at the end belongs to a change that never happened.
     while let Some((record, behind)) = record(rest) {
         records.push(record);
         rest = behind;
@@ -203,7 +203,7 @@ fn before(now: &[u8], log: &[u8]) -> Vec<u8> {
     content
 }
 
-/// The size before a change, where it began, and the bytes it replaced.
+/// The size before a change, its offset, and the bytes it replaced.
 type Record<'a> = (usize, usize, &'a [u8]);
 
 fn record(log: &[u8]) -> Option<(Record<'_>, &[u8])> {
@@ -215,7 +215,7 @@ fn record(log: &[u8]) -> Option<(Record<'_>, &[u8])> {
     (magic == MAGIC).then_some(((size, offset, replaced), log.get(HEAD + length..)?))
 }
 
-/// Sectors of either content, each drawn.
+/// A random mix of sectors from both contents.
 fn torn(synced: &[u8], now: &[u8], dice: &mut Dice) -> Vec<u8> {
     let size = if dice.one_in(2) { synced.len() } else { now.len() };
     let mut left = vec![0; size];
@@ -235,7 +235,7 @@ fn differing(one: &[u8], other: &[u8]) -> usize {
     common + one.len().abs_diff(other.len())
 }
 
-/// A folder that a shim can cover: absolute, and without symbolic links.
+/// A directory that the shim can cover: absolute, and without symbolic links.
 pub fn resolved(folder: &Path) -> anyhow::Result<PathBuf> {
     let resolved = folder.canonicalize()?;
     ensure!(
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn changes_are_undone_backwards_and_half_a_record_is_ignored() {
-        // "abc", then "aXYZ" from 1 on, then cut to 2.
+        // "abc", then "aXYZ" from offset 1, then truncated to 2.
         let log = logged(&[(3, 1, b"bc"), (4, 2, b"YZ")]);
         assert_eq!(before(b"aX", &log), b"abc");
         assert_eq!(before(b"aXYZ", &logged(&[(3, 1, b"bc")])), b"abc");
@@ -275,15 +275,15 @@ mod tests {
     #[test]
     fn what_a_sync_makes_durable() {
         let kinds = |notes: &str| -> String { unsynced(notes).iter().map(|c| c.kind).collect() };
-        // Of a file, also its creation and that of its folders.
+        // A sync of a file also covers its creation and that of its directories.
         assert_eq!(kinds("M\t1\t2\t/d/a\nC\t2\t3\t/d/a/f\n"), "CM");
         assert_eq!(kinds("M\t1\t2\t/d/a\nC\t2\t3\t/d/a/f\nF\t3\n"), "");
-        // A sync of a file makes no rename durable; one of its directory does.
+        // A sync of a file makes no rename durable. A sync of its directory does.
         let renamed = "C\t1\t3\t/d/new\nF\t3\nR\t1\t3\t/d/new\t/d/f\t0\n";
         assert_eq!(kinds(&format!("{renamed}F\t3\n")), "R");
         assert_eq!(kinds(&format!("{renamed}S\t1\n")), "");
         assert_eq!(kinds(&format!("{renamed}S\t9\n")), "R");
-        // Only what came before.
+        // Only earlier changes become durable.
         assert_eq!(kinds("S\t1\nU\t1\t3\t/d/f\t1\n"), "U");
         // The last line may be incomplete.
         assert_eq!(kinds("U\t1\t3\t/d/f\t1\nR\t1\t3\t/d"), "U");

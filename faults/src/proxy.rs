@@ -1,4 +1,4 @@
-//! A TCP proxy on loopback whose connections can be cut, held up, or held up in one direction.
+//! A TCP proxy on loopback whose connections can be cut, stalled, or stalled in one direction.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ pub enum Line {
     Cut,
     /// Nothing is closed and nothing passes.
     Stuck,
-    /// What clients send does not arrive; what they are sent does.
+    /// Requests do not arrive, but responses do.
     NoRequests,
-    /// What clients send arrives; what they are sent does not.
+    /// Requests arrive, but responses do not.
     NoResponses,
-    /// Everything passes, and one text of what clients send becomes another of the same length.
+    /// Everything passes, and one text in requests is replaced by another of the same length.
     Replaces(&'static str, &'static str),
 }
 
@@ -32,7 +32,7 @@ impl Line {
         matches!(self, Self::Stuck | Self::NoRequests)
     }
 
-    /// Changes what passes, where the line does.
+    /// Applies the replacement, if the line has one.
     fn change(self, bytes: &mut [u8]) {
         let Self::Replaces(old, new) = self else { return };
         let found = bytes.windows(old.len()).position(|part| part == old.as_bytes());
@@ -47,9 +47,9 @@ impl Line {
     }
 }
 
-/// A running proxy; its connections end when it is dropped.
+/// A running proxy. Its connections end when it is dropped.
 pub struct Proxy {
-    /// Where it listens.
+    /// The address it listens on.
     pub address: SocketAddr,
     line: Arc<watch::Sender<Line>>,
     _tasks: JoinSet<()>,
@@ -66,7 +66,7 @@ impl Proxy {
         Ok(Self { address, line, _tasks: tasks })
     }
 
-    /// A proxy to the server that a URL names, and the same URL through the proxy.
+    /// A proxy to the server of a URL, and the same URL through the proxy.
     pub async fn before(url: &str, default_port: u16) -> anyhow::Result<(Self, String)> {
         let mut url = Url::parse(url).context("not a URL")?;
         let host = url.host_str().context("the URL names no host")?;
@@ -94,7 +94,7 @@ async fn accept(listener: TcpListener, target: String, line: Arc<watch::Sender<L
         }
         let (target, line) = (target.clone(), line.subscribe());
         connections.spawn(async move {
-            // A target that is down closes the connection, as it would without a proxy.
+            // If the target is down, the connection closes, as it would without a proxy.
             let Ok(far) = TcpStream::connect(target).await else { return };
             let ((from_near, to_near), (from_far, to_far)) = (near.into_split(), far.into_split());
             tokio::select! {
@@ -105,7 +105,7 @@ async fn accept(listener: TcpListener, target: String, line: Arc<watch::Sender<L
     }
 }
 
-/// Carries bytes until either side or the line ends.
+/// Copies bytes until either side or the line ends.
 async fn carry(
     mut from: impl AsyncReadExt + Unpin,
     mut to: impl AsyncWriteExt + Unpin,
@@ -136,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    /// A server that sends back what it is sent, and what reached it.
+    /// An echo server, and the number of bytes that reached it.
     async fn echo() -> (String, watch::Receiver<usize>, JoinSet<()>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();

@@ -14,12 +14,12 @@ use tokio::task::JoinSet;
 use crate::dice::Dice;
 use crate::history::{History, What};
 
-/// One call in so many is refused, so that deliveries are retried.
+/// One call in this many is rejected, so that deliveries are retried.
 const REFUSED: u64 = 25;
 
 /// A running endpoint.
 pub struct Receiver {
-    /// Where it is called.
+    /// The URL of the endpoint.
     pub url: String,
     _serving: JoinSet<()>,
 }
@@ -31,7 +31,7 @@ struct Listening {
 }
 
 impl Receiver {
-    /// Listens on a free port of loopback.
+    /// Listens on a free loopback port.
     pub async fn start(history: History, dice: Dice) -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let url = format!("http://{}/hook", listener.local_addr()?);
@@ -39,7 +39,7 @@ impl Receiver {
         let app = Router::new().route("/hook", post(hear)).with_state(state);
         let mut serving = JoinSet::new();
         serving.spawn(async move {
-            // It ends when it is dropped; until then it serves.
+            // This serves until the task is dropped.
             let _ = axum::serve(listener, app).await;
         });
         Ok(Self { url, _serving: serving })

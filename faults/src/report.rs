@@ -1,4 +1,4 @@
-//! What a run shows: a table in Markdown, and for each violation the history of its subject.
+//! The report of a run: a table in Markdown, and the history of the subject of each violation.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,20 +6,20 @@ use std::fmt::Write as _;
 use crate::check::{Invariant, Verdict, Violation};
 use crate::history::{Event, What};
 
-/// So many violations of each invariant are reported with their history.
+/// The most violations of each invariant that are reported with their history.
 const REPORTED: usize = 3;
-/// So many events of one subject are shown: the first and the last ones.
+/// The most events of one subject that are shown: the first and the last ones.
 const SHOWN: usize = 40;
 
-/// One campaign: what ran, and what came of it.
+/// One campaign and its result.
 pub struct Campaign {
-    /// `sqlite` or `postgres`.
+    /// The name of the backend: `sqlite` or `postgres`.
     pub backend: &'static str,
-    /// The fault of each window; window 0 is the start, before any fault.
+    /// The fault of each window. Window 0 is the start, before any fault.
     pub faults: Vec<&'static str>,
-    /// Everything that was observed.
+    /// All observations.
     pub events: Vec<Event>,
-    /// What the checker says of it.
+    /// The result of the check.
     pub verdict: Verdict,
 }
 
@@ -33,12 +33,12 @@ struct Row {
 }
 
 impl Campaign {
-    /// Whether everything held, and there was something to hold.
+    /// Whether there were no violations, and at least one acknowledgement.
     pub fn passed(&self) -> bool {
         self.verdict.violations.is_empty() && self.verdict.acknowledged.values().sum::<usize>() > 0
     }
 
-    /// How often an invariant was violated.
+    /// The number of violations of an invariant.
     pub fn violated(&self, invariant: Invariant) -> usize {
         self.verdict.violations.iter().filter(|found| found.invariant == invariant).count()
     }
@@ -96,7 +96,7 @@ pub fn table(campaigns: &[Campaign]) -> String {
     text
 }
 
-/// Each violation with what is known about its subject; empty if there is none.
+/// Each violation with the history of its subject. Empty if there are none.
 pub fn violations(campaign: &Campaign) -> String {
     let mut text = String::new();
     let found = &campaign.verdict.violations;
@@ -133,7 +133,7 @@ fn history(campaign: &Campaign, subject: &str, text: &mut String) {
             event.what.subject() == Some(subject) || matches!(event.what, What::Fault(_))
         })
         .collect();
-    // Faults far from what happened to the subject say nothing about it.
+    // Faults far from the events of the subject are irrelevant to it.
     let own = |event: &&&Event| event.what.subject() == Some(subject);
     let first = about.iter().find(own).map_or(0, |event| event.window);
     let last = about.iter().rev().find(own).map_or(0, |event| event.window);

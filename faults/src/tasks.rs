@@ -1,4 +1,4 @@
-//! A task over HACP, step by step. What is sent and what it does; who sends it is up to the caller.
+//! A task over HACP, step by step: the requests and their effects. The caller sends them.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ pub const STEPS: [(&str, &str); 7] = [
     ("review.submit", OWNER),
 ];
 
-/// What the audit log of a task has after all steps, in order.
+/// The actions in the audit log of a task after all steps, in order.
 pub const ACTIONS: [&str; 8] = [
     "task.created",
     "task.assigned",
@@ -27,15 +27,15 @@ pub const ACTIONS: [&str; 8] = [
     "task.completed",
 ];
 
-/// A task as the one who drives it remembers it.
+/// The client's state of a task.
 #[derive(Debug, Clone, Default)]
 pub struct Driven {
     /// Its goal, and the prefix of its idempotency keys.
     pub name: String,
-    /// The id of the task, once it is acknowledged.
+    /// The id of the task, after it was acknowledged.
     pub task: Value,
     checkpoint: Value,
-    /// How many steps were acknowledged.
+    /// The number of acknowledged steps.
     pub done: usize,
 }
 
@@ -45,8 +45,8 @@ impl Driven {
         Self { name, ..Self::default() }
     }
 
-    /// The next call: its path, who makes it, and its body. Nothing once all steps are done. A call that
-    /// is repeated has the same key.
+    /// The next call: its path, its credential, and its body. `None` after the last step. A
+    /// repeated call has the same idempotency key.
     pub fn next(&self) -> Option<(String, &'static str, Value)> {
         let (operation, credential) = *STEPS.get(self.done)?;
         let key = format!("{}/{operation}", self.name);
@@ -54,7 +54,7 @@ impl Driven {
         Some((format!("/hacp/v1/ops/{operation}"), credential, body))
     }
 
-    /// The next call was acknowledged with this; the action that stands in the audit log for it.
+    /// Records the acknowledgement of the next call. Returns its action in the audit log.
     pub fn acknowledged(&mut self, said: &Value) -> Option<&'static str> {
         let action = *ACTIONS.get(self.done)?;
         let id = || said.get("id").cloned().unwrap_or_default();

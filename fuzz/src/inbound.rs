@@ -1,5 +1,5 @@
-//! What platforms and mail servers send. Nothing here is signed with our secrets, so that nothing may
-//! verify, whatever it says.
+//! Inputs from platforms and mail servers. None of them is signed with the server's secrets, so
+//! none may verify.
 
 use std::sync::{Arc, LazyLock};
 
@@ -20,9 +20,9 @@ use ulid::Ulid;
 use crate::twice;
 
 const HOOK: &str = "https://ask.example.com/channels/any/thing";
-/// A secret as Standard Webhooks has it.
+/// A secret in the format of Standard Webhooks.
 const SIGNING: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-/// When everything happens.
+/// The time of all inputs.
 const NOW: i64 = 1_800_000_000_000;
 
 type Shared = LazyLock<Vec<Box<dyn Channel>>>;
@@ -103,7 +103,7 @@ pub(crate) fn mail(bytes: &[u8]) {
     });
     let Some(reader) = &*READER else { panic!("the reader cannot be made") };
     twice(|| reader.read(bytes, None));
-    // To an address that somebody was given, with a signature: the sender is read strictly.
+    // An email to an issued address, with a signature: the sender is parsed strictly.
     let reply = ReplyAddress {
         ask: AskId::new(Ulid(1)),
         whom: AddressOwner::of(&Means::email("ada@example.org")),
@@ -142,7 +142,7 @@ fn all(channels: &[Box<dyn Channel>], names: &[&'static str], bytes: &[u8]) {
     }
 }
 
-/// The types of content that platforms send.
+/// The content types that platforms send.
 fn kinds() -> [Vec<(String, String)>; 3] {
     ["application/json", "application/x-www-form-urlencoded", "message/rfc822"]
         .map(|kind| vec![("content-type".to_owned(), kind.to_owned())])

@@ -1,6 +1,6 @@
-//! Every reader of foreign bytes as a function that panics if something is wrong: `fuzz/run` lets
-//! libFuzzer look for such bytes, and the tests run every kept input. ADR 0053 says why it is done this
-//! way. What must hold everywhere: no panic, no overflow, and the same bytes are read the same way twice.
+//! Every parser of foreign bytes as a function that panics on an error: `fuzz/run` lets libFuzzer
+//! search for such bytes, and the tests run every stored input. ADR 0053 explains the design. Every
+//! target must satisfy: no panic, no overflow, and the same bytes give the same result twice.
 
 mod inbound;
 #[path = "../../crates/dialects/tests/hxp_experience/laws.rs"]
@@ -9,16 +9,16 @@ mod laws;
 mod protocols;
 mod records;
 
-/// One reader.
+/// One parser.
 #[derive(Clone, Copy)]
 pub struct Target {
-    /// What `fuzz/run` calls it; its inputs lie in `fuzz/seeds/NAME`.
+    /// Its name for `fuzz/run`. Its inputs are in `fuzz/seeds/NAME`.
     pub name: &'static str,
-    /// Reads some bytes.
+    /// Parses some bytes.
     pub run: fn(&[u8]),
 }
 
-/// All of them.
+/// All targets.
 pub const TARGETS: [Target; 14] = [
     Target { name: "envelope", run: envelope },
     Target { name: "hxp", run: protocols::hxp },
@@ -41,14 +41,14 @@ pub fn target(name: &str) -> Option<Target> {
     TARGETS.into_iter().find(|target| target.name == name)
 }
 
-/// HXP eXperience: what the tests of the dialect hold of any bytes.
+/// HXP eXperience: the properties that the tests of the dialect check for any bytes.
 fn envelope(bytes: &[u8]) {
     if let Err(why) = laws::holds(bytes) {
         panic!("{why}\n{}", String::from_utf8_lossy(bytes));
     }
 }
 
-/// Reads twice; it must come to the same.
+/// Parses twice. Both results must be equal.
 fn twice<T: std::fmt::Debug>(read: impl Fn() -> T) {
     let (first, second) = (format!("{:?}", read()), format!("{:?}", read()));
     assert_eq!(first, second, "the same bytes are read differently");

@@ -1,4 +1,4 @@
-//! What agents and people send over the protocols.
+//! Inputs from agents and people over the protocols.
 
 use dialects::a2h::{self, channel};
 use dialects::hacp::{self, Operation};
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::twice;
 
-/// HXP Execution: requests, answers, cancellations, rules, receipts to be checked.
+/// HXP Execution: requests, answers, cancellations, rules, receipts to be verified.
 pub(crate) fn hxp(bytes: &[u8]) {
     twice(|| hxp::parse_create(bytes));
     twice(|| hxp::read_resolve(bytes));
@@ -39,7 +39,7 @@ pub(crate) fn a2h(bytes: &[u8]) {
     twice(|| channel::validated(bytes, &[]));
 }
 
-/// HACP: the first byte picks the operation, the rest is its body; and all of it as JSON-RPC.
+/// HACP: the first byte selects the operation, the rest is its body. Also all of it as JSON-RPC.
 pub(crate) fn hacp(bytes: &[u8]) {
     if let Some((first, body)) = bytes.split_first() {
         let operation = Operation::ALL.get(usize::from(*first) % Operation::ALL.len());
@@ -68,7 +68,7 @@ fn actors() -> Vec<Actor> {
     human.into_iter().chain([Actor::System]).collect()
 }
 
-/// Our own API: the body of every call that has one.
+/// The native API: the body of every call that has one.
 pub(crate) fn native(bytes: &[u8]) {
     if let Ok(create) = serde_json::from_slice::<native::CreateAsk>(bytes) {
         twice(|| create.clone().into_ask(None));

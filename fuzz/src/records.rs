@@ -1,4 +1,4 @@
-//! What is kept and checked elsewhere: receipts, exports of the audit log, and backups.
+//! Inputs that are stored or verified elsewhere: receipts, exports of the audit log, and backups.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -48,7 +48,7 @@ static RUNTIME: LazyLock<Runtime> =
         Err(why) => panic!("{why}"),
     });
 
-/// Receipts and lists of revocations. Only what was signed verifies, byte for byte.
+/// Receipts and lists of revocations. Only the exact signed bytes verify.
 pub(crate) fn receipts(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let (keys, signed) = &*VECTORS;
@@ -97,15 +97,16 @@ static BACKUP: LazyLock<Vec<u8>> = LazyLock::new(|| {
     }
 });
 
-/// Backups, opened and checked as `audit verify` does: the bytes are a whole file if they begin as one of
-/// `SQLite`'s, else changes to a good backup, each an offset in four bytes and the byte to put there.
+/// Backups, opened and verified as in `audit verify`: the bytes are a whole file if they begin like
+/// an `SQLite` file. Otherwise they are changes to a valid backup, each an offset in four bytes and
+/// the new byte.
 pub(crate) fn backups(bytes: &[u8]) {
     let file = if bytes.starts_with(b"SQLite format 3") { bytes.to_vec() } else { changed(bytes) };
     let Ok(folder) = tempfile::tempdir() else { panic!("no temporary folder") };
     let path = folder.path().join("countersign.db");
     let written = std::fs::File::create(&path).and_then(|mut written| written.write_all(&file));
     assert!(written.is_ok(), "the disk is full");
-    // Anything may be wrong with it; opening and checking it must say so and not panic.
+    // Anything may be wrong with it. Opening and verifying must report it and not panic.
     let Ok(store) = Sqlite::open_to_check(&path) else { return };
     let store: Arc<dyn Store> = Arc::new(store);
     let against = Against {
@@ -116,7 +117,7 @@ pub(crate) fn backups(bytes: &[u8]) {
     };
     let checked = RUNTIME.block_on(Box::pin(check(&store, &against, &mut |_| {})));
     let found = checked.map(|report| report.holds());
-    // Nothing signed it with the keys of the vectors, and it has no blocks: a good one holds.
+    // It has no blocks, so no signature by other keys matters: a valid backup passes.
     assert!(file != *BACKUP || matches!(found, Ok(true)), "a good backup is refused");
 }
 

@@ -1,7 +1,8 @@
-//! Many messages that waited for one channel drain as fast as the channel takes them, and creates go on
-//! meanwhile. The channel is the operator's program, played here: a bucket that fills up with so many a
-//! second, and `429` with `Retry-After` when it is empty, as the platforms do. Nothing is in it until
-//! all are queued. The creates are another agent's, whose people are told nothing by this channel.
+//! Many waiting messages drain as fast as their channel accepts them, and creates continue
+//! meanwhile. A simulated program of the operator is the channel: a token bucket with a rate per
+//! second, which answers `429` with `Retry-After` when it is empty, as the platforms do. It is
+//! empty until all messages are queued. Another agent sends the creates, whose people have no
+//! notifications on this channel.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -28,13 +29,13 @@ use crate::served::{Served, scratch};
 use crate::wire::Shot;
 
 const CONNECTIONS: usize = 32;
-/// The agent nobody is told of here.
+/// The agent without notifications.
 const OTHER: &str = "dev-agent-key-2";
-/// Beyond this it does not end.
+/// The timeout of the measurement.
 const PATIENCE: Duration = Duration::from_mins(3);
-/// How often the program is asked how many it has.
+/// The polling interval for the program's count.
 const LOOK: Duration = Duration::from_millis(20);
-/// So many different people are told.
+/// The number of different recipients.
 const DESKS: usize = 64;
 
 pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
@@ -81,7 +82,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     ])
 }
 
-/// A question an agent wants put to somebody by name.
+/// A question to a named recipient.
 fn put_at(desk: usize) -> Shot {
     let ask = json!({
         "question": { "kind": "approve", "prompt": "Refund €120.00 to Ada Lovelace for order 4711?" },
@@ -90,19 +91,19 @@ fn put_at(desk: usize) -> Shot {
     Shot::post("/api/v1/asks", AGENT, &ask.to_string())
 }
 
-/// The operator's program, with a limit.
+/// The operator's program, with a rate limit.
 struct Program {
     address: SocketAddr,
     bucket: Arc<Mutex<Bucket>>,
     _serving: JoinSet<()>,
 }
 
-/// What it may still take, and what it took.
+/// The token bucket, and the accepted messages.
 struct Bucket {
-    /// How many a second; also how many at most at once.
+    /// The rate per second, and the capacity.
     limit: f64,
     left: f64,
-    /// Since when it fills up.
+    /// The start of the refill.
     since: Option<Instant>,
     heard: HashSet<String>,
     again: u64,
@@ -147,7 +148,7 @@ impl Program {
         let routes = Router::new().route("/told", post(hear)).with_state(Arc::clone(&bucket));
         let mut serving = JoinSet::new();
         serving.spawn(async move {
-            // It ends with the measurement.
+            // This ends with the measurement.
             let _ = axum::serve(listener, routes).await;
         });
         Ok(Self { address, bucket, _serving: serving })

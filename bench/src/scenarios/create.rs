@@ -1,4 +1,5 @@
-//! Durable creates over HTTP, audit, lists and outbox included, beside the bare durable baseline.
+//! Durable creates over HTTP, including audit log, lists and outbox, compared with
+//! the durable baseline.
 
 use super::create_shot;
 use crate::gateway::{AGENT, ASK};
@@ -12,7 +13,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     let folder = scratch()?;
     let mut rows = Vec::new();
     for connections in [32, 256] {
-        // A store of its own each time: neither pays for what the other left behind.
+        // A new store each time, so that neither is affected by earlier data.
         let at = |role: &str| folder.path().join(format!("{role}-{connections}"));
         let gateway = Served::gateway(&at("gateway")).await?;
         let baseline = Served::start("baseline", &at("baseline")).await?;

@@ -1,5 +1,6 @@
-//! Many asks that run out in the same second: each once, soon, and creates go on meanwhile. The
-//! store is filled directly, with a clock that stands still, so that all deadlines are one moment.
+//! Many asks that expire in the same second: each expires once and soon, and creates
+//! continue meanwhile. The store is filled directly, with a stopped clock, so that all
+//! deadlines are the same.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -22,12 +23,12 @@ use crate::served::{Served, scratch};
 use crate::wire::{Connection, Shot};
 
 const CONNECTIONS: usize = 32;
-/// What the fill may need: so many a second, and a while for the rest.
+/// The expected fill rate per second, and the time reserved for the rest.
 const FILLED_A_SECOND: usize = 4_000;
 const READY: Duration = Duration::from_secs(3);
-/// Beyond this it does not end.
+/// The timeout of the measurement.
 const PATIENCE: Duration = Duration::from_mins(2);
-/// How often the gateway is asked how many it has fired.
+/// The polling interval for the gateway's count.
 const LOOK: Duration = Duration::from_millis(50);
 const PAGE: usize = 10_000;
 
@@ -36,7 +37,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     let many = scale.expiries;
     let measuring = scale.turn * scale.turns;
     let filling = Duration::from_secs((many / FILLED_A_SECOND) as u64);
-    // A busy machine fills the store more slowly. The next attempt leaves it more time.
+    // A busy machine fills the store more slowly. The next attempt reserves more time.
     let mut ready = READY;
     let (data, due, gateway) = loop {
         let data = folder.path().join(format!("gateway-{}", ready.as_secs()));
@@ -53,7 +54,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
 
     let create = gateway.target(create_shot());
     let calm = fire(&create, CONNECTIONS, measuring).await?;
-    // The load is there when they are due.
+    // The load starts before the deadline.
     tokio::time::sleep(until(due).saturating_sub(WARM_UP)).await;
     let (busy, took) = while_firing(&gateway, &create, many as u64, due).await?;
     drop(gateway);
@@ -74,7 +75,8 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     ])
 }
 
-/// Creates until everything was fired; how that went, and how long the firing took.
+/// Sends creates until all deadlines fired. Returns their measurements, and how long
+/// the firing took.
 async fn while_firing(
     gateway: &Served,
     create: &Target,
@@ -98,7 +100,7 @@ async fn while_firing(
     tokio::try_join!(load, look)
 }
 
-/// How many deadlines the gateway says it has fired.
+/// The number of deadlines that the gateway reports as fired.
 async fn fired(connection: &mut Connection) -> anyhow::Result<u64> {
     connection.call(&Shot::get("/metrics", "none")).await?;
     let text = str::from_utf8(&connection.body)?;
@@ -107,7 +109,7 @@ async fn fired(connection: &mut Connection) -> anyhow::Result<u64> {
     count.map_or(Ok(0), |count| count.parse().context("a count"))
 }
 
-/// How many expiries are on record, and of how many asks.
+/// The number of expiry events, and of expired asks.
 async fn count(data: &Path) -> anyhow::Result<(u64, u64)> {
     let store = Sqlite::open_read_only(&data.join("countersign.db"))?;
     let (mut fired, mut asks, mut position) = (0, HashSet::new(), 0);

@@ -1,5 +1,5 @@
-//! Cases of HITL: making them, polling them, and polls that find nothing new, beside the same bare
-//! parts as asks of HXP. A case may be polled sixty times a minute, so there are many of them.
+//! HITL cases: creating them, polling them, and polls without changes, compared with the same
+//! baseline as HXP requests. A case may be polled sixty times a minute, so there are many cases.
 
 use std::net::SocketAddr;
 
@@ -15,7 +15,7 @@ use crate::wire::{Connection, Shot};
 
 const CONNECTIONS: usize = 32;
 
-/// What services ask here: as much as agents do over HXP.
+/// The request that services send, as long as the one over HXP.
 const CASE: &str = r#"{"type":"approval","prompt":"Refund €120.00 to Ada Lovelace for order 4711?","timeout":"1h","default_action":"abort","context":{"amount":"€120.00","recipient":"ada@example.com","order":4711,"reason":"The parcel was lost; the carrier confirmed it this morning."}}"#;
 
 pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
@@ -34,7 +34,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     let paths = cases(gateway.address, enough(scale)?).await?;
     let polls = paths.iter().map(|path| Shot::get(path, AGENT)).collect();
     let poll = row("… poll of a case", gateway.targets(polls), fixed(), 0.50).await?;
-    // Others, which were not polled yet this minute.
+    // Other cases, which were not polled yet this minute.
     let paths = cases(gateway.address, enough(scale)?).await?;
     let known = tag(gateway.address, paths.first().context("a case")?).await?;
     let known = format!("if-none-match: {known}\r\n");
@@ -43,9 +43,9 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     Ok(vec![create, poll, same])
 }
 
-/// So many cases that none is polled more than 60 times in a minute, at up to 240,000 polls a second.
-/// Every turn begins with the same cases, so they are not polled equally often: the number leaves room
-/// for that.
+/// The number of cases so that none is polled more than 60 times in a minute, at up to 240,000
+/// polls a second. Every turn begins with the same cases, so they are not polled equally often. The
+/// number includes a margin for that.
 fn enough(scale: &Scale) -> anyhow::Result<usize> {
     let millis = (scale.turn + WARM_UP).as_millis() * u128::from(scale.turns);
     Ok(usize::try_from(millis * 4)? + 1)
@@ -55,13 +55,13 @@ fn case() -> Shot {
     Shot::post("/hitl/v1/cases", AGENT, CASE)
 }
 
-/// Makes cases; where each is polled.
+/// Creates cases. Returns their polling paths.
 async fn cases(address: SocketAddr, many: usize) -> anyhow::Result<Vec<String>> {
     let ids = create_many(address, many, &case(), "/hitl/case_id").await?;
     Ok(ids.iter().map(|id| format!("/hitl/v1/reviews/{id}/status")).collect())
 }
 
-/// What a case that nobody has touched is tagged with: all of them the same.
+/// The ETag of an unchanged case, which is the same for all.
 async fn tag(address: SocketAddr, path: &str) -> anyhow::Result<String> {
     let mut connection = Connection::open(address).await?;
     connection.call(&Shot::get(path, AGENT)).await?;

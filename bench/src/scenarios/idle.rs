@@ -1,4 +1,4 @@
-//! Agents that wait and hear nothing: what each costs in memory of the gateway, over plain HTTP.
+//! Idle waiting agents: the memory that each costs the gateway, over plain HTTP.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -16,9 +16,9 @@ use crate::scale::Scale;
 use crate::served::{Served, files_allowed, scratch};
 use crate::wire::Connection;
 
-/// Files this process and the gateway have open beside the connections.
+/// The open files of this process and the gateway besides the connections.
 const OTHER_FILES: usize = 200;
-/// Connections from one loopback address, well below the ports it has.
+/// The connections per loopback address, well below its number of ports.
 const PER_SOURCE: usize = 5_000;
 
 pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
@@ -30,7 +30,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     for way in Way::ALL {
         let goal = if way == Way::WebSocket { 16.0 } else { 24.0 };
         let what = format!("{} idle agents, {}: memory each", scale.idle, way.name());
-        // A process that has not served the creates: it has no memory left over to hide in.
+        // A process that has not served the creates, and therefore has no spare memory.
         let gateway = Served::gateway(&folder.path().join("gateway")).await?;
         let id = create_at(gateway.address).await?;
         if !way.is_there(gateway.address, &id).await? {
@@ -47,13 +47,13 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Makes one ask for each agent.
+/// Creates one ask for each agent.
 async fn asks(folder: &Path, many: usize) -> anyhow::Result<Vec<String>> {
     let gateway = Served::gateway(folder).await?;
     create_many(gateway.address, many, &create_shot(), REQUEST_ID).await
 }
 
-/// By how much the gateway grew for each connection, in KiB.
+/// The growth of the gateway per connection, in KiB.
 #[expect(clippy::cast_precision_loss, reason = "thousands")]
 async fn memory_each(
     gateway: &Served,

@@ -1,5 +1,6 @@
-//! The numbers about agents once ten million messages were counted, beside those of a hundredth of it, of
-//! as many agents over the same days: of everything, of one project, of one agent; of a month and of a year; as a page and by API.
+//! Insights after ten million counted messages, compared with a hundredth of them, of as many
+//! agents over the same days: for everything, one project and one agent; for a month and a year; as
+//! a page and over the API.
 
 use anyhow::ensure;
 use serde_json::Value;
@@ -15,7 +16,7 @@ use crate::wire::{Connection, Shot};
 
 /// Few, so that a percentile shows the work and not the queue.
 const READERS: usize = 2;
-/// What was counted beside it, in parts of that.
+/// The size of the smaller store, as a fraction.
 const PART: u64 = 100;
 
 pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
@@ -27,7 +28,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     let sized = Row::new(format!("{} messages counted: on disk", scale.counted), mib(large), "MiB");
     let mut rows = vec![sized.note(format!("of {part} messages {:.1} MiB", mib(small)))];
 
-    // Whose, and how many days; the last one is today. Pages know a month and a year by name.
+    // The scope, and the number of days up to today. Pages have names for a month and a year.
     let whose = [
         ("everything", String::new()),
         ("a project", format!("project={PROJECT}&")),
@@ -67,7 +68,7 @@ async fn compared(
     Ok(row.goal(Goal::AtMost(1.5)).note(note))
 }
 
-/// The first of so many days.
+/// The first of this many days.
 fn since(days: i64) -> anyhow::Result<String> {
     use kernel::insight::Day;
     use store::Clock as _;

@@ -1,4 +1,4 @@
-//! What is measured, one file each.
+//! The measurements, one file each.
 
 mod channels;
 mod create;
@@ -28,10 +28,10 @@ use crate::scale::Scale;
 use crate::served::Served;
 use crate::wire::{Connection, Shot};
 
-/// Connections made or used at once.
+/// The number of concurrent connections.
 const AT_ONCE: usize = 64;
 
-/// One of them.
+/// One measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scenario {
     Start,
@@ -101,7 +101,7 @@ impl Scenario {
     }
 }
 
-/// A page, for somebody who has signed in with a link.
+/// A page request with the session of a signed-in person.
 async fn page(served: &Served, path: &str) -> anyhow::Result<Shot> {
     let mut connection = Connection::open(served.address).await?;
     connection.call(&Shot::post("/api/v1/people/user_dev/link", PERSON, "{}")).await?;
@@ -123,27 +123,27 @@ fn create_shot() -> Shot {
     Shot::post("/hxp/v1/requests", AGENT, ASK)
 }
 
-/// A poll of one ask by its request id.
+/// A poll of one request by its id.
 fn poll_shot(request: &str) -> Shot {
     Shot::get(&format!("/hxp/v1/requests/{request}"), AGENT)
 }
 
-/// Where the answer to a create says what was made.
+/// The JSON pointer to the id in the answer to a create.
 const REQUEST_ID: &str = "/request_id";
 
-/// Makes an ask on a connection and gives its request id.
+/// Creates an ask on a connection and returns its request id.
 async fn create_one(connection: &mut Connection) -> anyhow::Result<String> {
     create_as(connection, &create_shot(), REQUEST_ID).await
 }
 
-/// Makes one as it is told to, and gives the id that stands at a place of the answer.
+/// Sends this create, and returns the id at a JSON pointer of the answer.
 async fn create_as(connection: &mut Connection, shot: &Shot, id: &str) -> anyhow::Result<String> {
     connection.call(shot).await?;
     let created: Value = serde_json::from_slice(&connection.body)?;
     Ok(created.pointer(id).and_then(Value::as_str).context("an id")?.to_owned())
 }
 
-/// Makes many, several at once.
+/// Creates many, several concurrently.
 async fn create_many(
     address: SocketAddr,
     many: usize,
@@ -170,7 +170,7 @@ async fn create_many(
     Ok(ids)
 }
 
-/// Makes an ask on a connection of its own.
+/// Creates an ask on a new connection.
 async fn create_at(address: SocketAddr) -> anyhow::Result<String> {
     create_one(&mut Connection::open(address).await?).await
 }

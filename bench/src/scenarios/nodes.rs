@@ -1,5 +1,5 @@
-//! Nodes on a PostgreSQL of their own, beside `pgbench` that writes the same two rows per create into
-//! the same server, in the same run.
+//! Nodes on their own PostgreSQL, compared with `pgbench` that writes the same two rows per create
+//! into the same server, in the same run.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -17,7 +17,7 @@ use crate::scale::Scale;
 use crate::served::{Served, scratch};
 
 const CONNECTIONS: usize = 32;
-/// Starts and stops it, the same as for tests.
+/// The script that starts and stops PostgreSQL, as in the tests.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../.ci/postgres");
 
 pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
@@ -34,7 +34,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     for _ in 0..scale.turns {
         bare += database.pgbench(scale)? / f64::from(scale.turns);
         alone.add(&fire(&first, CONNECTIONS, scale.turn).await?)?;
-        // A node that only follows costs something, too.
+        // A node that only follows also has a cost.
         let other = other().await?;
         let second = other.target(create_shot());
         let (here, there) = tokio::try_join!(
@@ -67,7 +67,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     Ok(vec![single, double, across])
 }
 
-/// A server of its own; ends when dropped.
+/// A separate database server. It stops when it is dropped.
 struct Cluster {
     folder: TempDir,
     url: String,
@@ -81,7 +81,7 @@ impl Cluster {
         Ok(made.status.success().then_some(Self { folder, url }))
     }
 
-    /// What `pgbench` writes into, and what it writes: the two rows of a create.
+    /// Prepares the tables and the script of `pgbench`: the two rows of a create.
     fn prepare(&self) -> anyhow::Result<()> {
         let tables = "CREATE TABLE bare_request (n bigserial PRIMARY KEY, body text NOT NULL);
              CREATE TABLE bare_audit (n bigserial PRIMARY KEY, request bigint NOT NULL,
@@ -101,7 +101,7 @@ impl Cluster {
         self.folder.path().join("write.sql")
     }
 
-    /// Transactions a second, one round trip each.
+    /// Transactions per second, one round trip each.
     fn pgbench(&self, scale: &Scale) -> anyhow::Result<f64> {
         let seconds = scale.turn.as_secs_f64().ceil().to_string();
         let clients = CONNECTIONS.to_string();
@@ -122,7 +122,7 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // Its folder goes with it in any case.
+        // The directory is deleted in any case.
         let _ = script("stop", self.folder.path());
     }
 }

@@ -1,5 +1,5 @@
-//! A store with many open asks beside one with a page of them. Both are filled directly, through the
-//! store, for speed.
+//! A store with many open asks, compared with one page of them. Both are filled directly through
+//! the store, for speed.
 
 use std::time::Duration;
 
@@ -17,9 +17,9 @@ use crate::wire::{Connection, Shot};
 const CONNECTIONS: usize = 32;
 /// Few, so that a percentile shows the work and not the queue.
 const READERS: usize = 4;
-/// What the store beside it has: enough that its pages and what is found in it are as full.
+/// The size of the small store: enough to fill its pages and search results.
 const A_PAGE: usize = 250;
-/// Asked once in each: a word that one ask has, for which everything else is passed over.
+/// A request with a rare word, sent once to each store. The search for it skips everything else.
 const RARE: &str = r#"{"action":"APPROVE","payload":{"item":"Ship it to Zanzibar?"}}"#;
 
 pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
@@ -77,7 +77,7 @@ fn inbox(path: &str) -> Shot {
     Shot::get(path, PERSON)
 }
 
-/// The search for a word that one ask has, once the index has it.
+/// The search for the rare word, after it was indexed.
 async fn rare(served: &Served) -> anyhow::Result<Shot> {
     let mut connection = Connection::open(served.address).await?;
     connection.call(&Shot::post("/hxp/v1/requests", AGENT, RARE)).await?;

@@ -1,5 +1,5 @@
-//! Finding people among many beside finding them among a thousand: by a word that one in eight has, by
-//! its beginning, by a name, by a word that one has, and by words nobody has.
+//! Finding people among many, compared with a thousand: by a word that one in eight has, by its
+//! prefix, by a name, by a word that one person has, and by words that no person has.
 
 use std::time::{Duration, Instant};
 
@@ -17,9 +17,9 @@ use crate::wire::{Connection, Shot};
 
 /// Few, so that a percentile shows the work and not the queue.
 const READERS: usize = 4;
-/// The directory beside it: as large as makes its answers as long.
+/// The size of the small directory: large enough for answers of the same length.
 const A_THOUSAND: usize = 1_000;
-/// How often somebody is changed.
+/// The number of changes to a person.
 const CHANGES: usize = 40;
 
 pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
@@ -61,7 +61,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// How many people a search answers with.
+/// The number of people that a search returns.
 async fn count(served: &Served, shot: &Shot) -> anyhow::Result<usize> {
     let mut connection = Connection::open(served.address).await?;
     connection.call(shot).await?;
@@ -69,7 +69,7 @@ async fn count(served: &Served, shot: &Shot) -> anyhow::Result<usize> {
     Ok(found["humans"].as_array().map_or(0, Vec::len))
 }
 
-/// How long it takes to change somebody.
+/// The latency of changes to a person.
 async fn changes(served: &Served) -> anyhow::Result<Latencies> {
     let mut connection = Connection::open(served.address).await?;
     let mut took = Latencies::new()?;

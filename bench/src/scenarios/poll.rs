@@ -1,4 +1,4 @@
-//! Polling one ask, beside axum that answers a fixed JSON of the same size.
+//! Polls of one ask, compared with axum that answers a fixed JSON of the same size.
 
 use super::{create_at, poll_shot};
 use crate::gateway::AGENT;

@@ -1,5 +1,5 @@
-//! Tasks of HACP: what is done to them beside what is done to plain asks, the history of a long one, and
-//! pages of many beside pages of a thousand.
+//! HACP tasks: their operations compared with those of plain asks, the history of a long task, and
+//! pages of many tasks compared with pages of a thousand.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -23,9 +23,9 @@ use crate::wire::{Connection, Shot};
 const CONNECTIONS: usize = 32;
 /// Few, so that a percentile shows the work and not the queue.
 const READERS: usize = 4;
-/// The store beside those with many.
+/// The size of the small store.
 const A_THOUSAND: usize = 1_000;
-/// How often a long history is read.
+/// The number of reads of a long history.
 const REPLAYS: usize = 20;
 
 pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
@@ -36,7 +36,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// What agents and people do to tasks, and what they do to asks, on the same gateway in turns.
+/// Operations on tasks and on asks, on the same gateway in turns.
 async fn operations(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Row>> {
     let gateway = Served::gateway(folder).await?;
     let target = gateway.target(create_shot());
@@ -49,8 +49,8 @@ async fn operations(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Row>> {
     Ok(vec![row.goal(Goal::AtLeast(0.5)).note(note), processor.against(asks.processor_micros())])
 }
 
-/// From a task that is written down to the review that completes it: seven operations, each committed
-/// by itself.
+/// From the creation of a task to the review that completes it: seven operations with
+/// one commit each.
 #[derive(Clone, Default)]
 struct Work {
     done: usize,
@@ -138,7 +138,7 @@ fn operation(key: &str, name: &str, params: &Value) -> Shot {
     Shot::post(&format!("/hacp/v1/ops/{name}"), key, &body)
 }
 
-/// What an answer is about.
+/// The subject of an answer.
 #[derive(Deserialize)]
 struct Made<'a> {
     #[serde(borrow, alias = "request_id")]
@@ -149,7 +149,7 @@ fn id(answer: &[u8]) -> anyhow::Result<String> {
     Ok(serde_json::from_slice::<Made<'_>>(answer)?.id.into_owned())
 }
 
-/// The whole history of a task to which much happened, and the same page by page.
+/// The whole history of a long task, and the same page by page.
 async fn replay(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Row>> {
     fill(folder, 0, scale.events)?;
     let gateway = Served::gateway(folder).await?;
@@ -188,7 +188,7 @@ async fn timed(connection: &mut Connection, shot: &Shot) -> anyhow::Result<Durat
     Ok(began.elapsed())
 }
 
-/// A page of tasks, of more and more of them.
+/// A page of tasks, with growing numbers of tasks.
 async fn lists(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Row>> {
     let few = listed(folder, A_THOUSAND).await?;
     let mut rows = Vec::new();

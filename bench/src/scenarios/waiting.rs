@@ -7,7 +7,7 @@ use anyhow::ensure;
 use crate::gateway::AGENT;
 use crate::wire::{Connection, Shot};
 
-/// One of them.
+/// A way to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     WebSocket,
@@ -29,8 +29,8 @@ impl Way {
         }
     }
 
-    /// Begins to wait, on a connection of its own. Where the server says that it has begun, that was
-    /// heard when this returns.
+    /// Begins to wait on its own connection. If the server confirms the beginning, this returns
+    /// after the confirmation.
     pub(super) async fn wait(self, connection: &mut Connection, id: &str) -> anyhow::Result<()> {
         connection.send(&self.shot(id)).await?;
         let begun = match self {
@@ -41,7 +41,7 @@ impl Way {
         let status = connection.head().await?;
         ensure!(status == begun, "{} began with {status}", self.name());
         match self {
-            // The whole first frame: where the ask stands.
+            // The whole first frame: the state of the ask.
             Self::Sse => connection.until(b"}\n\n").await?,
             Self::Hitl => connection.until(b"retry: 2000\n\n").await?,
             Self::WebSocket | Self::LongPoll => {}
@@ -49,7 +49,7 @@ impl Way {
         Ok(())
     }
 
-    /// Until the answer is there.
+    /// Waits for the answer.
     pub(super) async fn answered(self, connection: &mut Connection) -> anyhow::Result<()> {
         match self {
             Self::WebSocket => connection.until(br#""completed""#).await,
@@ -62,7 +62,7 @@ impl Way {
         }
     }
 
-    /// Whether the server has it.
+    /// Whether the server supports it.
     pub(super) async fn is_there(self, address: SocketAddr, id: &str) -> anyhow::Result<bool> {
         if self != Self::Sse {
             return Ok(true);
@@ -93,7 +93,7 @@ impl Way {
     }
 }
 
-/// What our own API calls an ask of HXP.
+/// The id of an HXP request in the native API.
 pub(super) fn native(request: &str) -> String {
     request.replacen("hxp_", "ask_", 1)
 }

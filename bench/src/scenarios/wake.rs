@@ -1,6 +1,6 @@
-//! From a person's answer to the agent that waits for it. The clock starts when the answer is sent,
-//! so the commit of the answer is part of what is measured. Held against a durable commit under the
-//! same load: the creates of the same agents, in the same seconds.
+//! From a person's answer to the waiting agent. The clock starts when the answer is sent, so its
+//! commit is part of the measurement. Compared with a durable commit under the same load: the
+//! creates of the same agents, in the same seconds.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use crate::wire::{Connection, Shot};
 
 /// Agents that ask and wait, each with a person who answers.
 const PAIRS: usize = 16;
-/// A long poll does not say that it has begun; after this it has.
+/// A long poll does not confirm its beginning. It has begun after this time.
 const BEGUN: Duration = Duration::from_millis(20);
 
-/// What one pair, or all, measured.
+/// The measurements of one pair or of all.
 pub(super) struct Timed {
     pub(super) created: Latencies,
     pub(super) acknowledged: Latencies,
@@ -60,7 +60,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Agents here and people there.
+/// Runs agents on one node and people on another.
 pub(super) async fn pairs(
     agents: SocketAddr,
     people: SocketAddr,

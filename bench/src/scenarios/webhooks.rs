@@ -1,6 +1,6 @@
-//! Many webhooks that waited for an endpoint drain once it answers, and creates go on meanwhile. The
-//! endpoint holds its answers back until all are queued; the creates are another agent's, so that they
-//! queue nothing themselves.
+//! Many waiting webhooks drain after their endpoint begins to answer, and creates continue
+//! meanwhile. The endpoint holds its answers back until all are queued. Another agent sends the
+//! creates, so that they queue no webhooks.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -24,11 +24,11 @@ use crate::served::{Served, scratch};
 use crate::wire::{Connection, Shot};
 
 const CONNECTIONS: usize = 32;
-/// The agent that has no endpoint.
+/// The agent without an endpoint.
 const OTHER: &str = "dev-agent-key-2";
-/// Beyond this it does not end.
+/// The timeout of the measurement.
 const PATIENCE: Duration = Duration::from_mins(2);
-/// How often the endpoint is asked how many it has.
+/// The polling interval for the endpoint's count.
 const LOOK: Duration = Duration::from_millis(20);
 
 pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
@@ -71,7 +71,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     ])
 }
 
-/// Somebody who takes everything, once they answer at all.
+/// An endpoint that accepts everything, once it begins to answer.
 struct Endpoint {
     address: SocketAddr,
     answers: watch::Sender<bool>,
@@ -82,7 +82,7 @@ struct Endpoint {
 type Ear = (watch::Receiver<bool>, Arc<AtomicU64>);
 
 async fn hear(State((mut answers, heard)): State<Ear>) {
-    // Whoever asks is answered when the sender goes, too.
+    // Waiting calls are also answered when the sender is dropped.
     let _ = answers.wait_for(|answers| *answers).await;
     heard.fetch_add(1, Ordering::Relaxed);
 }
@@ -96,7 +96,7 @@ impl Endpoint {
         let routes = Router::new().route("/hook", post(hear)).with_state(ear);
         let mut serving = JoinSet::new();
         serving.spawn(async move {
-            // It ends with the measurement.
+            // This ends with the measurement.
             let _ = axum::serve(listener, routes).await;
         });
         Ok(Self { address, answers, heard, _serving: serving })

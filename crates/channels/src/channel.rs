@@ -15,65 +15,66 @@ use crate::secret::Secret;
 pub struct OutboundMessage<'a> {
     /// The address, as the platform knows it: an id, a number, a subscription.
     pub to: &'a str,
-    /// What [`Channel::render`] made, or a view made for this channel.
+    /// The message, as [`Channel::render`] or a view of this channel produced it.
     pub message: &'a Value,
-    /// The same whenever the same message is sent again: where a platform can, it takes the second for
-    /// a repetition.
+    /// Stays the same when the same message is sent again. Platforms that support idempotency keys
+    /// use it to drop the repetition.
     pub key: &'a str,
-    /// The message it belongs under, where the platform has threads.
+    /// The message to reply under, on platforms that have threads.
     pub thread: Option<&'a str>,
-    /// A token that the agent gave for this one request: the message is sent with it instead of the token
-    /// of the settings.
+    /// A bot token that the agent gave for this one request. The channel sends the message with it
+    /// instead of the token from the settings.
     pub token: Option<&'a Secret>,
-    /// The moment.
+    /// The time of sending.
     pub now: Time,
 }
 
 impl<'a> OutboundMessage<'a> {
-    /// A message in no thread, sent with the token of the settings.
+    /// A message in no thread, sent with the token from the settings.
     pub fn new(to: &'a str, message: &'a Value, key: &'a str, now: Time) -> Self {
         Self { to, message, key, thread: None, token: None, now }
     }
 }
 
-/// Where a message is on its platform: enough to find it by what comes back, and to change it.
+/// Where a message is on its platform: enough to recognise inbound messages about it, and
+/// to update it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PostedMessage {
     /// The id of the message on its platform. Inbound messages about it name the same id.
     pub id: String,
-    /// The thread it is in, by what an answer in it names; absent, where that is the message itself.
+    /// The thread id that replies in the thread name. Absent if it is the id of the message itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
-    /// What else the channel needs to change it. Nothing secret.
+    /// Further data that the channel needs to update the message. Contains no secret.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub place: Value,
 }
 
 impl PostedMessage {
-    /// A message in no thread that cannot be changed.
+    /// A message in no thread that cannot be updated.
     pub fn new(id: impl Into<String>) -> Self {
         Self { id: id.into(), thread: None, place: Value::Null }
     }
 }
 
-/// A call of a platform over HTTP, as it came in.
+/// A webhook call from a platform, as the server received it.
 #[derive(Debug, Clone, Copy)]
 pub struct WebhookCall<'a> {
-    /// The whole URL that was called, as the platform knows it, with its query.
+    /// The full URL that the platform called, with its query.
     pub url: &'a str,
-    /// The part of the path behind the channel's own name, such as `events`.
+    /// The part of the path after the channel's own name, such as `events`.
     pub name: &'a str,
-    /// Name in lower case, and value.
+    /// Pairs of lower-case name and value.
     pub headers: &'a [(String, String)],
-    /// Byte by byte.
+    /// The exact bytes of the body, as signatures cover them.
     pub body: &'a [u8],
-    /// The moment.
+    /// The time at which the call arrived.
     pub now: Time,
 }
 
 impl<'a> WebhookCall<'a> {
-    /// A header by its name in lower case; absent if it is there twice, since nobody could say which
-    /// one counts.
+    /// Looks up a header by its lower-case name. Returns nothing if the header occurs twice,
+    /// because it is ambiguous which one counts.
     pub fn header(&self, name: &str) -> Option<&'a str> {
         let mut found = self.headers.iter().filter(|(key, _)| key == name);
         let (_, value) = found.next()?;
@@ -81,24 +82,24 @@ impl<'a> WebhookCall<'a> {
     }
 }
 
-/// A way to send something to a person. A message may be delivered more than once, so a channel must bear
-/// a repetition.
+/// A way to send messages to a person. A message may be delivered more than once, so a channel
+/// must tolerate repetitions.
 ///
-/// A channel says what it is called, renders and delivers. Everything else is an ability that not every
-/// platform has: its default says that this channel does not have it.
+/// A channel has a name, renders and delivers. All other methods are abilities that not every
+/// platform has. Their defaults say that this channel does not have them.
 #[async_trait]
 pub trait Channel: Send + Sync {
-    /// What the channel is called in settings, URLs, metrics and the delivery log.
+    /// The name of the channel in settings, URLs, metrics and the delivery log.
     fn name(&self) -> &'static str;
 
-    /// What is said about a request, as the platform takes it. Pure; text of an agent drives no markup.
-    /// Buttons only where the whole question fits.
+    /// Renders a request as a message in the platform's format. Pure. The agent's text never acts
+    /// as markup. Buttons appear only where the whole question fits.
     fn render(&self, card: &MessageCard) -> Value;
 
     /// Sends a message.
     async fn deliver(&self, outbound: OutboundMessage<'_>) -> Result<PostedMessage, DeliveryError>;
 
-    /// Changes a message that was sent. By default, messages stay as they were sent.
+    /// Updates a message that was sent. By default, messages stay as they were sent.
     async fn update(
         &self,
         _posted: &PostedMessage,
@@ -108,24 +109,25 @@ pub trait Channel: Send + Sync {
         Ok(())
     }
 
-    /// Whether a call over HTTP is from the platform: by its signature over the bytes, and made recently.
+    /// Verifies that a webhook call is from the platform: by its signature over the bytes, and
+    /// by its age.
     fn verify(&self, _call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
         Err(ForgedCall("this channel receives no calls"))
     }
 
-    /// What a verified call says.
+    /// Reads a verified call.
     fn parse(&self, _call: &WebhookCall<'_>) -> Result<ParsedCall, UnreadableCall> {
         Err(UnreadableCall("this channel receives no calls".to_owned()))
     }
 
-    /// Replies to the person an inbound message is from, and to nobody else where the platform can do
-    /// that. A press is always replied to, without words if there is nothing to say: some platforms wait
-    /// for it.
+    /// Replies to the sender of an inbound message, visible to that person alone where the platform
+    /// supports it. Every button press gets a reply, if necessary an empty one, because some
+    /// platforms wait for it.
     async fn reply(&self, _inbound: &InboundMessage, _words: &str) -> Result<(), DeliveryError> {
         Err(DeliveryError::never("this channel receives no messages, so nothing can be replied"))
     }
 
-    /// Shows a form to the person who pressed, on platforms that have forms.
+    /// Shows a form to the person who pressed a button, on platforms that have forms.
     async fn open_form(
         &self,
         _inbound: &InboundMessage,
@@ -134,13 +136,13 @@ pub trait Channel: Send + Sync {
         Err(DeliveryError::never("this platform has no forms"))
     }
 
-    /// The immediate answer to a submitted form that keeps it open and says what is wrong in it; absent
-    /// where the platform has no way to do that.
+    /// The immediate answer to a submitted form that keeps the form open and shows its errors.
+    /// Absent where the platform does not support this.
     fn correct_form(&self, _wrong: &[DialogError]) -> Option<Value> {
         None
     }
 
-    /// The email address that the platform has verified of the person an inbound message is from.
+    /// The sender's email address, if the platform has verified it.
     async fn verified_email(
         &self,
         _inbound: &InboundMessage,
@@ -148,22 +150,23 @@ pub trait Channel: Send + Sync {
         Ok(None)
     }
 
-    /// Fetches inbound messages, for platforms that cannot call the server; until it is dropped. Only what
-    /// the handler has taken is taken from the platform.
+    /// Fetches inbound messages from platforms that cannot call the server, until the future is
+    /// dropped. A message is acknowledged to the platform only after the handler has accepted it.
     async fn listen(&self, _handler: &dyn InboundHandler) -> Result<(), DeliveryError> {
         std::future::pending().await
     }
 
-    /// Whether the platform accepts the settings: a sentence about what was found, or what is wrong.
+    /// Checks that the platform accepts the settings. Returns a sentence about the finding,
+    /// or the error.
     async fn check(&self) -> Result<String, DeliveryError> {
         Ok("there is nothing to check".to_owned())
     }
 }
 
-/// Takes inbound messages.
+/// Accepts inbound messages.
 #[async_trait]
 pub trait InboundHandler: Send + Sync {
-    /// Takes a message; an error means that it was not taken and must come again. Returns what the
-    /// platform is answered, if it waits for that.
+    /// Handles a message. An error means that the message was not accepted and must be delivered
+    /// again. Returns the answer to the platform, if the platform waits for one.
     async fn handle(&self, inbound: InboundMessage) -> Result<Option<Value>, DeliveryError>;
 }

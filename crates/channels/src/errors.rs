@@ -1,54 +1,54 @@
-//! Why a message was not delivered, and why a call does not count.
+//! Why a message was not delivered, and why a webhook call was rejected.
 
 use std::time::Duration;
 
 /// Why a message was not delivered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeliveryError {
-    /// It may later.
+    /// Delivery may succeed later.
     #[error("{why}")]
     Later {
-        /// What is wrong, for the operator. Holds no secret.
+        /// The cause, for the operator. Contains no secret.
         why: String,
-        /// Not before this has passed, if the platform said so.
+        /// The delay that the platform asked for.
         after: Option<Duration>,
     },
-    /// The address does not exist any more: nothing will ever be delivered there.
+    /// The address no longer exists: every later delivery there fails too.
     #[error("{why}")]
     Gone {
-        /// What is gone, for the operator. Holds no secret.
+        /// The address that is gone, for the operator. Contains no secret.
         why: String,
     },
-    /// It never will.
+    /// Delivery fails permanently.
     #[error("{why}")]
     Never {
-        /// What is wrong, and what to do about it, for the operator. Holds no secret.
+        /// The cause and the remedy, for the operator. Contains no secret.
         why: String,
     },
 }
 
 impl DeliveryError {
-    /// It may get through later.
+    /// An error after which delivery may succeed later.
     pub fn later(why: impl Into<String>) -> Self {
         Self::Later { why: why.into(), after: None }
     }
 
-    /// It never will.
+    /// A permanent error.
     pub fn never(why: impl Into<String>) -> Self {
         Self::Never { why: why.into() }
     }
 }
 
-/// The call is not from the platform, or is old.
+/// The call is not from the platform, or is too old.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ForgedCall(pub &'static str);
 
-/// The call is from the platform, and cannot be read.
+/// The call is from the platform, but cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct UnreadableCall(pub String);
 
-/// Why `WhatsApp` takes no free text, whoever carries it.
+/// Why `WhatsApp` rejects free text, through Meta and through Twilio.
 pub(crate) const OUTSIDE_WINDOW: &str = "they have not written for 24 hours, and WhatsApp then takes \
     approved templates alone: set one up, and name it in the settings";

@@ -1,4 +1,4 @@
-//! Inbound messages: what platforms say that people did, and what became of messages.
+//! Inbound messages: what people did on a platform, and delivery reports.
 
 use kernel::Time;
 use kernel::directory::Means;
@@ -9,103 +9,103 @@ use crate::sender_claim::{SenderClaim, UnverifiedSender};
 /// One message from a platform.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InboundMessage {
-    /// The same however often the platform says it.
+    /// Stays the same when the platform repeats the message.
     pub id: String,
-    /// Who, as the platform knows them, and only what it vouches for.
+    /// The sender, as the platform identifies them. Contains only what the platform vouches for.
     pub from: Means,
-    /// What they are called there, in their own words.
+    /// The display name that the sender chose on the platform.
     pub name: Option<String>,
-    /// Where an answer to it goes; means something to the channel alone. Nothing secret that outlives
-    /// the hour.
+    /// Where a reply goes. Only the channel itself reads this. It contains no secret that is valid
+    /// for longer than an hour.
     pub place: Value,
-    /// What.
+    /// What the person did, or a delivery report.
     pub what: InboundContent,
-    /// When, as the platform says.
+    /// The time that the platform reports.
     pub at: Option<Time>,
 }
 
-/// What an inbound message says.
+/// The content of an inbound message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum InboundContent {
     /// A person pressed a button.
     Pressed {
-        /// What the button carries.
+        /// The token that the button carries.
         token: String,
-        /// The message it is on, by the `id` of its `PostedMessage`.
+        /// The message with the button, by the `id` of its `PostedMessage`.
         posted: Option<String>,
     },
     /// A person submitted a form.
     Submitted {
-        /// What the form carries.
+        /// The token that the form carries.
         token: String,
-        /// What they filled in, by the key of the field.
+        /// The entered values, by the key of the field.
         values: Map<String, Value>,
     },
-    /// A person wrote.
+    /// A person wrote a text.
     Wrote {
-        /// The text, without what was quoted.
+        /// The text, without quotations.
         text: String,
-        /// What it answers.
+        /// The message that the text replies to.
         about: InReplyTo,
     },
-    /// A message got somewhere, or did not.
+    /// The platform reports on a message that the server sent.
     Became {
-        /// Which, by the `id` of its `PostedMessage`.
+        /// The message, by the `id` of its `PostedMessage`.
         posted: String,
-        /// What became of it.
+        /// The reported state.
         state: DeliveryReport,
     },
-    /// They want nothing more from us here.
+    /// The person unsubscribed from messages of this channel.
     Stopped,
-    /// They want to hear from us again.
+    /// The person subscribed again.
     Resumed,
 }
 
-/// What a text that a person wrote answers.
+/// What a text from a person replies to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum InReplyTo {
     /// A message, or the thread below it, by the `id` of its `PostedMessage`.
     Posted(String),
-    /// What the address it was sent to says.
+    /// The request that the recipient address names.
     Token {
-        /// The part of the address that was given to one person.
+        /// The part of the address that was issued to one person.
         token: String,
-        /// The sender, as far as it can be verified that it is them, or why it cannot.
+        /// The claimed sender, which can still be verified, or why it cannot be.
         sender: Result<SenderClaim, UnverifiedSender>,
     },
-    /// Nothing that can be told; perhaps it begins with a code.
+    /// Unknown. The text may begin with a code.
     Nothing,
-    /// Nothing: they called us where others talk.
+    /// No message: the text mentions the bot in a conversation with others.
     Mention,
 }
 
-/// What became of a message.
+/// The delivery state of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeliveryReport {
     /// It reached a device.
     Delivered,
-    /// It was looked at.
+    /// The person opened it.
     Read,
     /// It did not arrive.
     Failed {
-        /// Why, as the platform says.
+        /// The reason, as the platform gives it.
         why: String,
-        /// Whether nothing will ever arrive there.
+        /// Whether every later delivery to this address fails too.
         forever: bool,
     },
 }
 
-/// What a call from a platform comes to.
+/// The result of reading a webhook call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParsedCall {
     /// The messages, in order.
     pub inbound: Vec<InboundMessage>,
-    /// What the platform is answered at once: a type and a text. Nothing is an empty 200.
+    /// The immediate answer to the platform: content type and text. Absent for an empty 200.
     pub answer: Option<(&'static str, String)>,
 }
 
 impl ParsedCall {
-    /// A call with these messages, which is answered with an empty 200.
+    /// A call with these messages, answered with an empty 200.
     pub fn of(inbound: Vec<InboundMessage>) -> Self {
         Self { inbound, answer: None }
     }

@@ -1,7 +1,7 @@
-//! The channels: everything that sends something to a person, each in a folder of its own. A channel renders
-//! what is said about a request in its platform's markup, sends it, changes it when the request is closed,
-//! verifies that what comes back is from the platform, and reads it. It knows nothing of the gateway: who a
-//! person is and whether they may answer is decided there.
+//! The channels: everything that sends messages to people, one folder each. A channel renders a
+//! request in its platform's markup, sends it, updates it when the request is closed, verifies that
+//! inbound calls are from the platform, and reads them. It does not depend on the gateway, which
+//! decides who a person is and whether they may answer.
 //!
 //! ```text
 //! MessageCard ──render──▶ message ──deliver──▶ platform ──▶ person
@@ -9,21 +9,21 @@
 //!                         update ◀── closed   WebhookCall ──verify──▶ parse ──▶ InboundMessage ──▶ the gateway
 //! ```
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
 //! | [`channel`] | the trait every channel implements, and the messages it sends |
-//! | [`registry`] | every channel there is, one line each |
-//! | [`setup`] | how a channel is made from its settings, and what the server gives it |
+//! | [`registry`] | all channels, one line each |
+//! | [`setup`] | how a channel is created from its settings, and what the server provides |
 //! | [`inbound`] | inbound messages: a person pressed a button, wrote, or a message was delivered |
 //! | [`errors`] | why a message was not delivered, and when to try again |
-//! | [`secret`] | texts that never print |
+//! | [`secret`] | secrets that are never printed |
 //! | [`standard`] | signatures of Standard Webhooks |
 //! | [`email`] | email: SMTP out; replies in by mailbox, listener or provider |
 //! | [`push`] | Web Push: notifications on people's devices |
 //! | [`terminal`] | the terminal the server runs in |
 //! | [`slack`], [`telegram`], [`ntfy`] | the platforms of these names |
 //! | [`sms`], [`whatsapp`] | text messages, and `WhatsApp` through Meta or Twilio |
-//! | [`twilio`] | what [`sms`] and [`whatsapp`] share: an account at Twilio |
+//! | [`twilio`] | the Twilio account that [`sms`] and [`whatsapp`] share |
 //! | [`webhook`] | a program the operator runs, for everything else |
 
 pub mod channel;

@@ -1,5 +1,5 @@
-//! Every channel there is. To add one, write its folder and add one line to the list below: the name of
-//! its field, and its settings, which say what the channel is called and make it ([`Setup`]).
+//! The list of all channels. To add one, write its folder and add one line to the list below: the
+//! name of its field, and its settings type, which names and creates the channel ([`Setup`]).
 
 use std::sync::Arc;
 
@@ -7,37 +7,36 @@ use crate::channel::Channel;
 use crate::setup::{ChannelContext, Setup};
 use crate::{email, ntfy, push, slack, sms, telegram, terminal, webhook, whatsapp};
 
-/// Writes the settings, the registry and what goes through all channels from one list.
+/// Generates the settings, the registry and the functions over all channels from one list.
 macro_rules! registry {
     ($($(#[$doc:meta])* $field:ident: $settings:ty),* $(,)?) => {
-        /// The settings of each channel that is set up, complete.
+        /// The settings of each configured channel.
         #[derive(Debug, Clone, Default)]
         pub struct ChannelSettings {
             $($(#[$doc])* pub $field: Option<$settings>,)*
         }
 
-        /// The channels that are set up.
+        /// The configured channels.
         #[derive(Default)]
         pub struct ChannelRegistry {
             $($(#[$doc])* pub $field: Option<Arc<<$settings as Setup>::Channel>>,)*
         }
 
         impl ChannelRegistry {
-            /// Makes every channel that is set up, or says what is wrong with one, by the name of its
-            /// setting.
+            /// Creates every configured channel. The error names the setting that is wrong.
             pub fn open(settings: ChannelSettings, context: &ChannelContext) -> Result<Self, String> {
                 Ok(Self {
                     $($field: settings.$field.map(|settings| settings.open(context)).transpose()?,)*
                 })
             }
 
-            /// Every channel that takes an address, set up or not, by its name.
+            /// The names of all channels that take an address, configured or not.
             pub fn names() -> impl Iterator<Item = &'static str> {
                 let all = [$((<$settings as Setup>::NAME, <$settings as Setup>::TAKES_ADDRESS)),*];
                 all.into_iter().filter(|(_, takes_address)| *takes_address).map(|(name, _)| name)
             }
 
-            /// The channels that are set up, in the order of the list.
+            /// The configured channels, in the order of the list.
             pub fn iter(&self) -> impl Iterator<Item = Arc<dyn Channel>> {
                 let all = [$(self.$field.clone().map(|channel| -> Arc<dyn Channel> { channel }),)*];
                 all.into_iter().flatten()
@@ -47,34 +46,34 @@ macro_rules! registry {
 }
 
 registry! {
-    /// Slack.
+    /// The Slack channel.
     slack: slack::SlackSettings,
-    /// Email.
+    /// The email channel.
     email: email::EmailSettings,
-    /// Text messages.
+    /// The SMS channel.
     sms: sms::SmsSettings,
-    /// `WhatsApp`.
+    /// The `WhatsApp` channel.
     whatsapp: whatsapp::WhatsappSettings,
-    /// Telegram.
+    /// The Telegram channel.
     telegram: telegram::TelegramSettings,
-    /// ntfy.
+    /// The ntfy channel.
     ntfy: ntfy::NtfySettings,
-    /// A program of the operator.
+    /// The channel to a program that the operator runs.
     webhook: webhook::WebhookSettings,
-    /// People's devices.
+    /// The Web Push channel to people's devices.
     push: push::PushSettings,
     /// The terminal the server runs in.
     terminal: terminal::TerminalSettings,
 }
 
 impl ChannelRegistry {
-    /// The channels that are set up and take an address, in the order of the list.
+    /// The configured channels that take an address, in the order of the list.
     pub fn addressable(&self) -> impl Iterator<Item = Arc<dyn Channel>> {
         let names: Vec<&str> = Self::names().collect();
         self.iter().filter(move |channel| names.contains(&channel.name()))
     }
 
-    /// The channel of this name, if it is set up and takes an address.
+    /// The channel of this name, if it is configured and takes an address.
     pub fn named(&self, name: &str) -> Option<Arc<dyn Channel>> {
         self.addressable().find(|channel| channel.name() == name)
     }
@@ -86,7 +85,8 @@ mod tests {
 
     use super::*;
 
-    /// Names are stored, and in URLs and metrics: each is one channel's, and none may change.
+    /// Names are stored, and occur in URLs and metrics. Each belongs to one channel, and
+    /// none may change.
     #[test]
     fn channels_that_take_an_address_keep_their_names() {
         let names: Vec<&str> = ChannelRegistry::names().collect();

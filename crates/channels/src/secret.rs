@@ -1,8 +1,8 @@
-//! A setting nobody may see: neither in a log nor in what `doctor` prints.
+//! Secret settings, which appear neither in a log nor in the output of `doctor`.
 
 use serde::{Deserialize, Serialize};
 
-/// A text that never prints.
+/// A text that is never printed.
 #[derive(Clone, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(String);

@@ -3,18 +3,18 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// An email that names one sender and that the sender's domain may have signed.
+/// An email with exactly one sender, whose domain may have signed it.
 #[derive(Clone, PartialEq)]
 pub struct SenderClaim {
-    /// The email, with CRLF at the end of each line.
+    /// The raw email, with CRLF at the end of each line.
     pub(crate) raw: Arc<[u8]>,
-    /// How many header fields it has, by our strict reading.
+    /// The number of header fields that the strict parser finds.
     pub(crate) fields: usize,
     /// The domain of the sender, in lower case.
     pub(crate) domain: String,
     /// The header that names the reply address.
     pub(crate) addressed_in: &'static str,
-    /// Whether it has a subject.
+    /// Whether the email has a subject.
     pub(crate) has_subject: bool,
 }
 
@@ -24,28 +24,28 @@ impl fmt::Debug for SenderClaim {
     }
 }
 
-/// Why the sender of an email was not verified, in words for the person who sent it.
+/// Why the sender of an email was not verified. The messages address the person who sent it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UnverifiedSender {
-    /// The operator turned it off.
+    /// The operator disabled sender verification.
     #[error("this server does not verify the senders of emails")]
     Disabled,
-    /// There is no signature of the sender's domain.
+    /// The email has no signature of the sender's domain.
     #[error("the email has no DKIM signature of its sender's domain")]
     Unsigned,
-    /// Its headers can be read in more than one way.
+    /// The headers can be read in more than one way.
     #[error("the headers of the email are not well-formed")]
     Malformed,
-    /// There is not exactly one sender.
+    /// The email does not have exactly one sender.
     #[error("the email does not have exactly one From address")]
     Senders,
-    /// It is not from a verified address of the person.
+    /// The email is not from a verified address of the person.
     #[error("the email was not sent from one of your verified addresses")]
     OtherAddress,
-    /// Nothing that is signed says that it was meant for the reply address.
+    /// No signed header names the reply address.
     #[error("the To and Cc lines of the email do not name the reply address")]
     NotAddressed,
-    /// The signature leaves out what must not change.
+    /// The signature does not cover a header that must not change.
     #[error(
         "the DKIM signature leaves out the sender, the recipient, the subject or the Message-ID"
     )]
@@ -56,13 +56,13 @@ pub enum UnverifiedSender {
     /// The signature expired.
     #[error("the DKIM signature expired")]
     Expired,
-    /// The text is not the one that was signed.
+    /// The body differs from the signed one.
     #[error("the text of the email was changed after it was signed")]
     Changed,
-    /// The signature is wrong, or made in a way that counts no longer.
+    /// The signature is wrong, or uses an obsolete algorithm.
     #[error("the DKIM signature is not valid")]
     Invalid,
-    /// The key of the signature does not exist, was revoked, or is only a test.
+    /// The key of the signature does not exist, was revoked, or is marked as a test.
     #[error("the key of the DKIM signature does not exist or is no longer in use")]
     NoKey,
     /// The key could not be looked up.

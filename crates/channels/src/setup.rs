@@ -1,4 +1,4 @@
-//! How a channel is made from its settings, and what the server gives it.
+//! How a channel is created from its settings, and what the server provides.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,32 +10,32 @@ use tokio_util::sync::CancellationToken;
 
 use crate::channel::Channel;
 
-/// How long a platform may take to answer.
+/// The timeout for an answer from a platform.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Says what time it is.
+/// Returns the current time.
 pub type ClockFn = Arc<dyn Fn() -> Time + Send + Sync>;
 
 /// The complete settings of one channel.
 pub trait Setup {
-    /// What the settings make.
+    /// The channel that the settings create.
     type Channel: Channel + ?Sized;
 
-    /// What the channel is called, as in [`Channel::name`].
+    /// The name of the channel, as in [`Channel::name`].
     const NAME: &'static str;
 
-    /// Whether messages go to an address that a person can be given: an id, a number, an email address.
+    /// Whether messages go to a person's address: an id, a phone number, an email address.
     const TAKES_ADDRESS: bool = true;
 
-    /// Makes the channel, or says what is wrong with its settings.
+    /// Creates the channel, or says what is wrong with its settings.
     fn open(self, context: &ChannelContext) -> Result<Arc<Self::Channel>, String>;
 }
 
-/// What the server gives every channel.
+/// What the server provides to every channel.
 pub struct ChannelContext {
-    /// The server's time, which can be moved in development.
+    /// The server's clock, which can be moved in development.
     pub clock: ClockFn,
-    /// The time that platforms go by, for signatures.
+    /// The real clock, which signatures need because platforms use it.
     pub wall_clock: ClockFn,
     /// Ends listeners when the server stops.
     pub stop: CancellationToken,
@@ -44,7 +44,8 @@ pub struct ChannelContext {
 }
 
 impl ChannelContext {
-    /// A client for calls that are answered at once. It follows no redirect: platforms make none.
+    /// A client for calls with an immediate answer. It follows no redirects, because
+    /// platforms send none.
     pub fn http(&self) -> Result<Client, String> {
         let client = Client::builder()
             .http1_only()
@@ -55,24 +56,24 @@ impl ChannelContext {
         client.map_err(|error| error.to_string())
     }
 
-    /// A client for platforms that answer when there is something to say.
+    /// A client for long polling, without a timeout for the answer.
     pub fn patient_http(&self) -> Result<Client, String> {
         let client = Client::builder().http1_only().connect_timeout(PATIENCE).build();
         client.map_err(|error| error.to_string())
     }
 }
 
-/// Makes the log of a dependency.
+/// Creates the log of a dependency.
 pub trait OpenOutageLog: Send + Sync {
     /// The log of the dependency with this name.
     fn open(&self, dependency: &str) -> Box<dyn OutageLog>;
 }
 
-/// Logs when a dependency begins to fail and when it has recovered, once each.
+/// Logs once when a dependency begins to fail, and once when it has recovered.
 pub trait OutageLog: Send + Sync {
-    /// A call to the dependency worked.
+    /// Records that a call to the dependency worked.
     fn worked(&self, user: &str);
 
-    /// A call to the dependency failed.
+    /// Records that a call to the dependency failed.
     fn failed(&self, user: &str, error: &dyn fmt::Display);
 }

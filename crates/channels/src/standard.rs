@@ -1,4 +1,5 @@
-//! Standard Webhooks 1.0: `whsec_` secrets, and an HMAC-SHA256 over `id.timestamp.body`; both ways.
+//! Standard Webhooks 1.0: `whsec_` secrets, and an HMAC-SHA256 over `id.timestamp.body`, for
+//! signing and verifying.
 
 use std::fmt;
 
@@ -11,12 +12,12 @@ use subtle::{Choice, ConstantTimeEq};
 
 use crate::{ForgedCall, Secret, WebhookCall};
 
-/// How far a call's moment may be from ours, in seconds.
+/// The largest accepted difference between a call's timestamp and the clock, in seconds.
 const WINDOW: i64 = 5 * 60;
 
-/// The signature of a call: of its id, the moment it says in seconds, and its body, by a secret.
+/// The signature over the id of a call, its timestamp in seconds, and its body.
 pub fn sign(secret: &[u8], id: &str, seconds: &str, body: &[u8]) -> String {
-    // HMAC takes keys of any length, so there is always a signature.
+    // HMAC takes keys of any length, so this never fails.
     let mac = Hmac::<Sha256>::new_from_slice(secret).map(|mut mac| {
         mac.update(format!("{id}.{seconds}.").as_bytes());
         mac.update(body);
@@ -25,7 +26,7 @@ pub fn sign(secret: &[u8], id: &str, seconds: &str, body: &[u8]) -> String {
     format!("v1,{}", mac.map(|mac| BASE64_STANDARD.encode(mac)).unwrap_or_default())
 }
 
-/// What calls are signed with.
+/// The key that signs and verifies calls.
 #[derive(Clone)]
 pub(crate) struct WebhookKey(Vec<u8>);
 
@@ -36,13 +37,13 @@ impl fmt::Debug for WebhookKey {
 }
 
 impl WebhookKey {
-    /// Reads a secret: `whsec_` and 24 to 64 bytes in base64.
+    /// Parses a secret: `whsec_` and 24 to 64 bytes in base64.
     pub(crate) fn read(secret: &Secret) -> Option<Self> {
         let bytes = BASE64_STANDARD.decode(secret.reveal().strip_prefix("whsec_")?).ok()?;
         (24..=64).contains(&bytes.len()).then_some(Self(bytes))
     }
 
-    /// What a call says of itself.
+    /// The id, timestamp and signature headers of a call.
     pub(crate) fn headers(&self, id: &str, at: Time, body: &[u8]) -> [(&'static str, String); 3] {
         let seconds = at.millis().div_euclid(1000).to_string();
         let signature = sign(&self.0, id, &seconds, body);
@@ -53,7 +54,7 @@ impl WebhookKey {
         ]
     }
 
-    /// Whether a call is by whoever has the same secret, and made just now.
+    /// Verifies that a holder of the same secret signed a call, within the accepted time.
     pub(crate) fn verify(&self, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
         let header = |name| call.header(name).filter(|value| !value.is_empty());
         let (Some(id), Some(seconds), Some(shown)) =
@@ -85,7 +86,7 @@ impl WebhookKey {
 mod tests {
     use super::*;
 
-    /// The vector of the Standard Webhooks libraries' own tests.
+    /// The test vector of the Standard Webhooks libraries.
     #[test]
     fn signed_as_the_standard_has_it() {
         let key = WebhookKey::read(&Secret::new("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")).unwrap();

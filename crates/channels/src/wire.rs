@@ -1,4 +1,4 @@
-//! What calls to platforms over HTTP have in common: how they fail.
+//! How HTTP calls to platforms fail, for all channels.
 
 use std::time::Duration;
 
@@ -8,19 +8,19 @@ use url::Url;
 
 use crate::DeliveryError;
 
-/// No answer is longer that we have to understand.
+/// The longest answer that is read, in bytes.
 const LONGEST_ANSWER: usize = 1 << 20;
 
-/// What a platform answered.
+/// The answer of a platform.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
-    /// When to come again, if it said so.
+    /// The delay that the platform asked for before the next call.
     pub(crate) after: Option<Duration>,
-    /// Null if it is no JSON.
+    /// Null if the body is not JSON.
     pub(crate) body: Value,
 }
 
-/// Reads an answer, or says why there is none.
+/// Reads an answer. The error says why there is none.
 pub(crate) async fn answer(
     platform: &str,
     sent: Result<Response, reqwest::Error>,
@@ -41,8 +41,8 @@ pub(crate) async fn answer(
     Ok(Answer { status, after, body: serde_json::from_slice(&bytes).unwrap_or_default() })
 }
 
-/// How long to wait: said in seconds, or as a moment, which is seen from the moment of the answer since
-/// clocks differ.
+/// The delay of a `Retry-After` header. If it is a date, the delay counts from the `Date` of the
+/// answer, because clocks differ.
 fn wait(after: &str, date: Option<&str>) -> Option<Duration> {
     if let Ok(seconds) = after.trim().parse() {
         return Some(Duration::from_secs(seconds));
@@ -51,7 +51,7 @@ fn wait(after: &str, date: Option<&str>) -> Option<Duration> {
     moment(after)?.duration_since(moment(date?)?).try_into().ok()
 }
 
-/// What is wrong when there was no answer. Says nothing of the address: there may be a token in it.
+/// Why there was no answer. Leaves out the URL, which may contain a token.
 fn unreached(platform: &str, error: &reqwest::Error) -> DeliveryError {
     let what = if error.is_timeout() {
         "did not answer in time"
@@ -64,7 +64,7 @@ fn unreached(platform: &str, error: &reqwest::Error) -> DeliveryError {
 }
 
 impl Answer {
-    /// What is wrong if it is about load or the platform itself, whatever the platform calls it.
+    /// The error if the cause is load or an outage of the platform, judged by the status alone.
     pub(crate) fn later(&self, platform: &str) -> Option<DeliveryError> {
         let what = match self.status.as_u16() {
             429 => "takes no more messages for now".to_owned(),
@@ -75,7 +75,7 @@ impl Answer {
     }
 }
 
-/// An address below another, whose path is kept.
+/// A URL below another one, whose path is kept.
 pub(crate) fn below(base: &Url, path: &str) -> String {
     format!("{}/{path}", base.as_str().trim_end_matches('/'))
 }

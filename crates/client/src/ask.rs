@@ -10,16 +10,14 @@ use serde_json::{Map, Value};
 /// An ask as our own API shows it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Ask {
-    /// Its id.
     pub id: String,
-    /// Its version.
     #[serde(default)]
     pub version: u64,
     /// `pending`, `opened`, `in_progress`, `completed`, `expired`, `cancelled` or `failed`.
     pub state: String,
     /// The kind of question.
     pub kind: String,
-    /// What is asked.
+    /// The question; `None` once it was erased.
     pub question: Option<Value>,
     /// The data that the agent attached to the ask; `None` once it was erased.
     #[serde(default)]
@@ -29,36 +27,35 @@ pub struct Ask {
     pub tags: Vec<String>,
     /// How it ended; `None` while it is open.
     pub result: Option<Ended>,
-    /// The signed receipt, once it is over.
+    /// The signed receipt, once the ask is closed.
     #[serde(default)]
     pub receipt: Option<String>,
-    /// When and why what was said was called back, if it was.
+    /// When and why the answer was revoked, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked: Option<Revocation>,
-    /// Everything else.
+    /// All other members.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
 }
 
 impl Ask {
-    /// Whether it is over.
+    /// Whether the ask is closed.
     pub fn is_over(&self) -> bool {
         self.result.is_some()
     }
 
-    /// The verdict of the answer: `approved`, `rejected`, `chosen`, … Also of one that nobody gave or
-    /// that was revoked: whether it counts, an [`Outcome`](crate::asking::Outcome) tells.
+    /// The verdict of the answer: `approved`, `rejected`, `chosen`, … This includes defaults and
+    /// revoked answers; an [`Outcome`](crate::asking::Outcome) says whether the answer counts.
     pub fn verdict(&self) -> Option<&str> {
         self.result.as_ref()?.answer.as_ref()?.get("verdict")?.as_str()
     }
 }
 
-/// That an answer was called back.
+/// The revocation of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revocation {
-    /// When.
     pub at: String,
-    /// Why, if that was said.
+    /// The reason, if one was given.
     #[serde(default)]
     pub reason: Option<String>,
 }
@@ -68,27 +65,24 @@ pub struct Revocation {
 pub struct Ended {
     /// `completed`, `expired`, `failed` or `cancelled`.
     pub outcome: String,
-    /// What was said; `None` if nobody said anything, or once it was erased.
+    /// The answer; `None` if there was none, or once it was erased.
     #[serde(default)]
     pub answer: Option<Value>,
-    /// The words that go with it.
     #[serde(default)]
     pub comment: Option<String>,
-    /// Who ended it.
     pub by: By,
-    /// Through which door.
+    /// The channel of the answer.
     #[serde(default)]
     pub via: Option<Via>,
-    /// How sure the server is that it was them.
+    /// The assurance that it was this actor.
     #[serde(default)]
     pub assurance: Option<Assurance>,
-    /// What the agent is to do, if it expired.
+    /// What the agent should do, if the ask expired.
     #[serde(default)]
     pub report: Option<String>,
-    /// Why it was cancelled.
+    /// Why the ask was cancelled.
     #[serde(default)]
     pub reason: Option<String>,
-    /// When.
     pub at: String,
 }
 
@@ -98,8 +92,8 @@ impl Ended {
         serde_json::from_value(self.answer.clone()?).ok()
     }
 
-    /// Whether a person answered, as far as the server knows: neither time nor an agent's own word.
-    /// The scripted people of a test server are people.
+    /// Whether a person answered, as far as the server knows, and neither the timeout nor the
+    /// agent. The scripted people of a test server count as people.
     pub fn is_by_a_person(&self) -> bool {
         matches!(self.by, By::Human(_) | By::LinkHolder) && self.assurance >= Some(Assurance::Link)
     }
@@ -108,15 +102,14 @@ impl Ended {
 /// A signed receipt.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Receipt {
-    /// The compact JWS: keep this.
+    /// The compact JWS. Keep this.
     pub receipt: String,
-    /// What it claims.
     pub claims: Value,
-    /// The evidence that a passkey confirmed the answer: check it with
+    /// The evidence that a passkey confirmed the answer. Check it with
     /// [`verify_evidence`](crate::verify_evidence).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Box<PasskeyEvidence>>,
-    /// Where that evidence is, if the assurance is `passkey`.
+    /// Whether that evidence is available, if the assurance is `passkey`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence_status: Option<EvidenceStatus>,
 }

@@ -1,79 +1,78 @@
-//! What can go wrong.
+//! Errors of the client.
 
 use std::time::Duration;
 
 use reqwest::{Response, StatusCode, Url};
 use serde_json::{Map, Value};
 
-/// A shorthand.
+/// A result with [`ClientError`] as the default error.
 pub type Result<T, E = ClientError> = std::result::Result<T, E>;
 
-/// What went wrong with a call.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// There is no key.
+    /// No API key is configured.
     #[error(
         "COUNTERSIGN_API_KEY is not set: `countersign serve` prints a key on its first start, \
          `countersign keys create --agent NAME` makes another"
     )]
     NoKey,
-    /// The address is not one.
+    /// The URL is not valid.
     #[error("{0} is not an http or https address")]
     BadUrl(String),
-    /// Nobody answered.
+    /// The server could not be reached.
     #[error("cannot reach {url}")]
     Unreachable {
-        /// Who was called.
+        /// The URL of the call.
         url: String,
-        /// Why not.
+        /// The cause.
         #[source]
         source: reqwest::Error,
     },
     /// The server refused.
     #[error("{message}")]
     Refused {
-        /// The status.
+        /// The HTTP status.
         status: u16,
         /// The name of the problem, such as `invalid-field`; empty if it has none.
         code: String,
-        /// What it said.
+        /// The server's message.
         message: String,
-        /// When to try again, if it said so.
+        /// When to try again, if the server names a time.
         retry_after: Option<Duration>,
-        /// What it knows beside its sentence, where an operation on a task was refused.
+        /// Further details, if an operation on a task was refused.
         details: Box<Details>,
     },
-    /// The answer made no sense.
+    /// The response could not be parsed.
     #[error("the server's answer cannot be read")]
     Garbled(#[source] serde_json::Error),
-    /// The server, or something before it, gives no stream.
+    /// The server, or a proxy before it, provides no stream.
     #[error("there is no stream of events at this address")]
     NoStream,
-    /// An answer came that does not belong to the question.
+    /// The answer does not belong to this kind of question.
     #[error("the answer {0} does not belong to this kind of question")]
     Unexpected(String),
-    /// Nobody answered before the time to wait was over. The ask is still open.
+    /// There was no answer within the time to wait. The ask is still open.
     #[error("nobody answered {ask} yet")]
     StillOpen {
-        /// Which ask.
+        /// The id of the ask.
         ask: String,
     },
 }
 
-/// What a server knows of a refused operation on a task.
+/// Details of a refused operation on a task.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Details {
     /// Whether the same call may succeed later.
     pub retryable: bool,
-    /// By name: the field that was wrong, the revision the task has now.
+    /// Details by name, such as the invalid field or the task's current revision.
     pub known: Map<String, Value>,
-    /// The task.
     pub task: Option<String>,
 }
 
 impl Details {
-    /// From the `error` of HACP.
+    /// Reads the `error` object of HACP.
     fn of(error: &Value) -> Self {
         Self {
             retryable: error.get("retryable").and_then(Value::as_bool).unwrap_or_default(),
@@ -84,7 +83,7 @@ impl Details {
 }
 
 impl ClientError {
-    /// Whether the same call may succeed in a moment.
+    /// Whether the same call may succeed soon.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Unreachable { .. } => true,
@@ -98,7 +97,7 @@ impl ClientError {
         }
     }
 
-    /// An answer that is not a success, as an error.
+    /// The error for a response that is not a success.
     pub(crate) async fn refused(answer: Response) -> Self {
         let status = answer.status();
         let seconds = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
@@ -111,16 +110,17 @@ impl ClientError {
         Self::told(status, &url, &body, retry_after)
     }
 
-    /// The error a status and a body stand for.
+    /// The error for a status and a body.
     fn told(status: StatusCode, url: &Url, body: &Value, retry_after: Option<Duration>) -> Self {
-        // HACP says all it has to say in one object.
+        // HACP puts everything into one object.
         if let Some(error @ Value::Object(_)) = body.get("error") {
             let said = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
             let (code, message) = (said("code").to_owned(), said("message").to_owned());
             let details = Box::new(Details::of(error));
             return Self::Refused { status: status.as_u16(), code, message, retry_after, details };
         }
-        // Our own API says `type` and `detail`, HXP Execution and HITL `error` or `code`, and `message`.
+        // Our own API sends `type` and `detail`; HXP Execution and HITL send `error` or `code`, and
+        // `message`.
         let text =
             |name: &str| body.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let code = text("type").map(|page| page.rsplit('/').next().unwrap_or(page));
@@ -129,7 +129,8 @@ impl ClientError {
         let is_ours = text("type").is_some_and(|page| page.starts_with("/errors/"))
             || (text("error").is_some() && text("message").is_some());
         let message = if status == StatusCode::NOT_FOUND && !is_ours {
-            // Not "there is no such ask", but nobody there who knows asks.
+            // This 404 does not mean that the ask is missing, but that no Countersign API is at
+            // this URL.
             format!("no Countersign API answers at {url}; check COUNTERSIGN_URL")
         } else {
             let message = text("detail").or_else(|| text("message"));

@@ -1,4 +1,4 @@
-//! One connection for everything that happens to an agent's asks, or to tasks.
+//! One connection for all events of an agent's asks, or of tasks.
 
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
@@ -9,49 +9,49 @@ use sse_stream::{Error, Sse, SseByteStream};
 use crate::retry::Retry;
 use crate::{Ask, Client, ClientError, Result};
 
-/// Something that happened to an ask.
+/// An event of an ask.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Event {
-    /// Its place; hand it to [`Client::events`] to go on after it.
+    /// The position in the stream. Pass it to [`Client::events`] to continue after it.
     pub position: u64,
     /// `asked`, `opened`, `answered`, `expired`, …
     pub event: String,
-    /// The ask as it was when this was sent.
+    /// The ask when the event was sent.
     pub ask: Ask,
 }
 
-/// Events, one after the other. It connects again by itself and goes on where it was.
+/// A stream of events. It reconnects automatically and continues where it stopped.
 pub struct Events {
     frames: Frames,
 }
 
 impl Client {
-    /// Everything that happens to the asks of this credential, after a position or from now on.
+    /// All events of this credential's asks, after a position or from now on.
     pub fn events(&self, after: Option<u64>) -> Events {
         Events { frames: Frames::new(self.clone(), "/api/v1/events", after) }
     }
 }
 
 impl Events {
-    /// The position of the last event that was given out.
+    /// The position of the last returned event.
     pub fn position(&self) -> Option<u64> {
         self.frames.position()
     }
 
-    /// Connects. What happens after this is not missed, so ask afterwards.
+    /// Connects. Events after this call are not missed, so create asks afterwards.
     pub async fn ready(&mut self) -> Result<()> {
         self.frames.ready().await
     }
 
-    /// The next event; waits for it. A server that is away is waited for; an error is one that
-    /// trying again would not mend.
+    /// Waits for the next event. It waits for a server that is unavailable; it returns only errors
+    /// that a retry cannot fix.
     pub async fn next(&mut self) -> Result<Event> {
         let (_, _, event) = self.frames.next().await?;
         Ok(event)
     }
 }
 
-/// What a stream says, from wherever it is read.
+/// The frames of a stream, from any position.
 pub(crate) struct Frames {
     client: Client,
     path: &'static str,
@@ -76,7 +76,7 @@ impl Frames {
                 continue;
             };
             match open.next().await {
-                // The first frame says where the stream begins, and nothing else.
+                // The first frame only states where the stream starts.
                 Some(Ok(frame)) => drop(self.read(frame)),
                 Some(Err(_)) | None => self.open = None,
             }
@@ -84,7 +84,7 @@ impl Frames {
         Ok(())
     }
 
-    /// The next event with its place and name.
+    /// The next event with its position and name.
     pub(crate) async fn next<T: DeserializeOwned>(&mut self) -> Result<(u64, String, T)> {
         loop {
             let Some(open) = &mut self.open else {
@@ -119,7 +119,7 @@ impl Frames {
         }
     }
 
-    /// The name and the words of a frame; signs of life and places are noted.
+    /// The name and the data of a frame. Heartbeats and positions are only recorded.
     fn read(&mut self, frame: Sse) -> Option<(String, String)> {
         if let Some(position) = frame.id.as_deref().and_then(|id| id.parse().ok()) {
             self.after = Some(position);

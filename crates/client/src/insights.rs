@@ -1,25 +1,23 @@
-//! Numbers about what agents claim and what people do with it.
+//! Statistics about agents' claims and people's answers.
 
 use dialects::native::InsightsView;
 use reqwest::Method;
 
 use crate::{Client, Result};
 
-/// Which numbers are wanted: all that the credential may see of the last 30 days, unless told.
+/// A filter. By default it covers everything that the credential may see of the last 30 days.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Insights {
-    /// Only of this project.
     pub project: Option<String>,
-    /// Only of this agent.
     pub agent: Option<String>,
-    /// From this day on, in UTC, such as `2026-02-01`.
+    /// The first day, in UTC, such as `2026-02-01`.
     pub from: Option<String>,
-    /// Up to this day, and with it.
+    /// The last day, inclusive.
     pub to: Option<String>,
 }
 
 impl Client {
-    /// The numbers, a moment behind what happens.
+    /// The statistics, which are slightly delayed.
     pub async fn insights(&self, wanted: &Insights) -> Result<InsightsView> {
         let mut url = self.base.clone();
         let Insights { project, agent, from, to } = wanted;

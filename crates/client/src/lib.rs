@@ -1,4 +1,4 @@
-//! A client for Countersign: ask a person, wait for the answer, keep the proof.
+//! A client for Countersign: ask a person, wait for the answer, keep the receipt.
 //!
 //! ```no_run
 //! # async fn example() -> client::Result<()> {
@@ -18,26 +18,26 @@
 //! # }
 //! ```
 //!
-//! **An outcome nobody gave is never an approval.** A default taken on silence is an outcome of its
-//! own, *defaulted*: it carries the default answer, and it is not an approval, whatever that answer
-//! says. An answer that was called back since is *revoked*: it carries that answer and the reason, and
-//! it is not an approval either. The scripted people of a test server count as people, so that what
-//! needs an approval can be tested with them; `via` says `script`.
+//! **An outcome without a person is never an approval.** A default taken on timeout is an outcome
+//! of its own, *defaulted*: it holds the default answer and is not an approval, whatever that
+//! answer says. A revoked answer is *revoked*: it holds that answer and the reason, and is not an
+//! approval either. The scripted people of a test server count as people, so that code that needs
+//! an approval can be tested with them; `via` is then `script`.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
 //! | [`ask`] | an ask as the server shows it, and how it ended |
 //! | [`asking`] | builders, one for each kind of question, each with its typed answer |
-//! | [`wait`](mod@wait) | waiting: a stream first, long polls where that is not to be had |
-//! | [`events`] | one connection for everything that happens to an agent's asks |
-//! | [`receipts`] | checking receipts without the server |
-//! | [`insights`] | numbers about agents and what people make of them |
-//! | [`tasks`] | work a person owns and an agent does, over HACP |
+//! | [`wait`](mod@wait) | waiting: a stream first, long polls as the fallback |
+//! | [`events`] | one connection for all events of an agent's asks |
+//! | [`receipts`] | verifying receipts without the server |
+//! | [`insights`] | statistics about agents and people's answers |
+//! | [`tasks`] | tasks that a person owns and an agent executes, over HACP |
 //! | [`hitl`] | following the cases of any service that speaks HITL |
-//! | [`error`] | what can go wrong, and whether trying again may help |
+//! | [`error`] | errors, and whether a retry may help |
 //!
-//! Calls that failed for a passing reason are tried again, later each time; a create carries a key
-//! of its own, so that trying again asks once.
+//! Calls that failed temporarily are retried with growing pauses. A create has an idempotency key,
+//! so that a retry does not ask twice.
 
 pub mod ask;
 pub mod asking;
@@ -71,7 +71,7 @@ use serde_json::{Value, json};
 
 use retry::Retry;
 
-/// How long one call may take, beside what it is told to wait.
+/// The timeout of a call, in addition to the time that the server is asked to wait.
 const CALL: Duration = Duration::from_mins(1);
 
 /// A connection to one server with one credential. Cheap to clone.
@@ -84,8 +84,8 @@ pub struct Client {
 
 impl Client {
     /// A client for the server in `COUNTERSIGN_URL`, or at `http://localhost:3402`, with the key in
-    /// `COUNTERSIGN_API_KEY`. Where these are not set, the names of A2H are read: `A2H_BASE_URL` and
-    /// `A2H_API_KEY`, then `HUMANLAYER_API_BASE` and `HUMANLAYER_API_KEY`.
+    /// `COUNTERSIGN_API_KEY`. If these are not set, it reads the variables of A2H: `A2H_BASE_URL`
+    /// and `A2H_API_KEY`, then `HUMANLAYER_API_BASE` and `HUMANLAYER_API_KEY`.
     #[expect(clippy::disallowed_methods, reason = "the environment is this constructor's argument")]
     pub fn from_env() -> Result<Self> {
         let given = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -93,12 +93,12 @@ impl Client {
         Self::new(url.as_deref().unwrap_or("http://localhost:3402"), key.ok_or(ClientError::NoKey)?)
     }
 
-    /// A client for the server at `url`, presenting `credential`.
+    /// A client for the server at `url` with this credential.
     pub fn new(url: &str, credential: impl Into<String>) -> Result<Self> {
         Self::named(url, credential, concat!("countersign-client/", env!("CARGO_PKG_VERSION")))
     }
 
-    /// The same, calling itself `agent` in the `User-Agent` header.
+    /// A client that sends `agent` as its `User-Agent`.
     pub fn named(url: &str, credential: impl Into<String>, agent: &str) -> Result<Self> {
         let base = Url::parse(url)
             .ok()
@@ -112,17 +112,17 @@ impl Client {
         Ok(Self { http, base, credential: credential.into() })
     }
 
-    /// Begins a question; what kind it is comes next.
+    /// Starts a question; choose its kind next.
     pub fn ask(&self, prompt: impl Into<String>) -> asking::Draft {
         asking::Draft::new(self.clone(), prompt.into())
     }
 
-    /// Asks with a `POST /api/v1/asks` body as it is.
+    /// Creates an ask from a raw `POST /api/v1/asks` body.
     pub async fn create(&self, body: &Value) -> Result<Ask> {
         self.create_as(body, &retry::fresh_key()).await
     }
 
-    /// The same under an `Idempotency-Key` of the caller's: whoever repeats it asks once.
+    /// Creates an ask under the caller's own `Idempotency-Key`: a repetition does not ask twice.
     pub async fn create_as(&self, body: &Value, key: &str) -> Result<Ask> {
         let headers = [("idempotency-key", key)];
         self.send(Method::POST, "/api/v1/asks", Some(body), &headers, Retry::default()).await
@@ -133,7 +133,7 @@ impl Client {
         self.call(Method::GET, &about(id, ""), None::<&()>).await
     }
 
-    /// The signed receipt of an ask that is over, with what it claims.
+    /// The signed receipt of a closed ask, with its claims.
     pub async fn receipt(&self, id: &str) -> Result<Receipt> {
         let path = about(id, "/receipt");
         let headers = [("accept", "application/json")];
@@ -150,22 +150,22 @@ impl Client {
         self.call(Method::POST, &about(id, "/cancel"), Some(&json!({}))).await
     }
 
-    /// Says that the secret values of an answer have arrived: the server forgets them.
+    /// Acknowledges the secret values of an answer; the server then deletes them.
     pub async fn acknowledge(&self, id: &str) -> Result<()> {
         self.call(Method::POST, &about(id, "/acknowledge"), None::<&()>).await
     }
 
-    /// Remarks something on an ask.
+    /// Adds a comment to an ask.
     pub async fn comment(&self, id: &str, text: &str) -> Result<Ask> {
         self.call(Method::POST, &about(id, "/comments"), Some(&json!({ "text": text }))).await
     }
 
-    /// Moves the deadline of an ask to a later moment (RFC 3339).
+    /// Extends the deadline of an ask to a later time (RFC 3339).
     pub async fn extend(&self, id: &str, until: &str) -> Result<Ask> {
         self.call(Method::POST, &about(id, "/extend"), Some(&json!({ "until": until }))).await
     }
 
-    /// What waits for the person behind the credential, over HXP Execution.
+    /// The inbox of the credential's person, over HXP Execution.
     pub async fn inbox(&self) -> Result<Inbox> {
         self.call(Method::GET, "/hxp/v1/inbox", None::<&()>).await
     }
@@ -187,8 +187,8 @@ impl Client {
         self.call(Method::POST, &path, Some(&body)).await
     }
 
-    /// Any call with a JSON body and a JSON answer; an empty answer reads as `null`. Only a call
-    /// that changes nothing is tried again by itself.
+    /// Any call with a JSON body and a JSON response; an empty response is `null`. Only a call that
+    /// changes nothing is retried automatically.
     pub async fn call<B: Serialize, T: DeserializeOwned>(
         &self,
         method: Method,
@@ -256,12 +256,12 @@ impl Client {
     }
 }
 
-/// The address of an ask, or of something about it.
+/// The path of an ask, or of a resource below it.
 fn about(id: &str, what: &str) -> String {
     format!("/api/v1/asks/{id}{what}")
 }
 
-/// Where the server is and with which key, by whichever names they are given.
+/// The server's URL and the key, under any of the supported variable names.
 fn found(given: impl Fn(&str) -> Option<String>) -> (Option<String>, Option<String>) {
     let bases = ["A2H_BASE_URL", "HUMANLAYER_API_BASE"];
     let base = bases.iter().find_map(|name| given(name)).map(|base| {
@@ -277,7 +277,7 @@ fn found(given: impl Fn(&str) -> Option<String>) -> (Option<String>, Option<Stri
 mod tests {
     use super::*;
 
-    /// A2H-005: the names of A2H are good for us too, after our own.
+    /// A2H-005: the variables of A2H are read after our own.
     #[test]
     fn the_names_of_a2h_are_read_after_our_own() {
         let of = |set: &[(&str, &str)]| {

@@ -1,5 +1,5 @@
-//! Receipts, checked without the server: fetch the keys and the revocations once, over a way you
-//! trust, and keep them.
+//! Verifies receipts without the server. Fetch the keys and the revocations once over a connection
+//! that you trust, and store them.
 
 use dialects::proof::{self, RevocationClaims};
 use reqwest::Method;
@@ -13,26 +13,26 @@ pub use kernel::passkey_evidence::PasskeyEvidence;
 
 use crate::{Client, Result};
 
-/// Checks a receipt with the keys somebody trusts, and gives what it claims. Whether it was called
-/// back since, [`Revocations`] tell.
+/// Verifies a receipt with trusted keys and returns its claims. [`Revocations`] says whether it was
+/// revoked since.
 pub fn verify_receipt(receipt: &str, keys: &Jwks) -> Result<ReceiptClaims, Unproven> {
     proof::verify(receipt.trim(), keys)
 }
 
-/// Which receipts and keys no longer count.
+/// The revoked receipts and keys.
 #[derive(Debug, Clone, Default)]
 pub struct Revocations {
     pages: Vec<RevocationClaims>,
 }
 
 impl Revocations {
-    /// Adds a page as the server signed it, from wherever it was kept.
+    /// Adds a page that the server signed, from any source.
     pub fn add(&mut self, page: &str, keys: &Jwks) -> Result<(), Unproven> {
         self.pages.push(RevocationClaims::verify(page.trim(), keys)?);
         Ok(())
     }
 
-    /// That a receipt was called back, if it was.
+    /// The revocation of a receipt, if it was revoked.
     pub fn of(&self, receipt: &ReceiptClaims) -> Option<&RevokedReceipt> {
         let pages = self.pages.iter().filter(|page| page.iss == receipt.iss);
         pages.flat_map(|page| &page.revoked).find(|revoked| revoked.jti == receipt.jti)
@@ -40,7 +40,6 @@ impl Revocations {
 }
 
 impl Client {
-    /// The public keys of the server.
     pub async fn keys(&self) -> Result<Jwks> {
         self.call(Method::GET, "/.well-known/jwks.json", None::<&()>).await
     }
@@ -54,7 +53,7 @@ mod tests {
 
     use super::*;
 
-    /// The vectors every client is held to.
+    /// The test vectors that every client must pass.
     #[derive(Deserialize)]
     struct Vectors {
         jwks: Jwks,

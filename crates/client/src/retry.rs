@@ -1,17 +1,17 @@
-//! Trying again, later each time.
+//! Retries with growing pauses.
 
 use std::time::Duration;
 
 use crate::ClientError;
 
-/// How often a call is repeated.
+/// The maximum number of retries.
 const ATTEMPTS: u32 = 5;
-/// The first pause; each one is about twice as long as the one before.
+/// The first pause; each one is about twice as long as the previous one.
 const FIRST: Duration = Duration::from_millis(200);
-/// The longest pause.
+/// The maximum pause.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// How often a call was tried, and how often it may be.
+/// The number of attempts, and their limit.
 #[derive(Debug)]
 pub(crate) struct Retry {
     tried: u32,
@@ -25,17 +25,17 @@ impl Default for Retry {
 }
 
 impl Retry {
-    /// Once and no more.
+    /// No retries.
     pub(crate) fn never() -> Self {
         Self { tried: 0, attempts: 0 }
     }
 
-    /// As often as it takes.
+    /// Unlimited retries.
     pub(crate) fn ever() -> Self {
         Self { tried: 0, attempts: u32::MAX }
     }
 
-    /// Whether to try again; waits before it says so.
+    /// Whether to try again; waits before it returns true.
     pub(crate) async fn again(&mut self, error: &ClientError) -> bool {
         if !error.is_passing() || self.tried >= self.attempts {
             return false;
@@ -46,8 +46,8 @@ impl Retry {
         true
     }
 
-    /// How long to wait: what the server said, else a while that doubles, half of it by chance, so
-    /// that many who failed together do not come back together.
+    /// How long to wait: the server's `Retry-After`, otherwise a pause that doubles. Half of it is
+    /// random, so that clients that failed together do not retry together.
     pub(crate) fn pause(&self, error: &ClientError) -> Duration {
         if let ClientError::Refused { retry_after: Some(after), .. } = error {
             return (*after).min(Duration::from_mins(1));
@@ -56,13 +56,13 @@ impl Retry {
         whole / 2 + whole.mul_f64(chance() / 2.0)
     }
 
-    /// It went well: the next failure is the first again.
+    /// Resets the count after a success.
     pub(crate) fn reset(&mut self) {
         self.tried = 0;
     }
 }
 
-/// A key that makes repeating a create harmless.
+/// A random idempotency key.
 pub(crate) fn fresh_key() -> String {
     format!("rust-{:032x}", random::<u128>())
 }

@@ -1,5 +1,5 @@
-//! Waiting for an answer: over a stream that tells of every change, and where that is not to be had
-//! (an old server, a proxy that buffers) by long polls. A server that is restarted is waited for.
+//! Waits for an answer: over a stream of all changes, or by long polls if there is no stream (an
+//! old server, a proxy that buffers). It waits for a server that restarts.
 
 use std::time::Duration;
 
@@ -12,17 +12,17 @@ use tokio::time::Instant;
 use crate::retry::Retry;
 use crate::{Ask, Client, ClientError, Result, about};
 
-/// How long one poll may hold back its answer.
+/// The maximum duration of a long poll, in seconds.
 const LONG_POLL: u64 = 30;
-/// How long a server may be away while somebody waits for an answer.
+/// How long the server may be unavailable while the client waits for an answer.
 const AWAY: Duration = Duration::from_mins(5);
-/// As long as anybody waits, and short enough to count with.
+/// Longer than any wait, but short enough not to overflow.
 const FOR_EVER: Duration = Duration::from_hours(100 * 366 * 24);
-/// A stream that says nothing for this long is dead: servers send a sign of life every 15 seconds.
+/// A stream without data for this long is dead: servers send a heartbeat every 15 seconds.
 const SILENCE: Duration = Duration::from_secs(45);
 
 impl Client {
-    /// Waits until an ask is over, or `up_to` has passed; gives it as it is then.
+    /// Waits until an ask is closed or `up_to` has passed; returns it in its current state.
     pub async fn wait(&self, id: &str, up_to: Duration) -> Result<Ask> {
         let end = Instant::now() + up_to.min(FOR_EVER);
         let mut away: Option<Instant> = None;
@@ -55,7 +55,7 @@ impl Client {
         }
     }
 
-    /// One poll, held back by the server until something happens.
+    /// One poll, which the server holds until the ask changes.
     async fn poll(&self, id: &str, left: Duration) -> Result<Box<Ask>> {
         let wait = format!("wait={}", left.as_secs().min(LONG_POLL));
         let request = self.prepare(Method::GET, &about(id, ""), None::<&()>, &[("prefer", &wait)]);
@@ -63,7 +63,7 @@ impl Client {
         self.read(answer).await
     }
 
-    /// Follows the stream of one ask until it is over or the stream ends.
+    /// Follows the stream of one ask until it is closed or the stream ends.
     async fn watch(&self, id: &str) -> Result<Watched> {
         let Some(stream) = self.stream(&about(id, "/events"), &[]).await? else {
             return Ok(Watched::NoStream);
@@ -78,11 +78,11 @@ impl Client {
                 return Ok(Watched::Ask(Box::new(ask)));
             }
         }
-        // Broken off or gone silent; whoever waits looks again.
+        // The stream broke off or went silent; the caller polls again.
         Ok(Watched::Nothing)
     }
 
-    /// Opens a stream; `None` if there is none at this address.
+    /// Opens a stream; `None` if there is none at this path.
     pub(crate) async fn stream(
         &self,
         path: &str,
@@ -92,8 +92,8 @@ impl Client {
         let request = request.header(header::ACCEPT, "text/event-stream");
         let answer = match tokio::time::timeout(SILENCE, self.once(request)).await {
             Ok(Ok(answer)) => answer,
-            // Not there (if it is the ask that is missing, the poll that follows says so), or held
-            // back by something in between that wants to see the whole answer first.
+            // The route is missing (if the ask is missing, the next poll reports it), or a proxy
+            // buffers the whole response.
             Ok(Err(ClientError::Refused { status: 404..=406, .. })) | Err(_) => return Ok(None),
             Ok(Err(error)) => return Err(error),
         };
@@ -104,10 +104,10 @@ impl Client {
 }
 
 enum Watched {
-    /// The ask as it was told last.
+    /// The ask in its last reported state.
     Ask(Box<Ask>),
-    /// The stream ended without the end of the ask.
+    /// The stream ended before the ask was closed.
     Nothing,
-    /// There is no stream to be had.
+    /// There is no stream.
     NoStream,
 }

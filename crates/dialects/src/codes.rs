@@ -1,8 +1,8 @@
-//! The error codes of a dialect: named, and in one list that tests hold against its documents.
+//! The error codes of a dialect: constants by name, and one list that tests compare with its
+//! documents.
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
-        /// The codes, by name.
         pub mod code {
             $($(#[$doc])* pub const $name: &str = $text;)*
         }

@@ -6,7 +6,7 @@ pub(crate) const DAY: u64 = 24 * HOUR;
 /// The seconds of an hour.
 pub(crate) const HOUR: u64 = 60 * 60;
 
-/// Its length in seconds; none where it is no duration, or has no length at all.
+/// The length in seconds. `None` if the text is not a duration or the duration is zero.
 pub fn seconds(text: &str) -> Option<u64> {
     let seconds = match text.strip_prefix('P') {
         Some(iso) => iso8601(iso),
@@ -17,7 +17,6 @@ pub fn seconds(text: &str) -> Option<u64> {
 
 fn iso8601(text: &str) -> Option<u64> {
     let (date, time) = match text.split_once('T') {
-        // A `T` with nothing behind it separates nothing.
         Some((_, "")) => return None,
         Some((date, time)) => (date, time),
         None => (text, ""),
@@ -29,7 +28,7 @@ fn iso8601(text: &str) -> Option<u64> {
     date.checked_add(parts(time, &[('H', HOUR), ('M', 60), ('S', 1)])?)
 }
 
-/// Several numbers, each with its unit, largest first and none twice.
+/// Sums several numbers with units. Units come in descending order and each occurs at most once.
 fn parts(mut text: &str, mut units: &[(char, u64)]) -> Option<u64> {
     let mut sum = 0_u64;
     while !text.is_empty() {
@@ -43,7 +42,7 @@ fn parts(mut text: &str, mut units: &[(char, u64)]) -> Option<u64> {
     Some(sum)
 }
 
-/// One number with its unit.
+/// Reads one number with its unit.
 fn part(text: &str, units: &[(char, u64)]) -> Option<u64> {
     let (unit, length) = units.iter().find(|(unit, _)| text.ends_with(*unit))?;
     let digits = text.strip_suffix(*unit)?;

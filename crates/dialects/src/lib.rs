@@ -14,16 +14,16 @@
 //! | [`hacp`] | HACP 0.1 and HLP 0.2: tasks, `/hacp/v1/…`, `/hacp/ws` |
 //! | [`hxp_experience`] | HXP Human eXperience Protocol 1.0: envelopes, `/envelope/v1/…` |
 //! | [`native`] | our own API, `/api/v1/…` |
-//! | [`proof`] | none: signed receipts, for whoever wants to check one |
-//! | [`webhooks`] | none: what endpoints are told of asks of every dialect |
-//! | [`origin`] | none: where a person wrote who began a conversation elsewhere |
-//! | [`nesting`] | none: how deep any body may be |
-//! | [`unique`] | none: that no body names a member twice |
+//! | [`proof`] | none: signed receipts that anyone can verify |
+//! | [`webhooks`] | none: webhook bodies for asks of every dialect |
+//! | [`origin`] | none: the email or Slack message with which a person began a conversation |
+//! | [`nesting`] | none: the nesting limit of every body |
+//! | [`unique`] | none: rejects bodies with duplicate member names |
 //!
-//! A protocol with a specification has the same rooms as every other: `wire` mirrors the specification field for field, the parsers
-//! go from bytes to commands, the views go from asks to wire types, and `errors` maps every
-//! [`Refusal`](kernel::Refusal) to the protocol's own codes. An ask that came in by one dialect
-//! can be shown and answered in every other.
+//! Every protocol with a specification has the same modules: `wire` mirrors the specification field
+//! for field, the parsers turn bytes into commands, the views turn asks into wire types, and
+//! `errors` maps every [`Refusal`](kernel::Refusal) to the protocol's own codes. An ask created in
+//! one dialect can be shown and answered in every other.
 
 pub mod a2h;
 mod codes;

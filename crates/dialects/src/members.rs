@@ -1,4 +1,4 @@
-//! Reading JSON by hand, so that every mistake names its field in the words of its dialect.
+//! Reads JSON by hand, so that every error names its field in the dialect's own terms.
 
 use std::marker::PhantomData;
 
@@ -7,19 +7,19 @@ use serde_json::{Map, Value};
 use crate::nesting::{DEEPEST, too_deep};
 use crate::unique;
 
-/// How a dialect words what is wrong with a body.
+/// How a dialect reports an invalid body.
 pub(crate) trait Mistake: Sized {
-    /// It is not JSON, or not such that we read it.
+    /// The body is not JSON, or exceeds a limit of this reader.
     fn not_json(message: String) -> Self;
-    /// It is JSON, and no object.
+    /// The body is JSON but not an object.
     fn not_object() -> Self;
-    /// A member is not what was expected.
+    /// A member has the wrong type or value.
     fn member(path: &str, expected: &str) -> Self;
-    /// There is no member of this name. `known` lists those there are.
+    /// No member has this name. `known` lists the allowed names.
     fn unknown(path: &str, known: &str) -> Self;
 }
 
-/// A body that must be a JSON object.
+/// Reads a body that must be a JSON object.
 pub(crate) fn object<E: Mistake>(bytes: &[u8]) -> Result<Map<String, Value>, E> {
     if too_deep(bytes) {
         return Err(E::not_json(format!("the body is nested more than {DEEPEST} levels deep")));
@@ -33,7 +33,7 @@ pub(crate) fn object<E: Mistake>(bytes: &[u8]) -> Result<Map<String, Value>, E> 
     }
 }
 
-/// A member that is there; `null` counts as absent.
+/// A member that is present; `null` counts as absent.
 pub(crate) fn given<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m Value> {
     map.get(key).filter(|value| !value.is_null())
 }
@@ -45,7 +45,7 @@ pub(crate) struct Members<'m, E> {
     words: PhantomData<fn() -> E>,
 }
 
-// Not derived: that would ask the same of the errors.
+// `derive(Clone)` would also require `E: Clone`.
 impl<E> Clone for Members<'_, E> {
     fn clone(&self) -> Self {
         *self
@@ -55,7 +55,7 @@ impl<E> Clone for Members<'_, E> {
 impl<E> Copy for Members<'_, E> {}
 
 impl<'m, E: Mistake> Members<'m, E> {
-    /// The members of the body itself have no path.
+    /// The members of the body itself have an empty path.
     pub(crate) fn new(map: &'m Map<String, Value>, path: &'m str) -> Self {
         Self { map, path, words: PhantomData }
     }
@@ -68,7 +68,7 @@ impl<'m, E: Mistake> Members<'m, E> {
         given(self.map, key)
     }
 
-    /// The names of those that are there.
+    /// The names of the members that are present.
     pub(crate) fn keys(self) -> impl Iterator<Item = &'m str> {
         self.map.iter().filter(|(_, value)| !value.is_null()).map(|(key, _)| key.as_str())
     }
@@ -81,7 +81,7 @@ impl<'m, E: Mistake> Members<'m, E> {
         E::member(&self.path(key), expected)
     }
 
-    /// Members nobody knows are mistakes: what is not understood must not look accepted.
+    /// Rejects unknown members: the server must not appear to accept a field that it ignores.
     pub(crate) fn only(self, known: &[&str]) -> Result<(), E> {
         let unknown = self.map.keys().find(|key| !known.contains(&key.as_str()));
         unknown.map_or(Ok(()), |key| Err(E::unknown(&self.path(key), &known.join(", "))))
@@ -93,7 +93,7 @@ impl<'m, E: Mistake> Members<'m, E> {
             .transpose()
     }
 
-    /// A text that must be there and not be blank.
+    /// A text that must be present and not blank.
     pub(crate) fn required(self, key: &str) -> Result<&'m str, E> {
         self.given(key)
             .and_then(Value::as_str)

@@ -1,10 +1,10 @@
-//! How deep a body may be nested. What is kept is kept inside a few levels of our own and read
-//! again under the reader's limit of 128, so what comes in must stay well below it.
+//! The nesting limit of a body. The store wraps each body in a few levels of its own and reads it
+//! back with `serde_json`'s limit of 128, so an incoming body must stay well below that.
 
 /// The most levels of lists and objects in a body.
 pub const DEEPEST: usize = 100;
 
-/// Whether a body has more than [`DEEPEST`] levels. Brackets inside texts do not count.
+/// Whether a body has more than [`DEEPEST`] levels. Brackets inside strings do not count.
 pub fn too_deep(json: &[u8]) -> bool {
     let (mut depth, mut text, mut escaped) = (0_usize, false, false);
     for byte in json {

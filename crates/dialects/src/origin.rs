@@ -1,61 +1,59 @@
-//! Where a person wrote who began a conversation elsewhere than here: kept beside their words under one
-//! name, shown to their agent, and erased with them.
+//! Where a person began a conversation outside Countersign. The origin is stored in the ask's
+//! metadata, shown to the agent, and erased with the conversation's text.
 //!
-//! It says what they showed by writing there, and nothing that would let anybody write in their name.
+//! It holds what the person disclosed by writing there, and nothing that lets another party write
+//! in their name.
 
 use kernel::Ask;
 use kernel::question::Answer;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Where it is kept in the metadata of an opening.
+/// The metadata member that stores the origin of a conversation.
 const MEMBER: &str = "origin";
 
-/// Where somebody wrote.
+/// The message with which a person began a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// By mail.
     Email(Letter),
-    /// In Slack.
     Slack(Post),
 }
 
-/// A letter that began a conversation.
+/// An email that began a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Letter {
-    /// Who it says it is from. Anybody can write that; who it was, the conversation says.
+    /// The address in `From`. It is not verified; the conversation names the verified sender.
     pub from: String,
-    /// Where letters go here, without what makes the address theirs.
+    /// The inbound address without the part that identifies the sender.
     pub to: String,
-    /// What it is about, in one line.
+    /// The subject, on one line.
     pub subject: String,
-    /// What it is known by, in its brackets.
+    /// The `Message-ID`, with its angle brackets.
     pub message_id: String,
 }
 
 /// A message in Slack that began a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Post {
-    /// The workspace.
+    /// The id of the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
-    /// Where in it.
     pub channel: String,
-    /// Who.
     pub user: String,
-    /// Which message.
+    /// The timestamp that identifies the message in its channel.
     pub ts: String,
 }
 
 impl Origin {
-    /// Where a conversation began; `None` if it is none, began here, or was erased.
+    /// The origin of a conversation. `None` if the ask is no conversation, began in Countersign, or
+    /// was erased.
     pub fn of(ask: &Ask) -> Option<Self> {
         let kept = ask.metadata.value().filter(|_| ask.is_opening())?.get(MEMBER)?;
         Self::deserialize(kept).ok()
     }
 
-    /// As it is kept.
+    /// The origin as a metadata member.
     pub fn beside(&self) -> Map<String, Value> {
         // Our own types have string keys only, so this cannot fail.
         serde_json::to_value(self)
@@ -65,7 +63,7 @@ impl Origin {
 }
 
 impl Letter {
-    /// What somebody says who writes a letter: what it is about, and below it the rest.
+    /// The text of a conversation begun by email: the subject, then the body.
     pub fn words(subject: &str, body: &str) -> String {
         match (subject.is_empty(), body.is_empty()) {
             (true, _) => body.to_owned(),
@@ -74,7 +72,7 @@ impl Letter {
         }
     }
 
-    /// The letter without what it is about.
+    /// The body of the email, without the subject.
     pub fn body<'a>(&self, words: &'a str) -> &'a str {
         let Some(rest) = words.strip_prefix(&self.subject).filter(|_| !self.subject.is_empty())
         else {
@@ -84,7 +82,7 @@ impl Letter {
     }
 }
 
-/// What was written first; `None` once it is erased.
+/// The first message of a conversation; `None` once it is erased.
 pub(crate) fn first_words(ask: &Ask) -> Option<&str> {
     match &ask.resolution()?.reply.value()?.answer {
         Answer::Replied { text } => Some(text),

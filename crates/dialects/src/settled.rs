@@ -1,12 +1,12 @@
-//! Checkpoints a person settled over HACP with a decision that is no answer to their question: rejected
-//! where no rejection was offered, answered in other words, or given to another agent. The other dialects
-//! show such an ask as cancelled, and say what was decided.
+//! Checkpoints that a person settled over HACP with a decision that does not answer the question: a
+//! rejection where none was offered, an answer in other words, or a reassignment to another agent.
+//! The other dialects show such an ask as cancelled and report the decision.
 
 use kernel::ask::Ending;
 use kernel::audit::Erasable;
 use kernel::task::Action;
 
-/// What was decided, and in which words.
+/// A decision, and the person's words.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settled<'a> {
     pub(crate) action: Action,
@@ -14,7 +14,7 @@ pub(crate) struct Settled<'a> {
 }
 
 impl<'a> Settled<'a> {
-    /// What ended an ask that way, if something did.
+    /// The decision that ended the ask, if one did.
     pub(crate) fn of(ending: &'a Ending) -> Option<Self> {
         match ending {
             Ending::Cancelled { decided: Some(action), reason, .. } => {
@@ -27,7 +27,7 @@ impl<'a> Settled<'a> {
         }
     }
 
-    /// What the person said, if they said something and it was not erased.
+    /// The person's words, if they wrote any and they were not erased.
     pub(crate) fn words(self) -> Option<&'a str> {
         self.words.and_then(Erasable::value).map(String::as_str)
     }
@@ -49,7 +49,7 @@ impl<'a> Settled<'a> {
     }
 }
 
-/// Why an ask was cancelled, as an agent is told: the decision where there was one.
+/// Why an ask was cancelled, as the agent sees it: the decision, if there was one.
 pub(crate) fn reason(ending: &Ending) -> Option<String> {
     match (Settled::of(ending), ending) {
         (Some(settled), _) => Some(settled.sentence()),

@@ -1,19 +1,18 @@
-//! JSON in which no object names a member twice. Readers disagree which of two members of one name
-//! counts, and what a person approves must be what the agent meant.
+//! Reads JSON and rejects duplicate member names. Parsers disagree on which of two equal names
+//! counts, and a person must approve exactly the request that the agent meant.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Reads a whole body. The error names the member that is given twice.
+/// Reads a whole body. The error names the duplicate member.
 pub fn read(bytes: &[u8]) -> serde_json::Result<Value> {
     let mut from = serde_json::Deserializer::from_slice(bytes);
     let value = Once.deserialize(&mut from)?;
     from.end().map(|()| value)
 }
 
-/// Reads a value in which no object names a member twice.
 struct Once;
 
 impl<'de> DeserializeSeed<'de> for Once {

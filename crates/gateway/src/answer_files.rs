@@ -1,8 +1,8 @@
-//! Files that answer an ask, whichever dialect brings them.
+//! Files that answer an ask, in every dialect.
 //!
-//! A digest alone proves nothing: whoever knows it could claim a file they have never had. What an
-//! upload gives back therefore carries a mark of the server's over the file, the ask and whoever
-//! uploaded it.
+//! A digest alone proves nothing: anyone who knows it could claim a file they never had. The
+//! response to an upload therefore carries a token from the server, over the file, the ask
+//! and the uploader.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::gateway::Gateway;
 use crate::quotas::accounts;
 use crate::secrets::Secrets;
 
-/// Keeps and reads the files of answers.
+/// Stores and reads the files of answers.
 #[derive(Clone)]
 pub struct AnswerFiles {
     gateway: Gateway,
@@ -28,12 +28,12 @@ pub struct AnswerFiles {
     secrets: Arc<Secrets>,
 }
 
-/// Why a file was not kept.
+/// Why a file was not stored.
 #[derive(Debug)]
 pub enum NotKept {
-    /// The rules say no, such as a quota.
+    /// A rule forbids it, such as a quota.
     Refused(Refusal),
-    /// It could not be counted or written; why is in the log.
+    /// Counting or writing it failed. The log has the reason.
     Failed,
 }
 
@@ -50,17 +50,17 @@ impl From<StoreError> for NotKept {
 }
 
 impl AnswerFiles {
-    /// Keeps them in these files, and marks them with these secrets.
+    /// Stores them in these files, and signs upload tokens with these secrets.
     pub fn new(gateway: Gateway, files: Files, secrets: Arc<Secrets>) -> Self {
         Self { gateway, files, secrets }
     }
 
-    /// The mark on a file that says who uploaded it to which ask.
+    /// The upload token of a file: it proves who uploaded it to which ask.
     pub fn mark(&self, ask: AskId, actor: &Actor, file: &FileRef) -> String {
         self.secrets.upload(ask, &actor.by(), file)
     }
 
-    /// Keeps what was uploaded to an ask, however it came.
+    /// Stores a file that was uploaded to an ask.
     pub async fn keep(&self, ask: &Ask, actor: &Actor, bytes: Bytes) -> Result<(), NotKept> {
         let (id, size) = (ask.id, bytes.len() as u64);
         let (accounts, project) = (accounts(actor), Some(&ask.project));
@@ -73,8 +73,8 @@ impl AnswerFiles {
         })
     }
 
-    /// The bytes of a file that answered this ask; `None` if there is no such one. Why it cannot be read
-    /// is in the log.
+    /// The bytes of a file that answered this ask. `None` if there is no such file. If it cannot be
+    /// read, the log has the reason.
     pub async fn read(&self, ask: &Ask, digest: &str) -> Result<Option<Bytes>, Unread> {
         let Ok(digest) = digest.parse::<Digest>() else { return Ok(None) };
         if !has_file(ask, &digest) {
@@ -86,7 +86,8 @@ impl AnswerFiles {
         })
     }
 
-    /// A reply whose files were uploaded to this ask by whoever answers; others are only claimed.
+    /// Checks that the person who answers uploaded the files of a reply to this ask. A file without
+    /// a valid upload token is refused.
     pub fn redeemed(&self, reply: Reply, ask: AskId, actor: &Actor) -> Result<Reply, Refusal> {
         let Reply { answer: Answer::Provided { values }, comment } = reply else {
             return Ok(reply);
@@ -104,12 +105,12 @@ impl AnswerFiles {
         if !wrong.is_empty() {
             return Err(AnswerError::Fields(wrong).into());
         }
-        // Values are any JSON object, so reading one back cannot fail.
+        // Values are any JSON object, so this conversion cannot fail.
         let values = serde_json::from_value(Value::Object(values)).unwrap_or_default();
         Ok(Reply { answer: Answer::Provided { values }, comment })
     }
 
-    /// Takes the mark off a file, if it is a good one.
+    /// Removes the upload token from a file. Returns whether it was valid.
     fn redeem(&self, value: &mut Value, ask: AskId, actor: &Actor) -> bool {
         let Some(mark) = value.as_object_mut().and_then(|file| file.shift_remove("upload")) else {
             return false;

@@ -1,10 +1,11 @@
-//! Checking the record, exporting it, and proving one event of it.
+//! Verifies the audit log, exports it, and proves single events.
 //!
-//! A check reads the record twice, each time in the order that needs no memory. By subject: every
-//! chain with the state it led to, spread over the cores; what is held at a time is a few stretches
-//! of whole chains, however large the store. In feed order: hashes only, for positions and blocks.
-//! A server may go on writing meanwhile: a chain and its state are read at one moment, and what is
-//! newer than the beginning of the check is left to the next one.
+//! A verification reads the log twice, each time in the order that needs no memory. By subject:
+//! every chain with the state it leads to, spread over the cores. Only a few groups of whole
+//! chains are in memory at a time, whatever the size of the store. In feed order: hashes only,
+//! for positions and blocks. A server may continue to write meanwhile: a chain and its state are
+//! read in one snapshot, and events that are newer than the start of the verification are left to
+//! the next one.
 
 mod blocks;
 mod chains;
@@ -29,32 +30,33 @@ pub use finding::{Finding, Place};
 pub use import::check_export;
 pub use proof::{NoProof, proof};
 
-/// How many findings are kept; a store that is broken everywhere must not fill the memory.
+/// The most findings that are kept, so that a store that is broken everywhere does not
+/// exhaust the memory.
 const KEPT: usize = 1_000;
 
-/// What a check found.
+/// The result of a verification.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// How many events were checked.
+    /// The number of events that were checked.
     pub events: u64,
-    /// Of how many subjects.
+    /// The number of their subjects.
     pub subjects: u64,
-    /// How many blocks were checked.
+    /// The number of blocks that were checked.
     pub blocks: u64,
-    /// The last of them.
+    /// The last checked block, by number and hash.
     pub last_block: Option<(u64, Digest)>,
-    /// How many events are newer than the last block.
+    /// The number of events after the last block.
     pub unsealed: u64,
-    /// What does not hold, the first of it.
+    /// The first findings.
     pub findings: Vec<Finding>,
-    /// How much more does not hold.
+    /// The number of further findings.
     pub more: u64,
-    /// What could not be checked, and losses that were accepted.
+    /// Parts that could not be checked, and accepted losses.
     pub notes: Vec<String>,
 }
 
 impl Report {
-    /// Whether everything holds.
+    /// Whether there are no findings.
     pub fn holds(&self) -> bool {
         self.findings.is_empty()
     }
@@ -68,32 +70,31 @@ impl Report {
     }
 }
 
-/// What to check against.
+/// What to verify against.
 #[derive(Clone, Default)]
 pub struct Against {
-    /// The keys blocks are signed with.
+    /// The keys that sign blocks.
     pub keys: Arc<Jwks>,
-    /// A block somebody wrote down: it must be in the chain.
+    /// A block that the operator recorded elsewhere. It must be in the chain.
     pub known: Option<(u64, Digest)>,
-    /// The head of the feed and the losses that are kept outside the database.
+    /// The head of the feed and the losses, as recorded outside the database.
     pub marked: Heads,
-    /// Leave out the database's own integrity check, and the comparison of lists, deadlines and the
+    /// Skips the database's own integrity check, and the comparison of lists, deadlines and the
     /// search index with the states they derive from.
     pub quick: bool,
 }
 
-/// How far a check is: what is done, and of how much. Bytes or events.
+/// The progress of a verification, in bytes or events.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Progress {
-    /// Done.
     pub done: u64,
-    /// In all, as far as is known.
+    /// The total, as far as it is known.
     pub total: u64,
-    /// Events checked so far.
+    /// The number of events checked so far.
     pub events: u64,
 }
 
-/// Checks everything in a store.
+/// Verifies everything in a store.
 pub async fn check(
     store: &Arc<dyn Store>,
     against: &Against,
@@ -114,7 +115,7 @@ pub async fn check(
         lost(store, &against.marked, &mut report).await
     };
     match checked.await {
-        // What is damaged may keep the rest from being read: what was found is said all the same.
+        // Damage may prevent reading the rest. The findings so far are reported nevertheless.
         Err(StoreError::Damaged { what, source }) if damaged => {
             let why = format!("the stored {what} cannot be read: {source}");
             report.found(Finding::Damaged(Damage { subject: None, why }));
@@ -125,7 +126,7 @@ pub async fn check(
     }
 }
 
-/// Acknowledged events that are missing, by what is kept outside the database.
+/// Acknowledged events that are missing, according to the head recorded outside the database.
 async fn lost(
     store: &Arc<dyn Store>,
     marked: &Heads,

@@ -1,5 +1,5 @@
-//! From a credential to an actor. The kinds are disjoint: an agent key never stands in for a human
-//! token, nor a session for a key.
+//! Authenticates a credential as an actor. The kinds are disjoint: an agent key never counts as a
+//! human token, nor a session as a key.
 
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,34 +18,34 @@ pub use crate::denied::Denied;
 use crate::jwt::JwtVerifier;
 use crate::login_rate_limit::LoginRateLimit;
 
-/// What is counted for each case by itself.
+/// The kinds of calls that are limited separately for each case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Lane {
-    /// Reading how it stands.
+    /// Reading its state.
     Poll,
     /// Answering it, or trying to.
     Submit,
-    /// Filling in its page, which is saved as it goes.
+    /// Filling in its page, which saves a draft continuously.
     Fill,
-    /// Watching its page for its end.
+    /// Watching its page for the end.
     Watch,
 }
 
-/// What is left of the calls of a minute.
+/// The remaining calls of a minute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Left {
-    /// In a minute.
+    /// The limit per minute.
     pub limit: u32,
-    /// Now.
+    /// The calls that remain now.
     pub remaining: u32,
 }
 
 /// There were too many calls about one case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooMany {
-    /// In a minute.
+    /// The limit per minute.
     pub limit: u32,
-    /// Until the next.
+    /// The time until the next call is allowed.
     pub wait: Duration,
 }
 
@@ -56,7 +56,7 @@ type CaseLimiter = RateLimiter<
     StateInformationMiddleware,
 >;
 
-/// Checks credentials, counts their use, and limits their rate.
+/// Checks credentials, records their use, and limits their rate.
 pub struct Authenticator {
     cases: CaseLimiter,
     limiter: Option<DefaultKeyedRateLimiter<KeyId>>,
@@ -93,7 +93,7 @@ impl Authenticator {
         Ok(Actor::Agent { id: agent.clone(), project: project.clone(), key: key.id, reach: *reach })
     }
 
-    /// The person that holds a token, and the key if the token is one of ours and no JWT of the issuer.
+    /// The person that holds a token. Also the key, if the token is not a JWT of the issuer.
     pub async fn human(
         &self,
         directory: &Arc<Directory>,
@@ -107,18 +107,19 @@ impl Authenticator {
             }
             Ok(_) => return Err(Denied::Unknown),
             Err(denied) => match &self.jwt {
-                // Boxed, because few need it: whoever shows a key would carry room for it.
+                // Boxed because it is rare. Otherwise every call with a key would reserve the
+                // space for it.
                 Some(jwt) => (None, Box::pin(jwt.verify(secret, directory)).await?),
                 None => return Err(denied),
             },
         };
         active(directory, &id)?;
-        // Whatever program it says it is: only the credential is known.
+        // Any program may hold the credential, so the channel is the API.
         Ok((Actor::Human { id, via: Via::Api, assurance: Assurance::Session }, key))
     }
 
-    /// The person behind a browser session, and the session. It is not counted as used yet: for how
-    /// long it was not is for the caller to judge.
+    /// The person of a browser session, and the session. This does not record a use: the caller
+    /// first judges how long the session was unused.
     pub fn session<'a>(
         &self,
         directory: &'a Directory,
@@ -130,7 +131,7 @@ impl Authenticator {
         let Holder::Session { human, visit: Some(visit) } = &key.holder else {
             return Err(Denied::Unknown);
         };
-        // Digests of random values are compared: there is nothing to be learnt from how long it takes.
+        // These are digests of random values, so the time of the comparison reveals nothing.
         if visit.browser != Digest::of(browser.as_bytes()) {
             return Err(Denied::Unknown);
         }
@@ -140,7 +141,7 @@ impl Authenticator {
         Ok((actor, key))
     }
 
-    /// Counts a call about a case (HITL-085). Each node counts for itself.
+    /// Counts a call about a case (HITL-085). Each node counts separately.
     pub fn count(&self, ask: AskId, lane: Lane) -> Result<Left, TooMany> {
         let limit = POLLS_PER_MINUTE;
         match self.cases.check_key(&(ask, lane)) {
@@ -151,29 +152,28 @@ impl Authenticator {
         }
     }
 
-    /// How often somebody may try to sign in.
     pub fn login_rate_limit(&self) -> &LoginRateLimit {
         &self.login_rate_limit
     }
 
-    /// Forgets the cases nobody has called about for a while, and who tried to sign in.
+    /// Drops the counters of cases and sign-in attempts without recent calls.
     pub fn forget_quiet(&self) {
         self.cases.retain_recent();
         self.cases.shrink_to_fit();
         self.login_rate_limit.forget_quiet();
     }
 
-    /// Keys used since the last call, for the store to remember.
+    /// Keys used since the last call, for the store to record.
     pub fn take_used(&self) -> Vec<(KeyId, Time)> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner).drain().collect()
     }
 
-    /// When a key was last used, if that is not written down yet.
+    /// When a key was last used, if the store has not recorded it yet.
     pub fn just_used(&self, key: KeyId) -> Option<Time> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied()
     }
 
-    /// Counts the use of a key.
+    /// Counts the use of a key against its rate limit.
     pub fn admit(&self, key: KeyId, now: Time) -> Result<(), Denied> {
         if let Some(limiter) = &self.limiter {
             limiter
@@ -184,7 +184,7 @@ impl Authenticator {
         Ok(())
     }
 
-    /// Remembers that a key was used.
+    /// Records that a key was used.
     pub fn note_use(&self, key: KeyId, now: Time) {
         self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(key, now);
     }

@@ -1,4 +1,4 @@
-//! The first start: who there is before anybody was added.
+//! The first start: the people, agents and keys that exist before any are added.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,10 @@ use crate::gateway::Gateway;
 use crate::ids::Minted;
 use channels::Secret;
 
-/// How long a printed sign-in link works.
+/// How long a printed sign-in link is valid.
 const LINK_SECONDS: u64 = 24 * 60 * 60;
 
-/// The cast of `--dev`: fixed and known to everybody.
+/// The people and agents of `--dev`: fixed and publicly known.
 const DEV: Cast<'static> = Cast {
     humans: &[("user_dev", "dev", true), ("user_dev_2", "dev", false)],
     agents: &[("agent_dev", "dev", "user_dev"), ("agent_dev_2", "dev2", "user_dev")],
@@ -27,37 +27,36 @@ const DEV: Cast<'static> = Cast {
 };
 
 struct Cast<'a> {
-    /// Name, project, administrator.
+    /// Name, project, whether they are an administrator.
     humans: &'a [(&'a str, &'a str, bool)],
     /// Name, project, owner.
     agents: &'a [(&'a str, &'a str, &'a str)],
-    /// Secret, agent.
+    /// Secret and agent of each key.
     agent_keys: &'a [(&'a str, &'a str)],
-    /// Secret, person.
+    /// Secret and person of each token.
     human_tokens: &'a [(&'a str, &'a str)],
-    /// Whether the keys may pass on answers, and bring an app of their own.
+    /// Whether the keys may relay answers, and bring a bot token.
     trusted: bool,
-    /// Whether its projects are made for development, without the rules new projects have.
+    /// Whether its projects are for development, without the default rules of new projects.
     development: bool,
 }
 
-/// What the first start made and shows once.
+/// The secrets that the first start creates and shows once.
 pub struct FirstStart {
-    /// The agent key.
     pub agent_key: String,
 }
 
-/// The project most of the cast is in.
+/// The project of most of the development users.
 pub fn dev_project() -> Option<ProjectId> {
     DEV.humans.first().and_then(|(_, project, _)| project.parse().ok())
 }
 
-/// Makes sure the fixed cast exists.
+/// Ensures that the development users and agents exist.
 pub async fn dev(gateway: &Gateway) -> anyhow::Result<()> {
     add(gateway, &DEV, "dev", Some(Reachable::Any)).await
 }
 
-/// Whether the credentials everybody knows would open this store.
+/// Whether the publicly known credentials work on this store.
 pub fn is_dev_store(gateway: &Gateway) -> bool {
     let directory = gateway.directory();
     let known = DEV.agent_keys.iter().chain(DEV.human_tokens).map(|(secret, _)| *secret);
@@ -66,12 +65,12 @@ pub fn is_dev_store(gateway: &Gateway) -> bool {
         .any(|key| key.is_live(gateway.now()))
 }
 
-/// What keys from the settings are called, so that those no longer listed can be found.
+/// The label of keys from the settings, by which unlisted ones are found.
 const FROM_SETTINGS: &str = "from the settings";
 
-/// Makes the keys and tokens named in the settings work, and those no longer named stop. Who stands
-/// behind one is named by its hash, so the order of the list means nothing; the first person ever
-/// seen owns the agents and administers.
+/// Enables the keys and tokens in the settings, and disables those no longer there. Each holder is
+/// named by the hash of the key, so the order of the list is irrelevant. The first person ever
+/// created owns the agents and is an administrator.
 pub async fn configured(
     gateway: &Gateway,
     agent_keys: &[Secret],
@@ -123,7 +122,7 @@ fn pairs<'a>(secrets: &'a [Secret], names: &'a [String]) -> Vec<(&'a str, &'a st
     secrets.iter().map(Secret::reveal).zip(names.iter().map(String::as_str)).collect()
 }
 
-/// Makes a project, its owner, an agent and its key, if there is nobody yet.
+/// Creates a project, its owner, an agent and its key, if there are no people yet.
 pub async fn first_start(gateway: &Gateway) -> anyhow::Result<Option<FirstStart>> {
     if gateway.directory().humans().next().is_some() {
         return Ok(None);
@@ -141,24 +140,24 @@ pub async fn first_start(gateway: &Gateway) -> anyhow::Result<Option<FirstStart>
     Ok(Some(FirstStart { agent_key: secret }))
 }
 
-/// How the first administrator gets in.
+/// How the first administrator signs in.
 pub enum WayIn {
-    /// An administrator can sign in already.
+    /// An administrator can already sign in.
     Exists,
-    /// A fresh one-time link, to be shown once.
+    /// A new one-time link, to be shown once.
     Link {
-        /// Its secret.
+        /// The secret in the link.
         secret: String,
     },
-    /// Another node printed a link, and it still works.
+    /// Another node printed a link that is still valid.
     PrintedElsewhere {
-        /// For whom.
+        /// The person it is for.
         human: HumanId,
     },
 }
 
-/// Makes a one-time link if no administrator has a way in yet. On a `shared` database a link that
-/// still works is not replaced: one of the nodes that start together prints it.
+/// Creates a one-time link if no administrator can sign in yet. On a `shared` database a valid link
+/// is not replaced, so that only one of the nodes that start together prints one.
 pub async fn link_if_locked_out(gateway: &Gateway, shared: bool) -> anyhow::Result<WayIn> {
     let directory = gateway.directory();
     let now = gateway.now();
@@ -186,7 +185,7 @@ pub async fn link_if_locked_out(gateway: &Gateway, shared: bool) -> anyhow::Resu
     Ok(WayIn::Link { secret })
 }
 
-/// Mints a one-time sign-in link and gives its secret.
+/// Creates a one-time sign-in link and returns its secret.
 pub async fn link(gateway: &Gateway, actor: Actor, human: HumanId) -> Result<String, StoreError> {
     let Minted { secret, hash } = gateway.ids().mint("");
     let expires_at = Some(gateway.now().plus_seconds(LINK_SECONDS));
@@ -196,7 +195,7 @@ pub async fn link(gateway: &Gateway, actor: Actor, human: HumanId) -> Result<Str
     Ok(secret)
 }
 
-/// Issues an agent key or a human token; its secret is in the answer and nowhere else.
+/// Issues an agent key or a human token. Only the answer contains its secret.
 pub async fn issue_key(
     gateway: &Gateway,
     actor: Actor,
@@ -224,7 +223,7 @@ pub async fn issue_key(
     Ok(IssuedKey { key: KeyView::of(key, &directory, None, gateway.now()), secret })
 }
 
-/// Adds what is missing of a cast; what exists stays as it is.
+/// Adds the missing people, agents and keys. Existing ones stay unchanged.
 async fn add(
     gateway: &Gateway,
     cast: &Cast<'_>,

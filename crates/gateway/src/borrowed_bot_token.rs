@@ -1,5 +1,6 @@
-//! What an agent lends for one ask: the token of an app of its own, by which its question is said. It
-//! lies encrypted beside the ask until the message says that the ask is over, and nowhere else.
+//! The bot token that an agent provides for one ask. The server sends the question with it.
+//! It is stored encrypted beside the ask, and nowhere else, until the message shows that the
+//! ask is closed.
 
 use channels::Secret;
 use dialects::a2h;
@@ -10,14 +11,14 @@ use store::{Outcome, StoreError};
 use crate::gateway::{Gateway, Terms};
 use crate::vault::cipher;
 
-/// What it is called where it lies.
+/// The name under which it is stored.
 fn name() -> Digest {
     Digest::of(b"bot token")
 }
 
 impl Gateway {
-    /// Asks with a token that was lent. It is kept before the ask is: none is ever there that should be
-    /// said by an app we do not have.
+    /// Creates an ask with a borrowed bot token. The token is stored first, so that no ask needs a
+    /// token the server does not have.
     pub async fn run_with_bot_token(
         &self,
         terms: Terms,
@@ -33,7 +34,7 @@ impl Gateway {
         let closed = closed.ok_or_else(|| unkept("a secret is too large"))?;
         self.store().put_secret(ask, name(), closed).await?;
         let outcome = self.run_under(fresh, terms, actor, command.into()).await;
-        // Nothing was asked under this id. Where we cannot tell, what is left lies encrypted.
+        // No ask was created under this id. If that is unknown, the token stays, encrypted.
         if let Err(StoreError::Refused(_)) | Ok(Outcome { replayed: true, .. }) = &outcome {
             self.store().delete_secrets(ask, Some(name())).await?;
         }
@@ -42,8 +43,8 @@ impl Gateway {
 }
 
 impl Gateway {
-    /// The token of the app that sends the messages of an ask: the agent's own, if it lent one, else
-    /// `None` for ours. [`Gone`] where it lent one that is not there any more.
+    /// The bot token for the messages of an ask: the agent's own if it provided one, or `None` for
+    /// the one from the settings. [`Gone`] if the agent's token is no longer stored.
     pub async fn borrowed_bot_token(
         &self,
         ask: &Ask,
@@ -60,7 +61,7 @@ impl Gateway {
         Ok(token.map(|token| Some(Secret::new(token))).ok_or(Gone))
     }
 
-    /// Deletes the token that was lent for an ask: no message about it follows.
+    /// Deletes the borrowed token of an ask, because no further message follows.
     pub async fn return_bot_token(&self, ask: &Ask) -> Result<(), StoreError> {
         if a2h::by_own_app(ask) {
             self.store().delete_secrets(ask.id, Some(name())).await?;
@@ -69,5 +70,5 @@ impl Gateway {
     }
 }
 
-/// The token that was lent is not there any more.
+/// The borrowed token is no longer stored.
 pub struct Gone;

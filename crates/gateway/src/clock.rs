@@ -1,8 +1,8 @@
-//! The one place that reads the wall clock.
+//! The only place that reads the wall clock.
 //!
-//! In `--dev` the server has two clocks: its own, which can be moved and says when things expire, and
-//! the wall clock below it. What others compare with their own time goes by the wall clock: timestamps
-//! of signatures, `iat` and `exp` of tokens (`Gateway::wall_time`).
+//! In `--dev` the server has two clocks: its own, which can be moved and decides when things
+//! expire, and the wall clock. Times that others compare with their own clock use the wall clock:
+//! timestamps of signatures, and `iat` and `exp` of tokens (`Gateway::wall_time`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -11,7 +11,7 @@ use std::time::Duration;
 use kernel::Time;
 use store::Clock;
 
-/// The machine's clock.
+/// The clock of the machine.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -29,16 +29,15 @@ pub struct MovableClock {
 }
 
 impl MovableClock {
-    /// A clock that shows what another one does, until it is moved.
+    /// A clock that follows another one until it is moved.
     pub fn new(inner: Arc<dyn Clock>) -> Self {
         Self { inner, ahead_millis: AtomicI64::new(0) }
     }
 
-    /// Moves it ahead.
     pub fn advance(&self, by: Duration) {
         let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
         let moved = |ahead: i64| Some(ahead.saturating_add(by));
-        // The closure always gives a value, so there is nothing to fail.
+        // The closure always returns a value, so this cannot fail.
         let _ = self.ahead_millis.fetch_update(Ordering::SeqCst, Ordering::SeqCst, moved);
     }
 }

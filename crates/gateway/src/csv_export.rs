@@ -1,10 +1,10 @@
-//! Asks as rows of a table: CSV as in RFC 4180 that a spreadsheet takes for text and nothing else.
+//! Asks as CSV (RFC 4180), escaped so that a spreadsheet runs no formulas.
 
 use serde_json::Value;
 
 use views::answer::changes::{self, Changed};
 
-/// The columns, each with where it is found in an ask as our own API shows it.
+/// The columns, each with its JSON pointer in an ask of the native API.
 const COLUMNS: [(&str, &str); 18] = [
     ("id", "/id"),
     ("project", "/project"),
@@ -25,16 +25,16 @@ const COLUMNS: [(&str, &str); 18] = [
     ("ended_at", "/result/at"),
     ("follows", "/follows"),
 ];
-/// The last column: what an approval changed in the agent's proposal, because the prompt still has the
-/// old values.
+/// The last column: the changes of an approval to the agent's proposal, because the prompt still
+/// has the old values.
 const CHANGES: &str = "changes";
 
-/// The first line.
+/// The header line.
 pub fn header() -> String {
     line(COLUMNS.iter().map(|(name, _)| *name).chain([CHANGES]).map(str::to_owned))
 }
 
-/// One ask. What was provided stays out: a table is passed around.
+/// One ask. Leaves out provided values, because CSV files are passed around.
 pub fn row(ask: &Value) -> String {
     let cells = COLUMNS.iter().map(|(_, place)| match ask.pointer(place) {
         Some(Value::String(text)) => text.clone(),
@@ -44,7 +44,7 @@ pub fn row(ask: &Value) -> String {
     line(cells.chain([changes(ask)]))
 }
 
-/// "Amount: 120 → 90", one line for each value that an approval changed.
+/// The changed values of an approval, one line each, such as "Amount: 120 → 90".
 fn changes(ask: &Value) -> String {
     let map = |place| ask.pointer(place).and_then(Value::as_object);
     let approved = ask.pointer("/result/answer/verdict").is_some_and(|is| is == "approved");
@@ -61,8 +61,8 @@ fn line(cells: impl Iterator<Item = String>) -> String {
     cells.join(",") + "\r\n"
 }
 
-/// A cell. A spreadsheet would run what begins like a formula; with an apostrophe before it, it shows
-/// it.
+/// A cell. A spreadsheet would run text that begins like a formula. An apostrophe before it makes
+/// it show the text.
 fn quoted(cell: &str) -> String {
     let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
     let cell = if formula { format!("'{cell}") } else { cell.to_owned() };

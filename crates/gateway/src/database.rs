@@ -1,4 +1,4 @@
-//! Which store, from its address.
+//! Selects the store by its URL.
 
 use std::path::{Path, PathBuf};
 
@@ -7,29 +7,29 @@ use channels::Secret;
 use serde::{Deserialize, Serialize};
 use store::postgres::redacted;
 
-/// Which store.
+/// The kind of store.
 #[derive(Debug, Clone)]
 pub enum Database {
-    /// Embedded, in this file.
+    /// SQLite, in this file.
     Sqlite(PathBuf),
-    /// Shared by any number of nodes.
+    /// PostgreSQL, shared by any number of nodes.
     Postgres(DatabaseUrl),
-    /// Nothing is kept.
+    /// In memory, lost when the process ends.
     Memory,
 }
 
-/// The address of a database as it was given. It may hold a password, so it prints without.
+/// The URL of a database. It may contain a password, so it is printed without it.
 #[derive(Clone, Deserialize)]
 #[serde(transparent)]
 pub struct DatabaseUrl(Secret);
 
 impl DatabaseUrl {
-    /// The address itself.
+    /// The full URL.
     pub fn reveal(&self) -> &str {
         self.0.reveal()
     }
 
-    /// The store it names; without one, a file in the data folder.
+    /// The store that the URL names. Without a URL, a file in the data directory.
     pub fn database(this: Option<Self>, data: &Path) -> anyhow::Result<Database> {
         let Some(this) = this else { return Ok(Database::Sqlite(data.join("countersign.db"))) };
         let text = this.reveal();

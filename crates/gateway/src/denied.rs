@@ -1,15 +1,15 @@
-//! Why a credential is not accepted. A module of its own, because the issuers of tokens say so too.
+//! Why a credential is rejected. A separate module, because token issuers use it too.
 
 use std::time::Duration;
 
-/// Why somebody was not let in.
+/// Why a credential is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Denied {
     /// No credential was presented.
     Missing,
-    /// It is unknown, revoked, run out, or of the wrong kind. Which of these is not said.
+    /// It is unknown, revoked, expired, or of the wrong kind. The caller does not learn which.
     Unknown,
-    /// Too many requests with this credential; try again after this long.
+    /// Too many requests with this credential. Retry after this long.
     TooFast(Duration),
     /// Too many streams are open with this credential.
     TooManyStreams,

@@ -1,8 +1,8 @@
-//! Erases people, tasks and artifacts (GDPR). The kernel decides; this finds what belongs together, and
-//! does what a decision leaves to the outbox.
+//! Erases people, tasks and artifacts (GDPR). The kernel decides. This module finds the related
+//! data, and runs the effects that a decision adds to the outbox.
 //!
-//! What a person wrote is found by reading the record feed from its beginning, in the background. Each
-//! step is an effect that is settled by the next one, so a restart continues where the last step ended.
+//! A background job finds the texts of a person by reading the event feed from its beginning. Each
+//! step is an effect that the next one settles, so a restart continues where the last step ended.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -19,11 +19,11 @@ use store::{Filter, List, Order, Scope, Settlement, StoreError, TaskList};
 use crate::blobs::Blobs;
 use crate::gateway::Gateway;
 
-/// How many records are read at once.
+/// The number of records per read.
 const BATCH: usize = 1000;
-/// How long one step takes at most, or a little longer: others wait for it.
+/// The approximate time limit of one step, because other effects wait for it.
 const STEP: Duration = Duration::from_millis(500);
-/// How many requests or tasks a refusal names.
+/// The most requests or tasks that a refusal names.
 const NAMED: usize = 10;
 
 /// Erases personal data.
@@ -34,17 +34,18 @@ pub struct Erasure {
 }
 
 impl Erasure {
-    /// Erases what this gateway keeps, with the bytes of artifacts.
+    /// Erases data of this gateway, including the bytes of artifacts.
     pub fn new(gateway: Gateway, blobs: Blobs) -> Self {
         Self { gateway, blobs }
     }
 
-    /// Erases a person. Refused while requests or tasks wait for them, with a list of these.
+    /// Erases a person. Refused while requests or tasks wait for them. The refusal lists these.
     pub async fn erase_person(&self, actor: Actor, id: &HumanId) -> Result<(), StoreError> {
         let directory = self.gateway.directory();
-        // Whoever may not do this learns nothing else; the kernel says so.
+        // An actor without permission must learn nothing else. The kernel refuses it below.
         if directory.administers(&actor) && directory.living(id).is_some() {
-            // Handing over what waits for them would not help.
+            // Checked first: for people who cannot be erased, reassigning the open requests
+            // would not help.
             directory.check_erasable(&actor, id)?;
             let waiting = self.waits_for_them(id).await?;
             if !waiting.is_empty() {
@@ -60,7 +61,7 @@ impl Erasure {
         self.gateway.run(actor, DirectoryCommand::EraseHuman(id.clone())).await.map(drop)
     }
 
-    /// The open requests and tasks of a person, a few more than are named.
+    /// The open requests and tasks of a person, slightly more than the refusal names.
     async fn waits_for_them(&self, id: &HumanId) -> Result<Vec<String>, StoreError> {
         let list = List {
             scopes: vec![Scope::Human(id.clone())],
@@ -96,8 +97,8 @@ impl Erasure {
         Ok(found)
     }
 
-    /// Erases a task that is over, with the requests by which people decided on it. What fails halfway
-    /// is done by the next attempt, because the task itself goes last.
+    /// Erases a closed task, with the requests by which people decided on it. After a failure
+    /// halfway, the next attempt completes it, because the task itself is erased last.
     pub async fn erase_task(&self, actor: Actor, id: TaskId) -> Result<Vec<AskId>, StoreError> {
         let over = self.gateway.store().task(id).await?.filter(|task| task.state.is_over());
         let mut asks = BTreeSet::new();
@@ -121,12 +122,12 @@ impl Erasure {
         self.gateway.run(actor, erase).await.map(drop)
     }
 
-    /// Erases what an erased person wrote on one ask or task.
+    /// Erases the texts of an erased person on one ask or task.
     async fn erase_words_on(&self, subject: Subject, human: &HumanId) -> Result<(), StoreError> {
         let command = match subject {
             Subject::Ask(id) => {
                 let Some(ask) = self.gateway.store().ask(id).await? else { return Ok(()) };
-                // What they wrote of their own accord is theirs as a whole.
+                // A conversation that the person started is erased as a whole.
                 let theirs = ask.conversation.as_ref().is_some_and(|talk| talk.with == *human);
                 if theirs && ask.is_open() {
                     self.gateway.run(Actor::System, AskCommand::Cancel(id, None)).await?;
@@ -152,7 +153,7 @@ impl Erasure {
         self.gateway.run(Actor::System, command).await.map(drop)
     }
 
-    /// Goes on erasing what a person wrote, after a position of the feed.
+    /// Continues to erase the texts of a person, after a position of the feed.
     pub async fn erase_words_of(
         &self,
         human: &HumanId,
@@ -176,8 +177,8 @@ impl Erasure {
                 return Ok(Settlement::Split { into: vec![(self.gateway.now(), next(after))] });
             }
         }
-        // Events get their places in the feed a moment after they are committed. They did nothing after
-        // they were erased, so once that is behind us, all of it is.
+        // Events get their positions in the feed shortly after they are committed. The person did
+        // nothing after the erasure, so once its event is behind this position, all others are too.
         let subject = Subject::Human(human.clone());
         let erased = self.gateway.directory().entity(&subject).map(|entity| entity.head().seq);
         let place = match erased {
@@ -191,14 +192,14 @@ impl Erasure {
         Ok(Settlement::Split { into: vec![(soon, next(after))] })
     }
 
-    /// Takes away the bytes of an erased artifact.
+    /// Deletes the bytes of an erased artifact.
     pub async fn drop_artifact(&self, id: ArtifactId) -> anyhow::Result<()> {
         let Some(artifact) = self.gateway.store().artifact(id).await? else { return Ok(()) };
         self.blobs.erase(&artifact).await
     }
 }
 
-/// The ask by which people decide on a task, if an event made one.
+/// The ask by which people decide on a task, if the event created one.
 fn put_to_people(event: &Event) -> Option<AskId> {
     let Happened::Task(event) = &event.what else { return None };
     match &**event {
@@ -208,14 +209,14 @@ fn put_to_people(event: &Event) -> Option<AskId> {
     }
 }
 
-/// What a record is about, if it still holds something that goes with this person.
+/// The subject of a record, if it still contains texts of this person.
 fn written_by(row: &Row, human: &HumanId) -> Option<Subject> {
-    // Bodies are canonical JSON, so most records can be passed over without reading them.
+    // Bodies are canonical JSON, so most records are skipped without parsing.
     let by = format!(r#""by":{{"id":"{human}","kind":"human"}}"#);
     if row.contents.is_none() || !row.body.contains(&by) {
         return None;
     }
-    // What is damaged is the verifier's to find.
+    // Finding damaged records is the task of the verification.
     let event = row.open().ok()?;
     let wrote = match &event.what {
         Happened::Asked(asked) => {

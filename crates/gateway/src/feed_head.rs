@@ -1,8 +1,9 @@
-//! The head of the feed, kept outside the database a little behind it: a log that lost acknowledged
-//! events is noticed at the next start and by `audit verify`, also while they were in no block yet.
+//! Keeps the head of the feed outside the database, with a short delay. The next start and
+//! `audit verify` can therefore detect that the log lost acknowledged events, even before they
+//! were in a block.
 //!
 //! Nothing waits for it. The head is read and written at most once a second, and when the server
-//! stops, so what was acknowledged in the last second before a crash is not covered.
+//! stops. Events that were acknowledged in the last second before a crash are not covered.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,10 +16,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::sealed_head::{FeedHead, HeadFile, Loss};
 
-/// How far the kept head may be behind what was acknowledged.
+/// The longest delay of the kept head.
 const LAG: Duration = Duration::from_secs(1);
 
-/// The head of a feed as it is now; none while nothing happened.
+/// The current head of a feed. `None` if it has no events.
 pub async fn newest(store: &Arc<dyn Store>) -> Result<Option<FeedHead>, StoreError> {
     let position = store.last_position().await?;
     if position == 0 {
@@ -35,7 +36,7 @@ pub async fn newest(store: &Arc<dyn Store>) -> Result<Option<FeedHead>, StoreErr
     Ok(head)
 }
 
-/// What a store has lost since a head was kept, if anything.
+/// The loss of a store since a head was kept, if any.
 pub async fn lost(store: &Arc<dyn Store>, head: FeedHead) -> Result<Option<Loss>, StoreError> {
     let last = store.last_position().await?;
     let (to, until, accepted) = (head.position, head.at, false);
@@ -51,29 +52,29 @@ pub async fn lost(store: &Arc<dyn Store>, head: FeedHead) -> Result<Option<Loss>
     Ok(Some(Loss { from: to, to, after: None, until, replaced: true, accepted }))
 }
 
-/// What is lost where there is no database any more.
+/// The loss if the database no longer exists.
 pub fn everything(head: FeedHead) -> Loss {
     let (to, until) = (head.position, head.at);
     Loss { from: 1, to, after: None, until, replaced: false, accepted: false }
 }
 
-/// Whether a head was kept of another database than this one.
+/// Whether the head belongs to another database.
 pub async fn is_foreign(store: &Arc<dyn Store>, head: FeedHead) -> Result<bool, StoreError> {
     let first = store.hashes(0, 1).await?;
     Ok(first.first().is_some_and(|(_, origin)| *origin != head.origin))
 }
 
-/// Writes down the head as it is now.
+/// Records the current head.
 pub async fn keep(store: &Arc<dyn Store>, mark: &HeadFile) -> anyhow::Result<()> {
     if !mark.is_kept() {
         return Ok(());
     }
     let Some(head) = newest(store).await? else { return Ok(()) };
     let mark = mark.clone();
-    // A sync takes as long as the disk likes.
+    // A sync may take long.
     tokio::task::spawn_blocking(move || {
         mark.change(|marked| {
-            // Never back: a head that is gone is a loss, and the next start says so.
+            // Never backwards: a missing head is a loss, which the next start reports.
             if marked.head.is_none_or(|kept| kept.position < head.position) {
                 marked.head = Some(head);
             }
@@ -82,8 +83,7 @@ pub async fn keep(store: &Arc<dyn Store>, mark: &HeadFile) -> anyhow::Result<()>
     .await?
 }
 
-/// Keeps the head until shutdown. Whoever stops the server keeps it once more when nothing is written
-/// any more.
+/// Keeps the head until shutdown. The caller keeps it once more after the last write.
 pub async fn run(
     store: Arc<dyn Store>,
     mark: HeadFile,
@@ -109,7 +109,8 @@ pub async fn run(
             () = stop.cancelled() => return,
             () = tokio::time::sleep(LAG) => {}
         }
-        // What is committed from here on is news, whether or not this head has it already.
+        // Events that are committed from here on trigger the next round, even if this head
+        // already includes them.
         while !matches!(feed.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)) {}
         let kept = keep(&store, &mark).await;
         waiting = kept.is_err();

@@ -1,8 +1,8 @@
-//! Files, kept by the SHA-256 of their content: beside the database, in it, or in a bucket. The store
-//! knows who was given which: asks what answers them, uploads of any size their pieces.
+//! Files, stored by the SHA-256 of their content: in a directory, in the database, or in a bucket.
+//! The store records the holders of each file: asks for answers, and uploads for their pieces.
 //!
-//! Nothing may be taken away that somebody else is just given. Whoever gives notes it first, and whoever
-//! takes away keeps others from noting the same until it is gone.
+//! A file must not be deleted while another holder is being added. Adding therefore records the
+//! holder first, and deleting prevents new holders of the same file until it is gone.
 
 mod bucket;
 
@@ -27,18 +27,18 @@ use ulid::Ulid;
 use bucket::Answers;
 pub use bucket::Bucket;
 
-/// How many files the database names at once.
+/// The number of files per database read.
 const PAGE: usize = 1000;
 
-/// Where files are kept.
+/// The storage of files.
 #[derive(Clone)]
 pub struct Files(Kept);
 
 #[derive(Clone)]
 enum Kept {
-    /// Each under its own name.
+    /// In an object store, each under its own name.
     Objects(Objects),
-    /// In the database, so that every node has what any node was given.
+    /// In the database, so that every node has every file.
     Shared(Arc<Postgres>),
 }
 
@@ -46,26 +46,25 @@ enum Kept {
 struct Objects {
     store: Arc<dyn ObjectStore>,
     turns: Turns,
-    /// Of a bucket, whether it answers.
+    /// Whether the bucket answers, if it is one.
     answers: Option<Arc<Answers>>,
 }
 
-/// Whose turn it is to give or to take away.
+/// Coordinates adding and deleting files.
 #[derive(Clone)]
 enum Turns {
-    /// Only this process does, so that a lock of its own is enough: many may give a file, or one may
-    /// take files away.
+    /// A single process needs only its own lock: many tasks may add files, or one may delete.
     Alone(Arc<RwLock<()>>),
-    /// The nodes of this database do.
+    /// The nodes of this database coordinate through it.
     Nodes(Arc<Postgres>),
 }
 
-/// Why bytes that are there cannot be handed out.
+/// Why stored bytes cannot be served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unread {
-    /// Not now: where they are kept gives no answer.
+    /// The storage does not answer at the moment.
     Away,
-    /// Not as they are.
+    /// The bytes are damaged.
     Damaged,
 }
 
@@ -75,19 +74,19 @@ impl From<&anyhow::Error> for Unread {
     }
 }
 
-/// The bucket or the database files are in gives no answer, or not one we can use. Nothing is known to
-/// be lost: trying again may help.
+/// The bucket or the database does not answer, or not in a usable way. Nothing is known to be lost,
+/// and a retry may succeed.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("files are out of reach")]
 pub struct Away;
 
-/// What is kept under a digest is something else.
+/// The bytes stored under a digest do not match it.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("the stored file {0} is damaged")]
 pub struct Damaged(Digest);
 
 impl Files {
-    /// In a folder.
+    /// Files in a directory.
     pub fn open(folder: &Path) -> anyhow::Result<Self> {
         make_private_folder(folder)?;
         let store = LocalFileSystem::new_with_prefix(folder)
@@ -96,17 +95,17 @@ impl Files {
         Ok(Self::objects(Arc::new(store), Turns::Alone(Arc::default()), None))
     }
 
-    /// As long as the process lives.
+    /// Files in memory.
     pub fn ephemeral() -> Self {
         Self::objects(Arc::new(InMemory::new()), Turns::Alone(Arc::default()), None)
     }
 
-    /// In the database.
+    /// Files in the database.
     pub fn shared(store: Arc<Postgres>) -> Self {
         Self(Kept::Shared(store))
     }
 
-    /// In a bucket, which nodes share if they share this database.
+    /// Files in a bucket. Nodes share it if they share this database.
     pub fn bucket(bucket: &Bucket, nodes: Option<Arc<Postgres>>) -> anyhow::Result<Self> {
         let turns = nodes.map_or_else(|| Turns::Alone(Arc::default()), Turns::Nodes);
         let answers = Arc::new(Answers::new(&bucket.to_string()));
@@ -117,7 +116,7 @@ impl Files {
         Self(Kept::Objects(Objects { store, turns, answers }))
     }
 
-    /// Keeps what was uploaded for somebody and gives its digest.
+    /// Stores uploaded bytes for a holder and returns their digest.
     pub async fn give(
         &self,
         store: &dyn Store,
@@ -130,8 +129,8 @@ impl Files {
         Ok(digest)
     }
 
-    /// Takes away what somebody was given, except what another was given too. What fails halfway is done
-    /// by the next attempt.
+    /// Deletes the files of a holder, except those of other holders. After a failure halfway, the
+    /// next attempt completes it.
     pub async fn take_away(&self, store: &dyn Store, holder: Ulid) -> anyhow::Result<()> {
         store.release(holder).await?;
         let objects = match &self.0 {
@@ -155,14 +154,14 @@ impl Files {
         Ok(())
     }
 
-    /// Takes away a file that was kept for somebody who is gone already, with all else of theirs.
+    /// Deletes a file that was stored for a holder that no longer exists, with all its other files.
     pub async fn take_back(
         &self,
         store: &dyn Store,
         holder: Ulid,
         digest: Digest,
     ) -> anyhow::Result<()> {
-        // What is noted is found.
+        // Recording the file makes the deletion find it.
         self.note(store, holder, digest).await?;
         self.take_away(store, holder).await
     }
@@ -170,13 +169,13 @@ impl Files {
     async fn note(&self, store: &dyn Store, holder: Ulid, digest: Digest) -> anyhow::Result<()> {
         let _turn = match &self.0 {
             Kept::Objects(Objects { turns: Turns::Alone(lock), .. }) => Some(lock.read().await),
-            // The database has turns of its own.
+            // The database coordinates this itself.
             Kept::Objects(Objects { turns: Turns::Nodes(_), .. }) | Kept::Shared(_) => None,
         };
         store.note_file(holder, digest).await.context("cannot note the file")
     }
 
-    /// Keeps some bytes and gives their digest. Keeping the same bytes twice keeps them once.
+    /// Stores bytes and returns their digest. Storing the same bytes twice stores them once.
     pub async fn keep(&self, bytes: Bytes) -> anyhow::Result<Digest> {
         let digest = Digest::of(&bytes);
         self.keep_as(digest, bytes).await?;
@@ -191,8 +190,8 @@ impl Files {
         .context("cannot keep the file")
     }
 
-    /// The bytes behind a digest, checked against it. Where they cannot be had the error is [`Away`],
-    /// where they are something else [`Damaged`].
+    /// The bytes of a digest, checked against it. The error is [`Away`] if the storage does not
+    /// answer, and [`Damaged`] if the bytes do not match.
     pub async fn read(&self, digest: &Digest) -> anyhow::Result<Option<Bytes>> {
         let found = match &self.0 {
             Kept::Objects(objects) => objects.get(&place(digest)).await,
@@ -205,7 +204,7 @@ impl Files {
         Ok(Some(bytes))
     }
 
-    /// Whether the bytes behind a digest are there, unchecked.
+    /// Whether the bytes of a digest exist, unchecked.
     pub async fn has(&self, digest: &Digest) -> anyhow::Result<bool> {
         Ok(match &self.0 {
             Kept::Objects(objects) => objects.has(&place(digest)).await?,
@@ -213,7 +212,7 @@ impl Files {
         })
     }
 
-    /// The digests of all that is kept.
+    /// The digests of all stored files.
     pub fn all(&self) -> BoxStream<'static, anyhow::Result<Digest>> {
         match &self.0 {
             Kept::Objects(objects) => {
@@ -235,12 +234,12 @@ impl Files {
         }
     }
 
-    /// Whether a bucket gave no answer when it was last asked. Nothing else can be away by itself.
+    /// Whether the bucket did not answer the last request. Other storages cannot fail on their own.
     pub fn are_away(&self) -> bool {
         self.answers().is_some_and(Answers::are_missing)
     }
 
-    /// Whether there is a bucket that could be away.
+    /// Whether files are in a bucket, which can be unavailable.
     pub fn are_elsewhere(&self) -> bool {
         self.answers().is_some()
     }
@@ -252,7 +251,7 @@ impl Files {
         }
     }
 
-    /// Writes something, reads it and takes it away again, under a name nothing else has.
+    /// Writes, reads and deletes a test object under a unique name.
     pub async fn try_out(&self, name: Ulid) -> anyhow::Result<()> {
         let Kept::Objects(objects) = &self.0 else { return Ok(()) };
         let (place, said) = (Place::from(format!("trial/{name}")), Bytes::from_static(b"trial"));
@@ -281,7 +280,7 @@ impl Objects {
         self.remove(digests.iter().map(place).collect()).await.context("cannot delete the files")
     }
 
-    /// Every one is waited for, whatever became of the others: none may go after we are done here.
+    /// Waits for every deletion, even if others fail, so that none happens after this returns.
     async fn remove(&self, places: Vec<Place>) -> anyhow::Result<()> {
         let mut gone = self.store.delete_stream(stream::iter(places).map(Ok).boxed());
         let mut done = Ok(());
@@ -292,7 +291,7 @@ impl Objects {
         done
     }
 
-    /// What a store said, and that a bucket said something.
+    /// The result of a request. It is recorded whether the bucket answered.
     fn heard<T>(&self, outcome: object_store::Result<T>) -> anyhow::Result<T> {
         let outcome = outcome.map_err(|error| bucket::said(&error));
         match &self.answers {
@@ -305,7 +304,7 @@ impl Objects {
     }
 }
 
-/// Nothing, if it is not there. A bucket that is not there is no file that is not there.
+/// `None` if the object does not exist. A missing bucket is an error, not a missing object.
 fn found<T>(outcome: object_store::Result<T>) -> object_store::Result<Option<T>> {
     match outcome {
         Err(object_store::Error::NotFound { source, .. }) if !bucket::is_missing(&*source) => {
@@ -315,21 +314,21 @@ fn found<T>(outcome: object_store::Result<T>) -> object_store::Result<Option<T>>
     }
 }
 
-/// Two letters, then the rest: no folder has too many names in it.
+/// The path of a file: two characters, then the rest, so that no directory has too many entries.
 fn place(digest: &Digest) -> Place {
     let name = digest.to_string();
     let (folder, rest) = name.split_at(2);
     Place::from(format!("{folder}/{rest}"))
 }
 
-/// The other way round; nothing for what is something else.
+/// The digest of a path. `None` for other paths.
 fn digest(place: &Place) -> Option<Digest> {
     let (folder, rest) = place.as_ref().split_once('/')?;
     let name = if folder.len() == 2 { format!("{folder}{rest}") } else { return None };
     name.parse().ok()
 }
 
-/// Makes a folder that is nobody else's business.
+/// Creates a directory that only its owner can access.
 pub fn make_private_folder(folder: &Path) -> anyhow::Result<()> {
     std::fs::DirBuilder::new()
         .recursive(true)

@@ -1,4 +1,4 @@
-//! The one place that draws random numbers: ids, salts, tokens.
+//! The only place that generates random values: ids, salts, tokens.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,28 +9,28 @@ use rand::Rng;
 use store::Clock;
 use ulid::Ulid;
 
-/// Draws everything that must not be guessed or must not collide.
+/// Generates all values that must be unpredictable or unique.
 #[derive(Clone)]
 pub struct Ids {
     clock: Arc<dyn Clock>,
     last: Arc<Mutex<Ulid>>,
 }
 
-/// A freshly drawn credential: shown once, then only its hash is known.
+/// A new credential. Its secret is shown once, and later only the hash is known.
 pub struct Minted {
-    /// What the holder presents.
+    /// The secret that the holder presents.
     pub secret: String,
-    /// What is stored.
+    /// The stored hash.
     pub hash: Digest,
 }
 
 impl Ids {
-    /// Ids dated by `clock`.
+    /// Ids with the time of `clock`.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, last: Arc::new(Mutex::new(Ulid::nil())) }
     }
 
-    /// A new ULID. Those drawn by one process grow, even within a millisecond, so that lists show
+    /// A new ULID. ULIDs of one process increase, even within a millisecond, so that lists show
     /// the newest first.
     pub fn ulid(&self) -> Ulid {
         let millis = u64::try_from(self.clock.now().millis()).unwrap_or(0);
@@ -45,7 +45,7 @@ impl Ids {
         Salts::new(random())
     }
 
-    /// A 256-bit credential behind a prefix that says what it is.
+    /// A 256-bit credential with a prefix that names its kind.
     pub fn mint(&self, prefix: &str) -> Minted {
         let secret = format!("{prefix}{}", BASE64_URL_SAFE_NO_PAD.encode(random::<32>()));
         Minted { hash: Digest::of(secret.as_bytes()), secret }

@@ -1,5 +1,5 @@
-//! Reads the counts that a person or an agent may see. Only counts are read, so the number of asks makes
-//! no difference.
+//! Reads the counts that a person or an agent may see. Only counts are read, so the number of asks
+//! does not matter.
 
 use kernel::directory::Agent;
 use kernel::insight::access::{Insights, Wanted, sought};
@@ -8,16 +8,16 @@ use kernel::insight::{Measure, Summary, Whose};
 use kernel::{Actor, Refusal};
 use store::{Counts, Grain, Store, StoreError};
 
-/// Why there is nothing to be seen.
+/// Why there are no insights.
 #[derive(Debug)]
 pub enum Unseen {
-    /// It is not theirs to see, or not there.
+    /// The actor may not see them, or they do not exist.
     Refused(Refusal),
-    /// The store does not answer.
+    /// The store failed.
     Store(StoreError),
 }
 
-/// Reads it.
+/// Reads the insights that an actor wants.
 pub async fn read(store: &dyn Store, wanted: &Wanted, actor: &Actor) -> Result<Insights, Unseen> {
     let directory = store.directory();
     let (whose, compared) = sought(wanted, actor, &directory).map_err(Unseen::Refused)?;

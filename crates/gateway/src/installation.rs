@@ -1,5 +1,5 @@
-//! What an installation keeps, wherever it keeps it: the store with its clock, the server's keys,
-//! uploads, and the mark of the newest block.
+//! The data of an installation, wherever it is: the store with its clock, the server's keys,
+//! uploads, and the sealed head.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,40 +18,37 @@ use crate::sealed_head::{HeadFile, Heads, Loss, Sealed};
 use crate::vault::Vault;
 use crate::vault::shared::MasterKey;
 
-/// Where an installation keeps its data, as the settings say.
+/// Where an installation stores its data, from the settings.
 #[derive(Debug, Clone)]
 pub struct DataLocation {
-    /// The data folder.
+    /// The data directory.
     pub data: PathBuf,
-    /// The store.
     pub database: Database,
-    /// The bucket files are kept in, if not beside it.
+    /// The bucket for files, if they are in one.
     pub bucket: Option<Box<Bucket>>,
-    /// What the server's keys are encrypted with in a shared one.
+    /// The key that encrypts the server's keys in a shared database.
     pub master_key: Option<MasterKey>,
 }
 
-/// An installation, opened.
+/// An open installation.
 pub struct Installation {
-    /// The data.
     pub store: Arc<dyn Store>,
-    /// What says when it is: the database's clock where many nodes share one.
+    /// The clock: that of the database if nodes share one.
     pub clock: Arc<dyn Clock>,
     /// The server's own keys.
     pub vault: Arc<Vault>,
-    /// Uploads.
     pub files: Files,
-    /// What was sealed here last.
+    /// The block that was sealed last.
     pub mark: HeadFile,
-    /// Where the head of the feed is kept: the same file, except on nodes that share a database.
+    /// The file with the head of the feed: the same file, except on nodes that share a database.
     pub head: HeadFile,
-    /// The database, where nodes share one.
+    /// The database, if nodes share one.
     shared: Option<Arc<Postgres>>,
 }
 
 impl Installation {
-    /// Opens what the settings name, and makes what is not there yet. A clock that was set on purpose
-    /// is the clock of everything.
+    /// Opens the installation in the settings, and creates what does not exist yet. A clock that
+    /// was set explicitly is used for everything.
     pub async fn open(
         place: &DataLocation,
         clock: Arc<dyn Clock>,
@@ -99,7 +96,7 @@ impl Installation {
                 Ok(home)
             }
             Database::Postgres(url) => {
-                // Before anything is made there: a node that cannot serve leaves no trace.
+                // Before anything is created: a node that cannot start leaves no trace.
                 let master = master(place)?;
                 let given = set.then(|| Arc::clone(&clock));
                 let options = Options { clock: given, ..Options::default() };
@@ -114,7 +111,8 @@ impl Installation {
                     },
                     store: Arc::clone(&store) as Arc<dyn Store>,
                     shared: Some(store),
-                    // Nodes come and go; what they sealed is kept elsewhere by the anchor command.
+                    // Nodes are replaceable. The anchor command stores their
+                    // sealed blocks elsewhere.
                     mark: HeadFile::none(),
                     head: HeadFile::of_node(&place.data),
                 };
@@ -124,8 +122,8 @@ impl Installation {
         }
     }
 
-    /// Refuses to go on where the server's keys are gone and the database is not new: with other keys
-    /// it could prove nothing of what it signed before, and read nothing that was encrypted.
+    /// Fails if the server's keys are missing and the database is not new: with other keys the
+    /// server could neither prove its earlier signatures nor decrypt its stored data.
     pub async fn require_keys(&self) -> anyhow::Result<()> {
         let place = self.vault.place();
         let keys = self.vault.read().await.with_context(|| {
@@ -146,8 +144,8 @@ impl Installation {
         );
     }
 
-    /// A node goes on where the shared database has lost events: other nodes do, too. The loss is
-    /// logged and written down, and `audit verify` on this node says it.
+    /// Reports that a shared database has lost events. The node continues, because other nodes do
+    /// so too. The loss is logged and recorded, and `audit verify` on this node reports it.
     async fn report_lost(&self) -> anyhow::Result<()> {
         let Some(head) = self.head.load()?.head else { return Ok(()) };
         let foreign = feed_head::is_foreign(&self.store, head).await?;
@@ -173,8 +171,8 @@ impl Installation {
         Ok(())
     }
 
-    /// Waits until no other node is just starting, and keeps them waiting until it is dropped: what
-    /// the first start makes is made once.
+    /// Waits until no other node is starting, and makes others wait until it is dropped, so that
+    /// only one first start happens.
     pub async fn turn(&self) -> anyhow::Result<Option<Turn>> {
         let Some(shared) = &self.shared else { return Ok(None) };
         let turn = shared.turn("start").await;
@@ -182,19 +180,20 @@ impl Installation {
     }
 }
 
-/// Checks the head of the feed without changing anything: a store that is opened for writing takes its
-/// log into the file when it is closed, and what could be looked at or restored would be gone.
+/// Checks the head of the feed without changing anything. A store that is opened for writing
+/// merges its log into the file when it is closed, which would destroy data that could be
+/// examined or restored.
 async fn look_before_opening(path: &Path, mark: &HeadFile) -> anyhow::Result<()> {
     let Some(head) = mark.load()?.head else { return Ok(()) };
     if !path.exists() {
         return refuse_loss(&feed_head::everything(head));
     }
-    // One of an earlier version is checked once it is opened.
+    // A store of an earlier version is checked after it is opened.
     let Ok(store) = Sqlite::open_to_check(path) else { return Ok(()) };
     require_head(&(Arc::new(store) as Arc<dyn Store>), mark).await
 }
 
-/// Refuses to go on where the database has lost events that were acknowledged.
+/// Fails if the database has lost acknowledged events.
 async fn require_head(store: &Arc<dyn Store>, mark: &HeadFile) -> anyhow::Result<()> {
     let Some(head) = mark.load()?.head else { return Ok(()) };
     match feed_head::lost(store, head).await? {
@@ -211,7 +210,7 @@ fn refuse_loss(loss: &Loss) -> anyhow::Result<()> {
     )
 }
 
-/// Says in the log how durable commits are.
+/// Logs how durable commits are.
 async fn report_durability(store: &Postgres) -> anyhow::Result<()> {
     let Some(found) = store.durability().await? else { return Ok(()) };
     for warning in found.warnings() {
@@ -229,7 +228,7 @@ async fn report_durability(store: &Postgres) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes new keys for an installation that lost them. Refused while there are any.
+/// Creates new keys for an installation that lost them. Refused while there are any.
 pub async fn new_keys(place: &DataLocation) -> anyhow::Result<()> {
     let vault = vault(place, Access::Change).await?;
     let place = vault.place();
@@ -242,8 +241,8 @@ pub async fn new_keys(place: &DataLocation) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Accepts that events are lost, so that a server can start on the database as it is. What was lost
-/// stays written down.
+/// Accepts that events are lost, so that a server can start on the database as it is. The
+/// loss stays recorded.
 pub async fn accept_loss(place: &DataLocation) -> anyhow::Result<()> {
     let mark = HeadFile::of(&place.data);
     let marked = mark.load()?;
@@ -272,13 +271,13 @@ pub async fn accept_loss(place: &DataLocation) -> anyhow::Result<()> {
     mark.change(|marked| {
         marked.lost.push(Loss { accepted: true, ..loss });
         marked.head = newest;
-        // Blocks over what is lost are lost with it, and sealing goes on behind those that are left.
+        // Blocks that cover lost events are lost too. Sealing continues after the remaining ones.
         let there = |kept: &Sealed| block.is_some_and(|last| kept.n <= last.n);
         marked.sealed = marked.sealed.filter(there).or(block);
     })
 }
 
-/// Opens a store only to look at it, whether or not servers run on it. Nothing is made or changed.
+/// Opens a store for reading, whether or not servers run on it. Creates and changes nothing.
 pub async fn look(place: &DataLocation) -> anyhow::Result<Arc<dyn Store>> {
     match &place.database {
         Database::Memory => bail!("there is nothing to look at: the database is in memory"),
@@ -292,7 +291,7 @@ pub async fn look(place: &DataLocation) -> anyhow::Result<Arc<dyn Store>> {
     }
 }
 
-/// Who and what there is at this moment, whether or not servers run.
+/// The current directory, whether or not servers run.
 pub async fn directory(place: &DataLocation) -> anyhow::Result<Arc<Directory>> {
     match &place.database {
         Database::Memory => bail!("there is nothing to look at: the database is in memory"),
@@ -304,7 +303,7 @@ pub async fn directory(place: &DataLocation) -> anyhow::Result<Arc<Directory>> {
     }
 }
 
-/// The server's keys, whether or not servers run: to look at them only, or to change them too.
+/// The server's keys, for reading or for changing, whether or not servers run.
 pub async fn vault(place: &DataLocation, to: Access) -> anyhow::Result<Arc<Vault>> {
     let url = match &place.database {
         Database::Memory => bail!("the database is in memory, and so are the server's keys"),
@@ -322,12 +321,12 @@ pub async fn vault(place: &DataLocation, to: Access) -> anyhow::Result<Arc<Vault
     Ok(Arc::new(Vault::shared(Arc::new(store), master)))
 }
 
-/// What somebody wants with keys.
+/// The kind of access to keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// See them.
+    /// The caller only reads them.
     Look,
-    /// Change them.
+    /// The caller may change them.
     Change,
 }
 

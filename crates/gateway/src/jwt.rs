@@ -1,5 +1,4 @@
-//! JWTs that somebody else issues, checked against a configured issuer and its keys: human tokens
-//! here, proofs of a person in `verification`.
+//! Verifies JWTs of a configured issuer: human tokens here, proofs of a person in `verification`.
 
 use std::sync::Arc;
 
@@ -19,13 +18,14 @@ use tokio::sync::Mutex;
 
 use crate::denied::Denied;
 
-/// How long fetched keys are trusted: one the issuer withdrew stops working then.
+/// How long fetched keys are trusted. A key that the issuer withdrew stops working after this time.
 const OLDEST_MILLIS: i64 = 10 * 60_000;
-/// How long after a fetch the next one may come.
+/// The shortest time between two fetches.
 const AGAIN_MILLIS: i64 = 10_000;
-/// The largest key set we read.
+/// The largest key set that is read.
 const LARGEST: usize = 256 * 1024;
-/// Asymmetric algorithms only: a shared secret could be the issuer's public key.
+/// Asymmetric algorithms only: with a symmetric one, the issuer's public key could be used
+/// as the secret.
 const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::RS256,
     Algorithm::RS384,
@@ -38,17 +38,17 @@ const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::EdDSA,
 ];
 
-/// The types of tokens that are presented as credentials: `at+jwt` is RFC 9068.
+/// The accepted types of tokens that are used as credentials. `at+jwt` is RFC 9068.
 const ACCESS_TOKENS: [&str; 2] = ["jwt", "at+jwt"];
-/// The type of tokens that are nothing but a JWT.
+/// The type of plain JWTs.
 pub const PLAIN: [&str; 1] = ["jwt"];
 
-/// An issuer of human JWTs, as the settings name it.
+/// An issuer of human JWTs, from the settings.
 #[derive(Debug, Clone)]
 pub struct TokenIssuer {
-    /// `iss`.
+    /// The `iss` claim.
     pub issuer: String,
-    /// `aud`.
+    /// The `aud` claim.
     pub audience: String,
     /// Its keys: a URL or a file.
     pub jwks: String,
@@ -57,7 +57,7 @@ pub struct TokenIssuer {
 /// Verifies the issuer's tokens.
 pub struct JwtVerifier {
     issuer: Issuer,
-    /// The issuer dates its tokens by the time everybody goes by.
+    /// The issuer's tokens have real times.
     wall_clock: Arc<dyn Clock>,
 }
 
@@ -74,14 +74,14 @@ struct Claims {
 }
 
 impl JwtVerifier {
-    /// A verifier for one issuer. Its keys are fetched when first needed.
+    /// A verifier for one issuer. Its keys are fetched when they are first needed.
     pub fn new(settings: TokenIssuer, wall_clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
         let TokenIssuer { issuer, audience, jwks } = settings;
         let issuer = Issuer::new(issuer, audience, KeySource::At(jwks), &ACCESS_TOKENS)?;
         Ok(Self { issuer, wall_clock })
     }
 
-    /// The person a token names: its `sub` is their id, or its verified `email` is their address.
+    /// The person of a token: its `sub` is their id, or its verified `email` is their address.
     pub async fn verify(&self, token: &str, directory: &Directory) -> Result<HumanId, Denied> {
         let now = self.wall_clock.now();
         let claims: Claims = self.issuer.claims(token, &["exp", "sub"], now).await?;
@@ -103,16 +103,16 @@ impl JwtVerifier {
 pub enum KeySource {
     /// At a URL or in a file, as a JWKS.
     At(String),
-    /// Here.
+    /// In the settings.
     Given(Arc<JwkSet>),
 }
 
-/// Somebody who issues JWTs, for us.
+/// An issuer of JWTs for this server.
 pub struct Issuer {
     name: String,
     audience: String,
     source: KeySource,
-    /// The values of `typ` its tokens may have, in lower case.
+    /// The accepted values of `typ`, in lower case.
     types: &'static [&'static str],
     http: reqwest::Client,
     keys: Mutex<Known>,
@@ -126,8 +126,8 @@ struct Known {
 }
 
 impl Issuer {
-    /// An issuer of this name, its tokens for this audience and of these types. A token that does not
-    /// name its type is taken.
+    /// An issuer of this name, with tokens for this audience and of these types. A token without a
+    /// type is accepted.
     pub fn new(
         name: String,
         audience: String,
@@ -144,8 +144,8 @@ impl Issuer {
         Ok(Self { name, audience, source, types, http, keys: Mutex::default(), outage })
     }
 
-    /// What a token claims that is signed by this issuer, for us, and has these claims besides.
-    /// Time is the caller's to judge, by our own clock.
+    /// The claims of a token that this issuer signed for this audience, and that has the required
+    /// claims. The caller checks the times, by the server's own clock.
     pub async fn claims<T: DeserializeOwned>(
         &self,
         token: &str,
@@ -157,7 +157,7 @@ impl Issuer {
             return Err(Denied::Unknown);
         }
         let keys = self.keys_with(header.kid.as_deref(), now).await?;
-        // Two keys may share a name, one to sign and one to encrypt.
+        // A signing key and an encryption key may have the same id.
         let mut named = keys.keys.iter().filter(|key| match &header.kid {
             Some(kid) => key.common.key_id.as_ref() == Some(kid),
             None => keys.keys.len() == 1,
@@ -175,8 +175,8 @@ impl Issuer {
         Ok(decoded.map_err(|_| Denied::Unknown)?.claims)
     }
 
-    /// Whether a token is of a type we take, and demands nothing of its readers that we do not know
-    /// (RFC 7515 §4.1.11). We know no extension.
+    /// Whether the type of a token is accepted, and it has no critical extensions (RFC 7515
+    /// §4.1.11). No extension is supported.
     fn understands(&self, header: &Header) -> bool {
         let known_type = header.typ.as_ref().is_none_or(|typ| {
             let typ = typ.to_ascii_lowercase();
@@ -185,8 +185,8 @@ impl Issuer {
         known_type && header.crit.is_none()
     }
 
-    /// The issuer's keys: fetched when first needed, when they are old, or when a token names one we
-    /// do not know; but never more often than every ten seconds, whoever asks.
+    /// The issuer's keys. They are fetched when first needed, when they are old, or when a token
+    /// names an unknown key, but at most every ten seconds.
     async fn keys_with(&self, kid: Option<&str>, now: Time) -> Result<Arc<JwkSet>, Denied> {
         let source = match &self.source {
             KeySource::Given(keys) => return Ok(Arc::clone(keys)),
@@ -231,8 +231,8 @@ impl Issuer {
     }
 }
 
-/// Whether a key is for checking signatures, and with this algorithm (RFC 7517 §4.2 to §4.4). A key
-/// that does not say what it is for is taken.
+/// Whether a key is for verifying signatures with this algorithm (RFC 7517 §4.2 to §4.4). A key
+/// that does not name its use is accepted.
 fn signs(key: &Jwk, algorithm: Algorithm) -> bool {
     let common = &key.common;
     let used = common.public_key_use.as_ref();
@@ -242,12 +242,12 @@ fn signs(key: &Jwk, algorithm: Algorithm) -> bool {
         && common.key_algorithm.is_none_or(|named| named == KeyAlgorithm::from(algorithm))
 }
 
-/// Whether a source of keys is an address, and not a file.
+/// Whether a key source is a URL and not a file.
 pub fn is_url(source: &str) -> bool {
     source.starts_with("http://") || source.starts_with("https://")
 }
 
-/// A JWKS that holds public keys and nothing else.
+/// A JWKS with public keys only.
 pub fn public_keys(jwks: &Value) -> anyhow::Result<JwkSet> {
     let keys: JwkSet = serde_json::from_value(jwks.clone()).context("expected a JWKS")?;
     if keys.keys.is_empty() {

@@ -1,4 +1,4 @@
-//! Destroying the private half of a retired signing key. It cannot hurt: every receipt keeps its bytes,
+//! Destroys the private half of a retired signing key. This is safe: every receipt keeps its bytes,
 //! because the signatures are stored first, and the public half stays published.
 
 use std::sync::Arc;
@@ -13,21 +13,21 @@ use crate::gateway::Gateway;
 use crate::receipts::Receipts;
 use crate::signing::{self, Destroyed, Listed};
 
-/// How many requests are examined between two writes.
+/// The number of requests between two writes.
 const BATCH: usize = 100;
-/// How often a request is read again that changes while its signatures are stored.
+/// How often a request is read again if it changes while its signatures are stored.
 const TRIES: usize = 10;
-/// For how many seconds after its retirement something a key signed may not be found yet: longer than a
+/// How many seconds after a key's retirement its last signatures may still appear: longer than a
 /// transaction takes, and than nodes take to learn of the next key.
 pub const SETTLED: u64 = 60;
 
-/// Destroys private halves. Clones share how far they have come.
+/// Destroys private halves. Clones share their progress.
 #[derive(Clone)]
 pub struct KeyDestruction {
     gateway: Gateway,
     receipts: Receipts,
-    /// How far this process has come with storing the signatures of a key. Another process, or this one
-    /// after a restart, begins again and finds what was stored already.
+    /// The progress of this process with storing the signatures of a key. Another process, or this
+    /// one after a restart, starts over and skips stored signatures.
     walk: Arc<Mutex<Option<Walk>>>,
 }
 
@@ -38,14 +38,14 @@ struct Walk {
     stored: u64,
 }
 
-/// How far a destruction has come.
+/// The progress of a destruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DestructionProgress {
-    /// Whether the private half is gone. If not, call again.
+    /// Whether the private half is destroyed. If not, call again.
     pub destroyed: bool,
-    /// How many requests were examined; 0 if the private half was gone before.
+    /// The number of examined requests. 0 if the key was already destroyed.
     pub examined: u64,
-    /// How many signatures of receipts were stored.
+    /// The number of stored receipt signatures.
     pub stored: u64,
 }
 
@@ -54,14 +54,14 @@ pub struct DestructionProgress {
 pub enum NotDestroyed {
     /// There is no such key.
     UnknownKey {
-        /// Those there are.
+        /// The existing keys.
         known: Vec<String>,
     },
-    /// The rules say no.
+    /// A rule forbids it.
     Refused(Refusal),
     /// The keys cannot be read or changed.
     Unreadable(anyhow::Error),
-    /// The store says no.
+    /// The store failed.
     Store(StoreError),
 }
 
@@ -91,12 +91,13 @@ impl KeyDestruction {
         self.receipts.signer().listed().await.map_err(NotDestroyed::Unreadable)
     }
 
-    /// Goes on with destroying the private half of a retired key: examines up to `limit` requests, and
-    /// destroys it once all of them were. It may be cut off between any two steps and called again.
+    /// Continues to destroy the private half of a retired key: examines up to `limit`
+    /// requests, and destroys the key after the last one. It may be interrupted between any
+    /// two steps and called again.
     ///
-    /// 1. The signatures of the receipts of each request are stored, in batches.
-    /// 2. The audit log says who has the key destroyed.
-    /// 3. The private half is removed from where the keys lie.
+    /// 1. It stores the signatures of the receipts of each request, in batches.
+    /// 2. It records in the audit log who destroys the key.
+    /// 3. It removes the private half from the vault.
     pub async fn destroy(
         &self,
         actor: &Actor,
@@ -139,13 +140,13 @@ impl KeyDestruction {
         let destroyed = Destroyed { at: self.gateway.now(), by: by.clone() };
         let gone = signing::destroy(self.receipts.signer().vault(), kid, destroyed).await;
         gone.map_err(NotDestroyed::Unreadable)?;
-        // This node forgets it now; others look every two seconds.
+        // This node drops the key now. Others check every two seconds.
         self.receipts.signer().refresh().await.map_err(NotDestroyed::Unreadable)?;
         tracing::warn!(key.id = kid, %by, stored, "destroyed the private half of a signing key");
         Ok(DestructionProgress { destroyed: true, examined, stored })
     }
 
-    /// Whether a key is destroyed already; an error if it cannot be.
+    /// Whether a key is already destroyed. Fails if it cannot be destroyed.
     fn is_destroyed(&self, keys: &[Listed], kid: &str) -> Result<bool, NotDestroyed> {
         let Some(key) = keys.iter().find(|key| key.kid == kid) else {
             let known = keys.iter().map(|key| key.kid.clone()).collect();
@@ -172,8 +173,8 @@ impl KeyDestruction {
         Ok(false)
     }
 
-    /// Stores what this key signed of these requests, and was not stored before. Gives how many
-    /// signatures that were.
+    /// Stores the signatures of this key for these requests that are not stored yet.
+    /// Returns their number.
     async fn store_signatures(&self, kid: &str, ids: &[AskId]) -> Result<u64, NotDestroyed> {
         let mut stored = 0;
         let mut ids = ids.to_vec();
@@ -193,14 +194,15 @@ impl KeyDestruction {
         Err(precondition("requests changed while they were examined; try again".to_owned()))
     }
 
-    /// The signatures of this key under the receipts of one request.
+    /// The signatures of this key for the receipts of one request.
     async fn signatures_of(
         &self,
         kid: &str,
         id: AskId,
     ) -> Result<Vec<ReceiptSignature>, StoreError> {
-        // A request whose deadline has passed ends now, dated at its deadline. That may be in the time
-        // of this key, and a receipt that is first read between this and the end would have to change.
+        // A request whose deadline has passed ends now, dated at its deadline. That may be in the
+        // time of this key, and a receipt that is first read between this and the destruction would
+        // have to change.
         let Some(ask) = Box::pin(self.gateway.ask(id)).await? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for claims in self.receipts.all_claims(&ask) {

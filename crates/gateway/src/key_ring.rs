@@ -1,60 +1,57 @@
-//! Signing keys over time: one is current, those before it are retired and still trusted, and a
-//! revoked one is neither. A retired one whose private half was destroyed is trusted and signs nothing.
+//! Signing keys over time: one is current, earlier ones are retired and still trusted, and revoked
+//! ones are neither. A retired key whose private half was destroyed is trusted but cannot sign.
 
 use anyhow::{Context, bail, ensure};
 use dialects::proof::{Jwk, Jwks, RevokedKey, SecretKey};
 use kernel::{HumanId, Time};
 use serde::{Deserialize, Serialize};
 
-/// How long a key signs on after its successor was made: longer than it takes to write the file, so
-/// that a running server knows the new key before anything happens that it must sign.
+/// How long a key continues to sign after its successor was created. This is longer than writing
+/// the file takes, so that a running server knows the new key before it must sign with it.
 pub(crate) const LEAD: u64 = 5;
 
-/// A key as it lies in the file.
+/// A key as it is stored.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StoredKey {
-    /// Its name.
+    /// The key id.
     pub(crate) kid: String,
-    /// Its public half.
+    /// The public half.
     pub(crate) public: String,
-    /// Its secret half; wiped when it was revoked or destroyed.
+    /// The private half. Removed when the key is revoked or destroyed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) secret: Option<String>,
-    /// The same, encrypted under the master key of the data folder: how it lies in the file.
+    /// The private half, encrypted under the master key of the data directory. The file
+    /// contains this form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sealed: Option<String>,
-    /// When it was made.
     pub(crate) created_at: Time,
-    /// Since when the next one signs.
+    /// The time from which its successor signs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) retired_at: Option<Time>,
-    /// Why nothing it signed counts any more.
+    /// Set if nothing it signed is trusted any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) revoked: Option<Revoked>,
-    /// That its secret half was destroyed, after the signatures of its receipts were stored.
+    /// Set if the private half was destroyed, after the signatures of its receipts were stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) destroyed: Option<Destroyed>,
 }
 
-/// That the private half of a key was destroyed.
+/// When and by whom the private half of a key was destroyed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Destroyed {
-    /// When.
     pub at: Time,
-    /// Which administrator had it destroyed.
+    /// The administrator who destroyed it.
     pub by: HumanId,
 }
 
-/// That a key was called back.
+/// When and why a key was revoked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revoked {
-    /// When.
     pub at: Time,
-    /// Why.
     pub reason: String,
 }
 
-/// A new key, current until there is another.
+/// A new key, which is current until it has a successor.
 pub(crate) fn first(seed: &[u8; 32], now: Time) -> StoredKey {
     let Jwk { kid, x, .. } = SecretKey::new(seed).public();
     StoredKey {
@@ -69,14 +66,14 @@ pub(crate) fn first(seed: &[u8; 32], now: Time) -> StoredKey {
     }
 }
 
-/// Puts a new key behind the current one, which retires in a moment. Gives its name and since when
-/// it signs.
+/// Adds a new key after the current one, which retires shortly. Returns its id and the time from
+/// which it signs.
 pub(crate) fn rotate(keys: &mut Vec<StoredKey>, seed: &[u8; 32], now: Time) -> (String, Time) {
     succeed(keys, seed, now, now.plus_seconds(LEAD))
 }
 
 fn succeed(keys: &mut Vec<StoredKey>, seed: &[u8; 32], now: Time, from: Time) -> (String, Time) {
-    // Keys follow each other, whatever the clock did.
+    // The order of keys does not depend on the clock.
     let from = keys.iter().filter_map(|key| key.retired_at).fold(from, Time::max);
     if let Some(current) = keys.last_mut() {
         current.retired_at = Some(from);
@@ -87,8 +84,8 @@ fn succeed(keys: &mut Vec<StoredKey>, seed: &[u8; 32], now: Time, from: Time) ->
     (kid, from)
 }
 
-/// Calls a key back: it signs nothing more, and nothing it signed counts. If it was the current one,
-/// a new one takes its place at once; gives the name of that one.
+/// Revokes a key: it signs nothing more, and nothing it signed is trusted. If it was the current
+/// one, a new key replaces it immediately. Returns the id of that one.
 pub(crate) fn revoke(
     keys: &mut Vec<StoredKey>,
     kid: &str,
@@ -108,7 +105,7 @@ pub(crate) fn revoke(
     Ok(current.then(|| succeed(keys, seed, now, now).0))
 }
 
-/// Destroys the private half of a retired key. `false` if that was done already.
+/// Destroys the private half of a retired key. `false` if it was already destroyed.
 pub(crate) fn destroy(keys: &mut [StoredKey], kid: &str, by: Destroyed) -> anyhow::Result<bool> {
     let key = keys.iter_mut().find(|key| key.kid == kid);
     let key = key.with_context(|| format!("there is no signing key {kid}"))?;
@@ -123,9 +120,9 @@ pub(crate) fn destroy(keys: &mut [StoredKey], kid: &str, by: Destroyed) -> anyho
     Ok(true)
 }
 
-/// What anybody may know of the keys. It takes no secret to read.
+/// The public information about the keys. Reading it needs no secret.
 pub(crate) struct Published {
-    /// Every public key there ever was, revoked ones too.
+    /// Every public key so far, including revoked ones.
     pub(crate) ever: Jwks,
     pub(crate) revoked: Vec<RevokedKey>,
 }
@@ -143,7 +140,7 @@ impl Published {
         Ok(Self { revoked: revoked.collect(), ever })
     }
 
-    /// The public keys of those that were not revoked, with since when each is retired.
+    /// The public keys that were not revoked, with their retirement times.
     pub(crate) fn jwks(&self) -> Jwks {
         let trusted = |key: &&Jwk| !self.revoked.iter().any(|one| one.kid == key.kid);
         Jwks { keys: self.ever.keys.iter().filter(trusted).cloned().collect() }
@@ -152,7 +149,7 @@ impl Published {
 
 /// The keys of an installation, oldest first.
 pub(crate) struct Ring {
-    /// Those before the current one.
+    /// The keys before the current one.
     earlier: Vec<Earlier>,
     current: SecretKey,
     published: Published,
@@ -164,16 +161,16 @@ struct Earlier {
 }
 
 enum State {
-    /// Still trusted.
+    /// Trusted and able to sign.
     Retired(Box<SecretKey>),
-    /// Trusted, and nobody can sign with it any more.
+    /// Trusted, but unable to sign.
     Destroyed,
-    /// Not trusted any more.
+    /// No longer trusted.
     Revoked,
 }
 
 impl Ring {
-    /// Reads the keys of a file.
+    /// Reads the stored keys.
     pub(crate) fn of(stored: &[StoredKey]) -> anyhow::Result<Self> {
         let (last, rest) = stored.split_last().context("there is no signing key")?;
         ensure!(last.retired_at.is_none(), "the last signing key is retired");
@@ -194,13 +191,13 @@ impl Ring {
         })
     }
 
-    /// The public keys of those that were not revoked, with since when each is retired.
+    /// The public keys that were not revoked, with their retirement times.
     pub(crate) fn jwks(&self) -> Jwks {
         self.published.jwks()
     }
 
-    /// The key that signs now what happened at a moment. If the one of then was destroyed, the next one
-    /// that still has its private half signs: the same one at every read, whatever is rotated later.
+    /// The key that signs for events at this time. If the key of that time was destroyed, the next
+    /// one with a private half signs: the same one at every read, whatever is rotated later.
     pub(crate) fn signs_at(&self, at: Time) -> &SecretKey {
         let mut since = self.earlier.iter().skip_while(|key| at >= key.retired_at);
         let next = match since.next() {
@@ -216,7 +213,7 @@ impl Ring {
         next.unwrap_or(&self.current)
     }
 
-    /// Whether the key for what happened at a moment was destroyed, so that a signature may be stored.
+    /// Whether the key for events at this time was destroyed, so that a signature may be stored.
     pub(crate) fn is_destroyed_at(&self, at: Time) -> bool {
         let then = self.earlier.iter().find(|key| at < key.retired_at);
         then.is_some_and(|key| matches!(key.state, State::Destroyed))
@@ -230,7 +227,7 @@ impl Ring {
         &self.published.revoked
     }
 
-    /// For the log: what is different now.
+    /// Logs the differences between two states.
     pub(crate) fn tell_changes(&self, now: &Self) {
         let (before, after) = (self.current.public().kid, now.current.public().kid);
         if before != after {
@@ -252,8 +249,8 @@ impl Ring {
 }
 
 impl StoredKey {
-    /// Its public half. When a revoked key was retired does not matter: nothing it signed counts but
-    /// blocks that later ones follow.
+    /// The public half. The retirement time of a revoked key is irrelevant: of its signatures, only
+    /// those of blocks with successors count.
     fn published(&self) -> Jwk {
         let key = Jwk::named(&self.public);
         match self.retired_at.filter(|_| self.revoked.is_none()) {
@@ -308,7 +305,7 @@ mod tests {
         assert_eq!(until, [second(100 + LEAD), second(200 + LEAD), None]);
     }
 
-    /// Even if the clock is set back between two rotations.
+    /// A clock that is set back between two rotations does not reorder keys.
     #[test]
     fn a_clock_gone_back_reorders_nothing() {
         let mut keys = vec![first(&[1; 32], at(0))];
@@ -344,7 +341,7 @@ mod tests {
         Destroyed { at: at(seconds), by: "ann".parse().unwrap() }
     }
 
-    /// A destroyed key is published and signs nothing; the next one that can signs in its place.
+    /// A destroyed key is published but cannot sign. The next key that can sign replaces it.
     #[test]
     fn a_destroyed_key_is_trusted_and_signs_nothing() {
         let mut keys = vec![first(&[1; 32], at(0))];
@@ -368,7 +365,7 @@ mod tests {
         for refused in [kid(5), kid(9)] {
             assert!(destroy(&mut keys, &refused, by(999)).is_err(), "{refused}");
         }
-        // Called back later, because a copy of it was in an old backup.
+        // The key is revoked later, because a copy of it was in an old backup.
         revoke(&mut keys, &kid(1), "leaked".to_owned(), &[9; 32], at(999)).unwrap();
         assert_eq!(signs(&keys, 0), kid(5));
         assert_eq!(Ring::of(&keys).unwrap().jwks().keys.len(), 4);

@@ -1,25 +1,25 @@
-//! The use cases of the gateway, without HTTP server types and without HTML: running commands, who may,
-//! the server's own keys, receipts, the audit log, files, and waking those who wait.
+//! The use cases of the gateway, without HTTP server types and without HTML: commands,
+//! authentication, the server's own keys, receipts, the audit log, files, and waking waiters.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`gateway`](mod@gateway) | ids, salts and actor around a command; reads that judge expiry; secret answers |
-//! | [`quotas`] | counting what callers use, and refusing what is beyond a limit |
-//! | [`wake`], [`streams`] | who waits for what, and how many streams a credential may have |
+//! | [`gateway`](mod@gateway) | ids, salts and actor around a command; reads that check for expiry; secret answers |
+//! | [`quotas`] | counts what callers use, and refuses calls beyond a limit |
+//! | [`wake`], [`streams`] | who waits for which change, and how many streams a credential may open |
 //! | [`auth`], [`jwt`], [`oidc`], [`passkeys`], [`login_rate_limit`] | from a credential to an actor |
-//! | [`verification`] | who can prove that a person is there |
-//! | [`installation`], [`database`] | what an installation keeps, and where |
-//! | [`vault`], [`key_ring`], [`signing`], [`secrets`] | the server's own keys, and what is derived from them |
+//! | [`verification`] | providers that can prove that a person is present |
+//! | [`installation`], [`database`] | the data of an installation, and where it is |
+//! | [`vault`], [`key_ring`], [`signing`], [`secrets`] | the server's own keys, and secrets derived from them |
 //! | [`receipts`], [`key_destruction`] | signed receipts; destroying the private half of a retired key |
 //! | [`sealed_head`], [`feed_head`] | the newest block and the head of the feed, kept outside the database |
-//! | [`audit`], [`task_history`] | checking, exporting and proving the audit log; tasks as they were |
-//! | [`files`], [`blobs`], [`answer_files`] | where bytes are kept; artifacts; files that answer an ask |
+//! | [`audit`], [`task_history`] | verifying, exporting and proving the audit log; earlier states of tasks |
+//! | [`files`], [`blobs`], [`answer_files`] | storage of bytes; artifacts; files that answer an ask |
 //! | [`erasure`] | erasing people, tasks and artifacts (GDPR) |
-//! | [`borrowed_bot_token`] | the token of an agent's own app, kept for one ask |
+//! | [`borrowed_bot_token`] | the token of an agent's own app, stored for one ask |
 //! | [`insights`], [`csv_export`] | counts, and asks as CSV |
 //! | [`readiness`], [`bootstrap`] | whether the store can be written; the first start |
-//! | [`ssrf_guard`] | where calls may go |
-//! | [`clock`], [`ids`] | the only places that read the clock and draw random numbers |
+//! | [`ssrf_guard`] | which hosts the server may call |
+//! | [`clock`], [`ids`] | the only places that read the clock and generate random values |
 
 pub mod answer_files;
 pub mod audit;

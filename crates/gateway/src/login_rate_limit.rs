@@ -1,5 +1,5 @@
-//! How often somebody may try to sign in: from one address, and as one person; and how often one
-//! address may have a message judged. Each node counts for itself.
+//! Limits sign-in attempts, per IP address and per person, and message checks per IP address. Each
+//! node counts separately.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
@@ -9,21 +9,21 @@ use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use kernel::HumanId;
 
-/// How often one person is written to, or wrongly claimed to be, in a row.
+/// The most sign-in emails to one person, or failed attempts as that person, in a row.
 const PERSON_BURST: NonZeroU32 = match NonZeroU32::new(5) {
     Some(times) => times,
     None => NonZeroU32::MIN,
 };
-/// And after how long once more.
+/// The time until one more is allowed.
 const PERSON_AGAIN: Duration = Duration::from_mins(2);
 
-/// How many messages a minute are judged for one address: many, because it costs little.
+/// The most message checks a minute for one IP address. It is high, because a check is cheap.
 const CHECKS: NonZeroU32 = match NonZeroU32::new(1200) {
     Some(times) => times,
     None => NonZeroU32::MIN,
 };
 
-/// Counts attempts; by default, none.
+/// Counts attempts. The default has no limits.
 #[derive(Default)]
 pub struct LoginRateLimit {
     limiters: Option<Limiters>,
@@ -37,7 +37,7 @@ struct Limiters {
 }
 
 impl LoginRateLimit {
-    /// Allows `limit` attempts a minute from one address; 0 for any number.
+    /// Allows `limit` attempts a minute from one IP address. 0 means no limit.
     pub fn new(limit: u32) -> Self {
         let limiters = NonZeroU32::new(limit).map(|limit| Limiters {
             addresses: RateLimiter::keyed(Quota::per_minute(limit)),
@@ -47,28 +47,29 @@ impl LoginRateLimit {
         Self { limiters, clock: DefaultClock::default() }
     }
 
-    /// Counts an attempt by where it came from; an error says how long to wait.
+    /// Counts an attempt by its IP address. The error is the time to wait.
     pub fn address(&self, ip: IpAddr) -> Result<(), Duration> {
         let Some(limiters) = &self.limiters else { return Ok(()) };
         let counted = limiters.addresses.check_key(&neighbourhood(ip));
         counted.map_err(|until| until.wait_time_from(self.clock.now()))
     }
 
-    /// Counts a message to be judged. Apart from attempts: whoever has many of them can still sign in.
+    /// Counts a message check. Separate from attempts, so that an address with many checks can
+    /// still sign in.
     pub fn check(&self, ip: IpAddr) -> Result<(), Duration> {
         let Some(limiters) = &self.limiters else { return Ok(()) };
         let counted = limiters.checks.check_key(&neighbourhood(ip));
         counted.map_err(|until| until.wait_time_from(self.clock.now()))
     }
 
-    /// Counts a letter to a person, or an attempt that claimed to be them and failed.
+    /// Counts an email to a person, or a failed attempt to sign in as them.
     pub fn person(&self, human: &HumanId) -> Result<(), Duration> {
         let Some(limiters) = &self.limiters else { return Ok(()) };
         let counted = limiters.people.check_key(human);
         counted.map_err(|until| until.wait_time_from(self.clock.now()))
     }
 
-    /// Forgets whoever has not tried for a while.
+    /// Drops the counters of addresses and people without recent attempts.
     pub fn forget_quiet(&self) {
         if let Some(limiters) = &self.limiters {
             limiters.addresses.retain_recent();
@@ -86,7 +87,7 @@ fn person_quota() -> Quota {
     again.allow_burst(PERSON_BURST)
 }
 
-/// Whoever has one IPv6 address has all of its network.
+/// The network of an IP address. A client with one IPv6 address has all addresses of its network.
 pub fn neighbourhood(ip: IpAddr) -> IpAddr {
     match ip {
         IpAddr::V4(_) => ip,

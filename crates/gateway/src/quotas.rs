@@ -1,10 +1,10 @@
-//! Quotas, applied: what a call would use is checked against the counters of the store, or added to
-//! them, before the call does anything.
+//! Applies quotas: before a call does anything, its use is checked against the counters of the
+//! store, or added to them.
 //!
-//! Open requests and stored bytes are counted by the store as they change, and read here before a new
-//! request is decided. Requests that are decided at the same moment do not see each other, so a quota
-//! can be exceeded by as many as are in flight. Everything of an hour or a day is added and compared in
-//! one transaction, so it is exact on any number of nodes.
+//! The store counts open requests and stored bytes as they change. They are read here before a new
+//! request is decided. Concurrent requests do not see each other, so a quota can be exceeded by the
+//! number of requests in flight. Everything per hour or day is added and compared in one
+//! transaction, so it is exact on any number of nodes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,14 +20,14 @@ use kernel::{
 use store::{Charge, Clock, Counting, Idempotency, Store, StoreError};
 use ulid::Ulid;
 
-/// How long a count that is far from its limit is believed.
+/// How long a count that is far from its limit is cached, in milliseconds.
 const BELIEVED: i64 = 1_000;
-/// A count is far from its limit below this share of it, in percent.
+/// A count is far from its limit below this percentage of it.
 const FAR: u64 = 90;
-/// A limit below this is always looked up: a second is long for it.
+/// A limit below this is always looked up, because it can be reached within a second.
 const SMALL: u64 = 1_000;
 
-/// The limits of the installation, and what was lately read of counters that are far from theirs.
+/// The limits of the installation, and a cache of counters that are far from theirs.
 #[derive(Clone)]
 pub struct Quotas {
     store: Arc<dyn Store>,
@@ -42,7 +42,7 @@ impl Quotas {
         Self { store, clock, limits: Arc::new(Limits::unlimited()), read: Arc::default() }
     }
 
-    /// The same counters with these limits, and the defaults where they say nothing.
+    /// The same counters with these limits, and the defaults for the others.
     #[must_use]
     pub fn limited(self, limits: &Limits) -> Self {
         let limits = limits.clone().or(&Limits::defaults());
@@ -57,7 +57,7 @@ impl Quotas {
         Self { limits: Arc::new(limits), ..self }
     }
 
-    /// The limit for one account; `None` for no limit.
+    /// The limit of one account. `None` for no limit.
     pub fn limit(&self, directory: &Directory, of: &ProjectOf<'_>, metric: Metric) -> Option<u64> {
         let project = of.project.and_then(|id| directory.project(id));
         self.limits.limit(project, of.account.per(), metric)
@@ -70,7 +70,7 @@ impl Quotas {
 
     fn note_far(&self, name: String, now: Time) {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever was not looked up for a while is looked up anyway.
+        // Dropping all entries is safe: they are looked up again.
         if read.len() > 10_000 {
             read.clear();
         }
@@ -80,13 +80,13 @@ impl Quotas {
 
 /// An account, and the project whose limits may apply to it.
 pub struct ProjectOf<'a> {
-    /// Whose use is counted.
+    /// The account whose use is counted.
     pub account: Account,
     /// The project it acts in.
     pub project: Option<&'a ProjectId>,
 }
 
-/// Whoever acts for a project, as accounts: an agent with its project, or a person.
+/// The accounts of an actor: an agent with its project, or a person.
 pub fn accounts(actor: &Actor) -> Vec<Account> {
     match actor {
         Actor::Agent { id, project, .. } => {
@@ -107,7 +107,8 @@ fn refused(exceeded: Exceeded) -> StoreError {
 }
 
 impl Quotas {
-    /// Whether a command keeps within the quotas of whoever sends it. Recipients it names are counted.
+    /// Checks that a command is within the quotas of its sender, and counts the
+    /// recipients it names.
     pub(crate) async fn keep(
         &self,
         envelope: &Envelope,
@@ -119,7 +120,7 @@ impl Quotas {
         {
             return Ok(());
         }
-        // Whoever repeats a call that was taken gets its outcome, whatever was used up meanwhile.
+        // A repeated call gets its earlier outcome, even if a quota is used up by now.
         if let Some(Idempotency { scope, key, .. }) = idempotency
             && self.store.named(scope.clone(), key.clone(), self.clock.now()).await?.is_some()
         {
@@ -215,7 +216,8 @@ impl Quotas {
             for account in accounts {
                 let (name, per) = (account.counter(*metric, now), account.per());
                 let of = ProjectOf { account: account.clone(), project };
-                // What no limit applies to is not counted, except what may be limited later.
+                // Use without a limit is not counted, except for counters that have no window,
+                // because a limit may be set later.
                 let limit = self.limit(&directory, &of, *metric);
                 if limit.is_none() && metric.window().is_some() {
                     continue;
@@ -234,7 +236,7 @@ impl Quotas {
         }
     }
 
-    /// Counts an upload of somebody, before its first byte is read.
+    /// Counts an upload of an actor, before its first byte is read.
     pub async fn charge_upload(
         &self,
         actor: &Actor,
@@ -247,7 +249,7 @@ impl Quotas {
         self.charge(&accounts, project, (Metric::Uploads, 1), kind).await
     }
 
-    /// Counts the bytes of a file until whatever holds it is gone.
+    /// Counts the bytes of a file until its holder is gone.
     pub async fn charge_bytes(
         &self,
         mut accounts: Vec<Account>,
@@ -260,7 +262,7 @@ impl Quotas {
         self.charge(&accounts, project, (Metric::StoredBytes, bytes), kind).await
     }
 
-    /// The accounts of whoever sends an upload.
+    /// The accounts of the sender of an upload.
     pub fn accounts_of(&self, party: &Party) -> Vec<Account> {
         match party {
             Party::Human(id) => vec![Account::Person(id.clone())],
@@ -273,8 +275,8 @@ impl Quotas {
         }
     }
 
-    /// Counts a message to a person or place about an ask, and its copies. `Some` says which quota is used
-    /// up: the message is to be sent when it starts again.
+    /// Counts a message about an ask to a person or channel, and its copies. `Some` names the
+    /// used-up quota: the message must be sent when its next window begins.
     pub async fn charge_notification(
         &self,
         ask: &Ask,
@@ -289,20 +291,20 @@ impl Quotas {
         if exceeded.is_some() || copies == 0 {
             return Ok(exceeded);
         }
-        // The person is not charged for the copies an agent has sent to others.
+        // The person is not charged for the copies that an agent sends to others.
         let ((metric, _), kind) = self.one_notification();
         let used = [((metric, copies), kind)];
         within(self.charge_all(&senders, Some(&ask.project), &used).await)
     }
 
-    /// Counts a digest for the person it is sent to. `Some` says which quota is used up.
+    /// Counts a digest for its recipient. `Some` names the used-up quota.
     pub async fn charge_digest(&self, human: &HumanId) -> Result<Option<Exceeded>, StoreError> {
         let accounts = [Account::Person(human.clone())];
         within(self.charge_all(&accounts, None, &[self.one_notification()]).await)
     }
 
-    /// Counts a digest for an agent of whose requests it tells, and for its project: a notification, and
-    /// the person as a recipient of the day.
+    /// Counts a digest for an agent whose requests it mentions, and for its project: one
+    /// notification, and the person as a recipient of the day.
     pub async fn charge_digest_of(
         &self,
         (agent, project): (&AgentId, &ProjectId),
@@ -321,7 +323,7 @@ impl Quotas {
     }
 }
 
-/// The quota that is used up, if one is.
+/// The used-up quota, if there is one.
 fn within(charged: Result<(), StoreError>) -> Result<Option<Exceeded>, StoreError> {
     match charged {
         Ok(()) => Ok(None),
@@ -330,7 +332,7 @@ fn within(charged: Result<(), StoreError>) -> Result<Option<Exceeded>, StoreErro
     }
 }
 
-/// The project, unless it is among them.
+/// The project, unless it is already among them.
 fn also(accounts: &[Account], project: Option<&ProjectId>) -> Option<Account> {
     let project = Account::Project(project?.clone());
     (!accounts.contains(&project)).then_some(project)
@@ -343,7 +345,7 @@ fn named_person(new: &NewAsk) -> Option<HumanId> {
     }
 }
 
-/// The people and addresses an agent names, by names that do not say what they are.
+/// The people and addresses that an agent names, as digests that do not reveal them.
 fn recipients(new: &NewAsk) -> Vec<String> {
     let places = new.place.iter().map(|place| &place.means).chain(&new.copies);
     let places = places.map(|means| means.mark().to_string());

@@ -1,5 +1,5 @@
-//! Whether the server can take requests: a small write that is made durable and taken back, at most
-//! once a second however many ask.
+//! Checks whether the server can accept requests: it makes a small durable write and reverts it, at
+//! most once a second for all callers.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,18 +8,18 @@ use store::{Durability, Store};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-/// How long an outcome counts for everybody who asks.
+/// How long a result is cached for all callers.
 const COUNTS: Duration = Duration::from_secs(1);
-/// A write that takes longer fails: whoever sends traffic should send it elsewhere.
+/// The timeout of the write. After it, a load balancer should send traffic elsewhere.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Whether the store can be written, as it was found last.
+/// Whether the store can be written, by the last check.
 #[derive(Default)]
 pub struct Readiness {
     last: Mutex<Option<(Instant, Outcome)>>,
 }
 
-/// How the database is set, or why it cannot be written.
+/// The durability of the database, or why it cannot be written.
 type Outcome = Result<Option<Durability>, NotReady>;
 
 /// Why the store cannot be written.
@@ -27,7 +27,8 @@ type Outcome = Result<Option<Durability>, NotReady>;
 pub struct NotReady(pub String);
 
 impl Readiness {
-    /// Asks the store whether it answers, and tries a write unless somebody did within the last second.
+    /// Checks that the store answers, and tries a write unless there was one within
+    /// the last second.
     pub async fn check(&self, store: &Arc<dyn Store>) -> Outcome {
         store.ping().await.map_err(|error| NotReady(reason(&error)))?;
         let mut last = self.last.lock().await;
@@ -52,8 +53,7 @@ async fn write(store: &Arc<dyn Store>) -> Outcome {
     tried.await.map_err(|error| NotReady(reason(&error)))
 }
 
-/// What went wrong, from the error down to its cause. It holds no password, and nothing of what is
-/// stored.
+/// The error and its causes. Contains no password and no stored data.
 fn reason(error: &dyn std::error::Error) -> String {
     let mut said = error.to_string();
     let mut cause = error.source();

@@ -1,4 +1,4 @@
-//! Signed receipts: what each reader may learn of who answered, and which key signs.
+//! Signed receipts: what each reader may learn about the respondent, and which key signs.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::gateway::Gateway;
 use crate::secrets::Secrets;
 use crate::signing::Signer;
 
-/// Makes and signs receipts. Clones share the keys.
+/// Creates and signs receipts. Clones share the keys.
 #[derive(Clone)]
 pub struct Receipts {
     gateway: Gateway,
@@ -22,13 +22,13 @@ pub struct Receipts {
 }
 
 impl Receipts {
-    /// Receipts of this issuer, which is the public address without a slash at its end.
+    /// Receipts of this issuer, which is the public URL without a trailing slash.
     pub fn new(gateway: Gateway, signer: Signer, secrets: Arc<Secrets>, issuer: &str) -> Self {
         Self { gateway, signer, secrets, issuer: issuer.into() }
     }
 
-    /// The receipt of an ask as this actor gets it: none while the ask is open, and none once its
-    /// words were erased.
+    /// The receipt of an ask for this actor. `None` while the ask is open, and after its
+    /// texts were erased.
     pub async fn receipt_for(
         &self,
         ask: &Ask,
@@ -40,9 +40,9 @@ impl Receipts {
         }
     }
 
-    /// Signs a receipt. Where the key of its time was destroyed, the signature that was stored before
-    /// is put to it: the same bytes as ever. What was never signed with that key, such as a receipt
-    /// whose comment was erased since, is signed with the next key that still can.
+    /// Signs a receipt. If the key of its time was destroyed, the stored signature is attached: the
+    /// bytes stay the same. A receipt that this key never signed, such as one whose comment was
+    /// erased since, is signed with the next available key.
     pub async fn sign_receipt(&self, claims: &ReceiptClaims) -> Result<String, StoreError> {
         if self.signer.is_destroyed_at(claims.ended_at) {
             let (ask, digest) = (claims.sub, Digest::of_json(claims));
@@ -57,7 +57,7 @@ impl Receipts {
         Ok(self.signer.sign(RECEIPT, claims, claims.ended_at))
     }
 
-    /// What whoever answered is called, where that is known and the agent may learn it (HITL-068).
+    /// The name of the respondent, if it is known and the agent may learn it (HITL-068).
     pub fn respondent(&self, ask: &Ask) -> Option<String> {
         let By::Human(id) = &ask.resolution()?.by else { return None };
         if ask.is_pooled() {
@@ -66,7 +66,7 @@ impl Receipts {
         Some(views::components::words::person(&self.gateway.directory(), id))
     }
 
-    /// The claims of every receipt of an ask: for agents, and for people where theirs differs.
+    /// The claims of every receipt of an ask: for agents, and for people if theirs differ.
     pub fn all_claims(&self, ask: &Ask) -> Vec<ReceiptClaims> {
         let claims = [self.hidden_names(), Names::Shown].map(|names| self.claims_with(ask, names));
         let mut all: Vec<ReceiptClaims> = claims.into_iter().flatten().collect();
@@ -77,7 +77,7 @@ impl Receipts {
     pub fn claims_for(&self, ask: &Ask, actor: &Actor) -> Option<ReceiptClaims> {
         let names = match actor {
             Actor::Human { .. } => Names::Shown,
-            // A link is held by whoever the agent gave it to, so it learns no more than the agent.
+            // The agent gave the link to its holder, so the holder learns no more than the agent.
             Actor::Agent { .. }
             | Actor::LinkHolder { .. }
             | Actor::Relay { .. }
@@ -93,9 +93,9 @@ impl Receipts {
 
     fn claims_with(&self, ask: &Ask, names: Names<'_>) -> Option<ReceiptClaims> {
         let claims = ReceiptClaims::of(ask, self.issuer(), names)?;
-        // Verifiers refuse what was issued in the future, which is where the clock of `--dev` may have
-        // been moved to. `ended_at` says when it ended. A wall clock that was set back changes nothing:
-        // a receipt has the same bytes at every read.
+        // Verifiers reject receipts from the future, and the clock of `--dev` may have been moved
+        // there. `ended_at` is the time of the end. A wall clock that was set back has no effect: a
+        // receipt has the same bytes at every read.
         let now = self.gateway.now();
         let wall = self.gateway.wall_time();
         let iat =
@@ -103,17 +103,17 @@ impl Receipts {
         Some(ReceiptClaims { iat, ..claims })
     }
 
-    /// Who signs: the public address, without a slash.
+    /// The issuer: the public URL without a trailing slash.
     pub fn issuer(&self) -> &str {
         &self.issuer
     }
 
-    /// The keys that sign and check.
+    /// The keys that sign and verify.
     pub fn signer(&self) -> &Signer {
         &self.signer
     }
 
-    /// Why a receipt is not accepted, in words.
+    /// Why a receipt is not accepted, as text.
     pub fn reason(&self, unproven: &Unproven) -> String {
         if let Unproven::UnknownKey { kid } = unproven
             && let Some(key) = self.signer.revoked().into_iter().find(|key| key.kid == *kid)
@@ -124,13 +124,13 @@ impl Receipts {
     }
 }
 
-/// The evidence of an answer that was confirmed with a passkey, as this actor gets it.
+/// The evidence of an answer that was confirmed with a passkey, for this actor.
 pub fn evidence_for(ask: &Ask, actor: &Actor) -> (Option<EvidenceStatus>, Option<PasskeyEvidence>) {
     let resolution = ask.resolution().filter(|given| given.assurance == Assurance::Passkey);
     let Some(resolution) = resolution else { return (None, None) };
     let status = match &resolution.passkey {
         None => EvidenceStatus::NotRecorded,
-        // A credential is the same in every request: it would tell the people of a pool apart.
+        // A credential is the same in every request, so it would identify the members of a pool.
         Some(_) if ask.is_pooled() && !matches!(actor, Actor::Human { .. }) => {
             EvidenceStatus::Withheld
         }

@@ -1,6 +1,6 @@
-//! What is known of the record outside the database, in a file beside the keys: the newest block that
-//! was sealed here, and the head of the feed. Who can write the database alone could otherwise take
-//! blocks away, write another history, and have it sealed like any other; and a damaged log could lose
+//! The state of the audit log outside the database, in a file beside the keys: the newest block
+//! that was sealed here, and the head of the feed. Otherwise an attacker who can write the database
+//! could remove blocks, write another history, and have it sealed. And a damaged log could lose
 //! acknowledged events that are in no block yet.
 
 use std::fs::{File, OpenOptions};
@@ -21,36 +21,32 @@ const FILE: &str = "sealed.json";
 /// A block by number and hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sealed {
-    /// Its number.
     pub n: u64,
-    /// Its hash.
     pub hash: Digest,
 }
 
-/// The newest event of the feed at some moment.
+/// The newest event of the feed at some time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeedHead {
-    /// Its position.
     pub position: u64,
-    /// Its hash.
     pub hash: Digest,
-    /// When it happened.
+    /// The time of the event.
     pub at: Time,
-    /// The hash of the first event of the feed: tells one database from another.
+    /// The hash of the first event of the feed, which identifies the database.
     pub origin: Digest,
 }
 
-/// Acknowledged events that were found missing, and what was decided about it.
+/// Acknowledged events that are missing, and whether the operator accepted that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loss {
-    /// The first position that is missing.
+    /// The first missing position.
     pub from: u64,
-    /// The last position that is missing.
+    /// The last missing position.
     pub to: u64,
-    /// When the last event before them happened; none if the feed is empty.
+    /// The time of the last event before them. Absent if the feed is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Time>,
-    /// When the last of them happened.
+    /// The time of the last missing event.
     pub until: Time,
     /// Whether there are other events at these positions now.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -85,13 +81,13 @@ impl std::fmt::Display for Loss {
     }
 }
 
-/// Everything in the file.
+/// The content of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Heads {
     /// The newest block that was sealed here.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub sealed: Option<Sealed>,
-    /// The head of the feed, a little behind what is acknowledged. Earlier versions kept none.
+    /// The head of the feed, with a short delay. Earlier versions kept none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<FeedHead>,
     /// Events that were lost.
@@ -99,7 +95,7 @@ pub struct Heads {
     pub lost: Vec<Loss>,
 }
 
-/// Where the newest block and the head of the feed are kept; nowhere if nothing outlives the process.
+/// The file with the newest block and the head of the feed. Absent if no data outlives the process.
 #[derive(Clone, Default)]
 pub struct HeadFile {
     file: Option<Arc<MarkFile>>,
@@ -109,12 +105,12 @@ struct MarkFile {
     path: PathBuf,
     /// The sealer and the keeper of the head change the same file.
     turn: Mutex<()>,
-    /// Held where several processes may share a folder.
+    /// Held if several processes may share a directory.
     _lock: Option<File>,
 }
 
 impl HeadFile {
-    /// The file of a data folder.
+    /// The file in a data directory.
     pub fn of(data: &Path) -> Self {
         Self::at(data, None)
     }
@@ -124,8 +120,8 @@ impl HeadFile {
         Self { file: Some(Arc::new(file)) }
     }
 
-    /// The file of a node that shares its database, if the node has a data folder and no other node
-    /// on this machine uses it. The folder is not made.
+    /// The file of a node that shares its database, if the node has a data directory and no other
+    /// node on this machine uses it. The directory is not created.
     pub fn of_node(data: &Path) -> Self {
         let lock = || -> std::io::Result<Option<File>> {
             if !data.is_dir() {
@@ -152,37 +148,37 @@ impl HeadFile {
         Self::default()
     }
 
-    /// Whether anything is kept.
+    /// Whether there is a file.
     pub fn is_kept(&self) -> bool {
         self.file.is_some()
     }
 
-    /// Everything that was written down.
+    /// Reads the file.
     pub fn load(&self) -> anyhow::Result<Heads> {
         let Some(file) = &self.file else { return Ok(Heads::default()) };
         file.read()
     }
 
-    /// The block that was written down.
+    /// Reads the newest sealed block.
     pub fn read(&self) -> anyhow::Result<Option<Sealed>> {
         Ok(self.load()?.sealed)
     }
 
-    /// Writes down a newer block.
+    /// Records a newer block.
     pub fn write(&self, sealed: Sealed) -> anyhow::Result<()> {
         self.change(|marked| marked.sealed = Some(sealed))
     }
 
-    /// Writes down a newer head of the feed.
+    /// Records a newer head of the feed.
     pub fn write_head(&self, head: FeedHead) -> anyhow::Result<()> {
         self.change(|marked| marked.head = Some(head))
     }
 
-    /// Changes what is written down, durably and whole or not at all.
+    /// Changes the file durably and atomically.
     pub fn change(&self, change: impl FnOnce(&mut Heads)) -> anyhow::Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
         let _turn = file.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        // Read again each time: an operator may have removed the file.
+        // Read again each time, because an operator may have removed the file.
         let before = file.read()?;
         let mut marked = before.clone();
         change(&mut marked);
@@ -204,7 +200,7 @@ impl MarkFile {
         };
         let marked: Heads =
             serde_json::from_slice(&bytes).with_context(|| format!("{path} is damaged"))?;
-        // A file that says nothing is damage and no licence to begin anew.
+        // An empty file is damaged. It does not allow a new start.
         let empty = marked.sealed.is_none() && marked.head.is_none() && marked.lost.is_empty();
         anyhow::ensure!(!empty, "{path} is damaged");
         Ok(marked)
@@ -242,7 +238,7 @@ mod tests {
         assert_eq!(HeadFile::none().read().unwrap(), None);
     }
 
-    /// Files of earlier versions have a block and no head; a new installation has a head first.
+    /// Files of earlier versions have a block and no head. A new installation has a head first.
     #[test]
     fn block_and_head_are_kept_apart() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What the server derives and hashes with, and nobody else may know.
+//! The server's secrets, for deriving keys and for hashing.
 
 use anyhow::Context;
 use base64::Engine;
@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use crate::vault::Vault;
 use channels::Secret;
 
-/// What the server keeps to itself.
+/// The server's secrets.
 pub struct Secrets {
     /// The secret of the HXP evidence hash.
     pub evidence: Secret,
@@ -19,7 +19,8 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Reads them, making them on first start. A secret from the settings wins over what lies there.
+    /// Reads the secrets, and creates them on first start. A secret from the settings overrides
+    /// the stored one.
     pub async fn open(vault: &Vault, evidence: Option<Secret>) -> anyhow::Result<Self> {
         let stored = vault.change(|stored| Ok(stored.clone())).await?;
         let mut seed = [0; 32];
@@ -27,7 +28,7 @@ impl Secrets {
         Ok(Self { evidence: evidence.unwrap_or_else(|| Secret::new(stored.evidence)), seed })
     }
 
-    /// What is made from the seed for one purpose, and tells nothing of any other.
+    /// Derives a key for one purpose, which reveals nothing about the others.
     fn derive(&self, purpose: &[u8], of: &[&[u8]]) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(self.seed);
@@ -38,66 +39,65 @@ impl Secrets {
         hash.finalize().into()
     }
 
-    /// The mark on a file that says who uploaded it to which ask: derived, so that nothing has to be
-    /// kept.
+    /// The upload token of a file, which proves who uploaded it to which ask. Derived, so it need
+    /// not be stored.
     pub fn upload(&self, ask: AskId, by: &By, file: &FileRef) -> String {
         let claim = Digest::of_json(&(ask, by, file));
         hex::encode(self.derive(b"upload", &[&claim.0]))
     }
 
-    /// What the callbacks of cases made with this key are signed with: derived, so that nothing has to
-    /// be kept, and so that a new key is a new secret.
+    /// The secret that signs the callbacks of cases that were created with this key. Derived, so it
+    /// need not be stored, and a new key has a new secret.
     pub fn callback(&self, key: KeyId) -> String {
         hex::encode(self.derive(b"callback", &[&key.ulid().to_bytes()]))
     }
 
-    /// What the calls to an endpoint are signed with: derived from its id and how often the secret was
-    /// replaced, so that nothing has to be kept.
+    /// The signing secret of a webhook endpoint. Derived from its id and its generation, so it need
+    /// not be stored.
     pub fn webhook(&self, id: WebhookId, generation: u32) -> [u8; 32] {
         self.derive(b"webhook", &[&id.ulid().to_bytes(), &generation.to_be_bytes()])
     }
 
-    /// What a draft of an answer to this ask is encrypted with: derived, so that nothing has to be kept.
+    /// The key that encrypts drafts of answers to this ask. Derived, so it need not be stored.
     pub fn draft(&self, ask: AskId) -> [u8; 32] {
         self.derive(b"draft", &[&ask.ulid().to_bytes()])
     }
 
-    /// The secret of a sign-in link that is sent by mail: derived, so that it is in no outbox.
+    /// The secret of a sign-in link in an email. Derived, so that no outbox contains it.
     pub fn link(&self, seed: &Digest) -> String {
         BASE64_URL_SAFE_NO_PAD.encode(self.derive(b"link", &[&seed.0]))
     }
 
-    /// What is kept of a code that was sent to an address of somebody: without the seed, a million guesses
-    /// would find it.
+    /// The stored hash of a code that was sent to an address of a person. Without the seed, a
+    /// million guesses would find the code.
     pub fn code(&self, human: &HumanId, means: &Digest, code: &str) -> Digest {
         let claim = Digest::of_json(&(human, means, code));
         Digest(self.derive(b"code", &[&claim.0]))
     }
 
-    /// What forms are sealed with that a browser carries from one request to the next.
+    /// The key that seals forms that a browser carries between requests.
     pub fn form(&self) -> [u8; 32] {
         self.derive(b"form", &[])
     }
 
-    /// What is given in confidence with an answer to this ask is encrypted with this: derived, so that
-    /// nothing has to be kept.
+    /// The key that encrypts secret answers to this ask. Derived, so it need not be stored.
     pub fn confided(&self, ask: AskId) -> [u8; 32] {
         self.derive(b"confided", &[&ask.ulid().to_bytes()])
     }
 
-    /// What push services know us by is made from this, or from the next if it is no key: derived, so
-    /// that every node has it.
+    /// A candidate for the VAPID key, or the next one if it is not a valid key. Derived, so that
+    /// every node has it.
     pub fn vapid(&self, n: u8) -> [u8; 32] {
         self.derive(b"vapid", &[&[n]])
     }
 
-    /// What the addresses of people's devices are encrypted with.
+    /// The key that encrypts the push subscriptions of devices.
     pub fn device(&self) -> [u8; 32] {
         self.derive(b"device", &[])
     }
 
-    /// What an ask is called to the push service of a device: nobody can tell what it is, nor that
-    /// others were told of the same.
+    /// The topic of an ask at the push service of a device. It reveals neither the ask nor that
+    /// other devices got the same.
     pub fn topic(&self, ask: AskId, device: &Digest) -> [u8; 24] {
         let digest: [u8; 32] = self.derive(b"topic", &[&ask.ulid().to_bytes(), &device.0]);
         let mut topic = [0; 24];
@@ -105,25 +105,25 @@ impl Secrets {
         topic
     }
 
-    /// The mark on a button of a message: short, because platforms carry little, and guessed by nobody
-    /// whose guesses are counted.
+    /// The token on a button of a message. It is short, because platforms limit its length, and
+    /// unpredictable if guesses are counted.
     pub fn button(&self, ask: AskId, said: &str) -> String {
         let mark = self.derive(b"button", &[&ask.ulid().to_bytes(), said.as_bytes()]);
         BASE64_URL_SAFE_NO_PAD.encode(&mark[..12])
     }
 
-    /// The review link of a message that went where an agent wanted: derived, so that sending it again
-    /// draws no other.
+    /// The review link of a message to an address that the agent named. Derived, so that sending it
+    /// again creates no other link.
     pub fn review(&self, message: &Digest) -> String {
         BASE64_URL_SAFE_NO_PAD.encode(self.derive(b"review", &[&message.0]))
     }
 
-    /// What the addresses are signed with to which people write back.
+    /// The key that signs reply addresses.
     pub fn replies(&self) -> [u8; 32] {
         self.derive(b"replies", &[])
     }
 
-    /// The token a browser session's forms must carry: derived, so that nothing has to be kept.
+    /// The CSRF token of a browser session. Derived, so it need not be stored.
     pub fn csrf(&self, session: &str) -> String {
         hex::encode(self.derive(b"csrf", &[session.as_bytes()]))
     }
@@ -131,7 +131,7 @@ impl Secrets {
 
 #[cfg(any(test, feature = "testing"))]
 impl Secrets {
-    /// Secrets everybody knows.
+    /// Publicly known secrets.
     pub fn for_tests() -> Self {
         Self { evidence: Secret::new("evidence"), seed: [7; 32] }
     }

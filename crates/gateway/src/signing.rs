@@ -1,8 +1,8 @@
-//! The installation's signing keys, ready to sign and to check.
+//! The installation's signing keys, for signing and verifying.
 //!
-//! The keys lie in the vault and change there: `countersign signing` rotates and revokes them with or
-//! without a running server. One with a file notices before it uses them again; nodes that share a
-//! database look every few seconds.
+//! The keys are in the vault and change there: `countersign signing` rotates and revokes them with
+//! or without a running server. A server with a key file notices a change before it next uses the
+//! keys. Nodes that share a database check every few seconds.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -18,7 +18,7 @@ pub use crate::key_ring::{Destroyed, Revoked};
 use crate::vault::file::Stamp;
 use crate::vault::{Stored, Vault};
 
-/// Signs and checks with the keys of the installation. Clones share them.
+/// Signs and verifies with the keys of the installation. Clones share them.
 #[derive(Clone)]
 pub struct Signer(Arc<Shared>);
 
@@ -32,7 +32,7 @@ struct Held {
     seen: Seen,
 }
 
-/// Which state of the vault is known, so that it is read again only when it is another.
+/// The known version of the vault, so that it is read again only after a change.
 #[derive(PartialEq)]
 enum Seen {
     File(Option<Stamp>),
@@ -41,7 +41,7 @@ enum Seen {
 }
 
 impl Signer {
-    /// The keys of a vault; the first one is made if there is none.
+    /// The keys of a vault. Creates the first one if there is none.
     pub async fn open(vault: Arc<Vault>, now: Time) -> anyhow::Result<Self> {
         let made = |stored: &mut Stored| {
             if stored.signing.is_empty() {
@@ -54,9 +54,9 @@ impl Signer {
         found.with_context(|| vault.damaged())
     }
 
-    /// The keys of a vault, if it has some.
+    /// The keys of a vault, if it has any.
     pub async fn find(vault: Arc<Vault>) -> anyhow::Result<Option<Self>> {
-        // Before the keys: what changes meanwhile is noticed then.
+        // Before the keys, so that a change meanwhile is noticed later.
         let seen = seen(&vault).await?;
         let Some(stored) = vault.read().await?.filter(|stored| !stored.signing.is_empty()) else {
             return Ok(None);
@@ -66,41 +66,41 @@ impl Signer {
         Ok(Some(Self(Arc::new(Shared { vault, held }))))
     }
 
-    /// Signs claims about something that happened `at` a moment, with the key that was current then:
-    /// signing again gives the same bytes, unless that key was revoked meanwhile.
+    /// Signs claims about an event at this time, with the key of that time: signing again gives the
+    /// same bytes, unless that key was revoked meanwhile.
     pub fn sign<T: Serialize>(&self, typ: &str, claims: &T, at: Time) -> String {
         self.ring().signs_at(at).sign(typ, claims)
     }
 
-    /// Puts a stored signature to a receipt: the same bytes as when it was signed. `None` if it is not
-    /// the signature of these claims, or its key was revoked.
+    /// Attaches a stored signature to a receipt: the bytes are the same as when it was signed.
+    /// `None` if it is not the signature of these claims, or its key was revoked.
     pub fn attach(&self, claims: &ReceiptClaims, kid: &str, signature: &[u8]) -> Option<String> {
         proof::jws::attach(proof::RECEIPT, claims, kid, signature, &self.jwks())
     }
 
-    /// Whether the key that signed what happened at a moment was destroyed, so that signatures of then
-    /// are found in the store.
+    /// Whether the key for events at this time was destroyed, so that its signatures are
+    /// in the store.
     pub fn is_destroyed_at(&self, at: Time) -> bool {
         self.ring().is_destroyed_at(at)
     }
 
-    /// Where the keys lie.
+    /// The vault with the keys.
     pub fn vault(&self) -> &Vault {
         &self.0.vault
     }
 
-    /// Every public key there ever was: blocks that a revoked one signed stand in the chain of
-    /// those that came after.
+    /// Every public key so far. A revoked key's blocks remain valid as part of the chain
+    /// of later blocks.
     pub fn ever(&self) -> Jwks {
         self.ring().ever().clone()
     }
 
-    /// The public keys others check with: all but the revoked ones.
+    /// The public keys for verifiers: all but the revoked ones.
     pub fn jwks(&self) -> Jwks {
         self.ring().jwks()
     }
 
-    /// The keys that were called back.
+    /// The revoked keys.
     pub fn revoked(&self) -> Vec<RevokedKey> {
         self.ring().revoked().to_vec()
     }
@@ -110,13 +110,13 @@ impl Signer {
         list(&self.0.vault).await
     }
 
-    /// Checks a receipt of this installation.
+    /// Verifies a receipt of this installation.
     pub fn verify(&self, receipt: &str) -> Result<ReceiptClaims, Unproven> {
         proof::verify(receipt, &self.jwks())
     }
 
-    /// The keys as they are now. Looking whether the file is another one costs less than a signature,
-    /// so it is done every time: a revoked key signs nothing more.
+    /// The current keys. Checking the file for changes costs less than a signature, so it happens
+    /// every time: a revoked key signs nothing more.
     fn ring(&self) -> Arc<Ring> {
         let Shared { vault, held } = &*self.0;
         let known = held.read().unwrap_or_else(PoisonError::into_inner);
@@ -130,7 +130,7 @@ impl Signer {
         self.learn(now, read)
     }
 
-    /// Looks whether another node changed the keys.
+    /// Checks whether another node changed the keys.
     pub async fn refresh(&self) -> anyhow::Result<()> {
         let Shared { vault, held } = &*self.0;
         let Vault::Shared(keys) = &**vault else { return Ok(()) };
@@ -145,7 +145,7 @@ impl Signer {
     fn learn(&self, now: Seen, read: anyhow::Result<Ring>) -> Arc<Ring> {
         let mut held = self.0.held.write().unwrap_or_else(PoisonError::into_inner);
         if held.seen != now {
-            // Looked at once, whatever came of it: what cannot be read is said once.
+            // Recorded even after a failure, so that unreadable keys are reported once.
             held.seen = now;
             match read {
                 Ok(ring) => {
@@ -175,17 +175,16 @@ fn ring_of(vault: &Vault, stored: Option<Stored>) -> anyhow::Result<Ring> {
     Ring::of(&stored.signing).with_context(|| vault.damaged())
 }
 
-/// A key as it is listed: never with its secret.
+/// A key in a list, without its secret.
 #[derive(Debug, Clone, Serialize)]
 pub struct Listed {
-    /// Its name.
+    /// The key id.
     pub kid: String,
-    /// When it was made.
     pub created_at: Time,
-    /// Since when the next one signs; none for the current one.
+    /// The time from which its successor signs. Absent for the current key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retired_at: Option<Time>,
-    /// When and why it was called back.
+    /// When and why it was revoked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revoked: Option<Revoked>,
     /// When its private half was destroyed, and by whom.
@@ -209,14 +208,14 @@ pub async fn list(vault: &Vault) -> anyhow::Result<Vec<Listed>> {
     Ok(listed.collect())
 }
 
-/// The public keys of a vault, and those that were called back.
+/// The public keys of a vault, and the revoked ones.
 pub async fn published(vault: &Vault) -> anyhow::Result<(Jwks, Vec<RevokedKey>)> {
     let stored = vault.read().await?.with_context(|| format!("{} is gone", vault.place()))?;
     let published = Published::of(&stored.signing).with_context(|| vault.damaged())?;
     Ok((published.jwks(), published.revoked))
 }
 
-/// Every public key a vault ever had, revoked ones too; `None` if it never had one.
+/// Every public key of a vault so far, including revoked ones. `None` if it never had one.
 pub async fn ever(vault: Arc<Vault>) -> anyhow::Result<Option<Jwks>> {
     let Some(stored) = vault.read().await?.filter(|stored| !stored.signing.is_empty()) else {
         return Ok(None);
@@ -225,18 +224,18 @@ pub async fn ever(vault: Arc<Vault>) -> anyhow::Result<Option<Jwks>> {
     Ok(Some(published.ever))
 }
 
-/// Destroys the private half of a retired key, whose receipts have their signatures stored. `false` if
-/// that was done already.
+/// Destroys the private half of a retired key whose receipt signatures are stored. `false` if it
+/// was already destroyed.
 pub async fn destroy(vault: &Vault, kid: &str, by: Destroyed) -> anyhow::Result<bool> {
     change(vault, |keys| key_ring::destroy(keys, kid, by.clone())).await
 }
 
-/// Makes a new key. Gives its name and since when it signs.
+/// Creates a new key. Returns its id and the time from which it signs.
 pub async fn rotate(vault: &Vault, now: Time) -> anyhow::Result<(String, Time)> {
     change(vault, |keys| Ok(key_ring::rotate(keys, &random(), now))).await
 }
 
-/// Calls a key back. Gives the name of the new one, if it was the current one.
+/// Revokes a key. Returns the id of the new one, if it was the current one.
 pub async fn revoke(
     vault: &Vault,
     kid: &str,
@@ -252,7 +251,7 @@ async fn change<T>(
     vault: &Vault,
     mut change: impl FnMut(&mut Vec<StoredKey>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    // Only a server makes the first one: anything else would be the wrong place.
+    // Only a server creates the first key. A command would create it in the wrong place.
     ensure!(vault.read().await?.is_some(), "there is no {}", vault.place());
     let changed = |stored: &mut Stored| {
         ensure!(!stored.signing.is_empty(), "there is no signing key yet: start the server once");
@@ -287,7 +286,7 @@ mod tests {
         signer.jwks().keys.last().unwrap().kid.clone()
     }
 
-    /// A file of an earlier version opens, keeps what it had and gets a key.
+    /// A file of an earlier version is readable, keeps its contents and gets a key.
     #[tokio::test]
     async fn old_files_get_a_key() {
         let folder = tempfile::tempdir().unwrap();
@@ -300,14 +299,14 @@ mod tests {
         assert!(text.contains(r#""evidence": "e""#), "{text}");
         let again = open(&folder, 9).await.unwrap();
         assert_eq!(again.jwks(), signer.jwks());
-        // What ended before there was a key is signed with the first one.
+        // Events before the first key are signed with the first one.
         assert_eq!(
             again.sign("x+jwt", &json!({}), Time::from_millis(0)),
             signer.sign("x+jwt", &json!({}), at(0))
         );
     }
 
-    /// A signer that runs sees what the command line does, at once.
+    /// A running signer immediately follows changes by the command line.
     #[tokio::test]
     async fn a_running_signer_follows_the_file() {
         let folder = tempfile::tempdir().unwrap();
@@ -326,7 +325,7 @@ mod tests {
         assert_eq!(opened, json!({ "n": 1 }));
     }
 
-    /// What is damaged or gone stops nobody who knows the keys, and lets nobody start.
+    /// A damaged or missing file does not stop a running server, but prevents a start.
     #[tokio::test]
     async fn a_spoilt_file_stops_no_one_who_runs() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,9 +1,9 @@
-//! Where a callback may go: over HTTPS, to addresses anybody could reach. What is only reachable from
-//! here (loopback, private networks, the metadata service of a cloud) is somebody else's, unless the
-//! operator lists it. With `--dev` loopback is allowed, over plain HTTP too.
+//! Which hosts the server may call: over HTTPS, at public IP addresses. Loopback, private networks
+//! and a cloud's metadata service are rejected unless the operator lists them. `--dev` allows
+//! loopback, also over plain HTTP.
 //!
-//! Names are resolved by `Resolver`, which gives the client only addresses it may use: what was
-//! judged is what is connected to, and a second answer of the name server changes nothing.
+//! `Resolver` resolves names and gives the client only permitted addresses. The checked address is
+//! the one that the client connects to, so a second DNS answer changes nothing.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -13,23 +13,23 @@ use std::sync::Arc;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
-/// What is allowed.
+/// The rules for outgoing calls.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
-    /// Loopback, over plain HTTP too.
+    /// Allows loopback, also over plain HTTP.
     pub dev: bool,
-    /// Ranges the operator allows although they are not public.
+    /// Non-public ranges that the operator allows.
     pub allowed: Vec<Range>,
 }
 
-/// A range of addresses, such as `10.0.0.0/8`.
+/// A range of IP addresses, such as `10.0.0.0/8`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
     base: IpAddr,
     bits: u8,
 }
 
-/// A name that leads nowhere we may go.
+/// A name that resolves to no permitted address.
 #[derive(Debug)]
 pub struct Forbidden;
 
@@ -42,8 +42,8 @@ impl fmt::Display for Forbidden {
 impl std::error::Error for Forbidden {}
 
 impl Policy {
-    /// The address, if it may be called; else what would have been accepted. A name is judged again
-    /// when it is resolved.
+    /// The URL, if it may be called. The error names the accepted form. A host name is checked
+    /// again when it is resolved.
     pub fn address(&self, text: &str) -> Result<Url, &'static str> {
         let expected = if self.dev {
             "an https address, or http to localhost or 127.0.0.1"
@@ -65,7 +65,7 @@ impl Policy {
         if fine { Ok(url) } else { Err(expected) }
     }
 
-    /// Whether a connection to this address may be opened.
+    /// Whether a connection to this IP address is permitted.
     pub fn permits(&self, ip: IpAddr) -> bool {
         let ip = ip.to_canonical();
         (self.dev && ip.is_loopback())
@@ -74,13 +74,13 @@ impl Policy {
     }
 }
 
-/// Names that mean this machine, whatever a resolver says.
+/// Names of this machine, whatever a resolver says.
 fn is_local(name: &str) -> bool {
     let name = name.trim_end_matches('.');
     name == "localhost" || name.ends_with(".localhost")
 }
 
-/// Whether anybody on the Internet could reach it.
+/// Whether the IP address is public.
 fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => is_public_v4(ip),
@@ -98,7 +98,7 @@ fn is_public_v4(ip: Ipv4Addr) -> bool {
         || ip.is_multicast()
         || a == 0
         || a >= 240
-        // Shared by carriers, protocol assignments, benchmarks.
+        // Carrier-grade NAT, protocol assignments, benchmarks.
         || (a == 100 && (64..128).contains(&b))
         || (a == 192 && b == 0 && c == 0)
         || (a == 192 && b == 88 && c == 99)
@@ -111,17 +111,18 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
         is_public_v4(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)))
     };
     match (first, second) {
-        // An IPv4 address in other clothes: translated, or tunnelled.
+        // An embedded IPv4 address: translated or tunnelled.
         (0x64, 0xff9b) if third == 0 && middle == [0; 3] => embedded(seventh, eighth),
         (0x2002, _) => embedded(second, third),
-        // Everything handed out so far is in 2000::/3, but for tunnels, benchmarks and documentation.
+        // All allocated addresses are in 2000::/3, except for tunnels,
+        // benchmarks and documentation.
         (0x2001, 0..0x200 | 0xdb8) | (0x3fff, 0..0x1000) => false,
         _ => (0x2000..0x4000).contains(&first),
     }
 }
 
 impl Range {
-    /// Whether an address lies in it.
+    /// Whether an IP address is in the range.
     pub fn contains(&self, ip: IpAddr) -> bool {
         let shift = |width: u32| width.saturating_sub(u32::from(self.bits));
         match (self.base, ip) {
@@ -154,7 +155,7 @@ impl FromStr for Range {
     }
 }
 
-/// Resolves names to what may be connected to, and to nothing else.
+/// Resolves names to permitted addresses only.
 pub struct Resolver(pub Arc<Policy>);
 
 impl Resolve for Resolver {
@@ -180,7 +181,7 @@ mod tests {
         Policy { dev, allowed: allowed.iter().map(|range| range.parse().unwrap()).collect() }
     }
 
-    /// HITL-180, HITL-185, HITL-242: HTTPS, and nothing that only we can reach.
+    /// HITL-180, HITL-185, HITL-242: HTTPS, and no addresses that only this server can reach.
     #[test]
     fn only_public_addresses_over_https() {
         let strict = policy(false, &[]);
@@ -270,7 +271,7 @@ mod tests {
         }
     }
 
-    /// What a name leads to is judged too, when it is resolved.
+    /// The addresses of a name are checked too, when it is resolved.
     #[tokio::test]
     async fn a_name_that_leads_inside_leads_nowhere() {
         let strict = Resolver(Arc::new(policy(false, &[])));

@@ -1,4 +1,4 @@
-//! Long connections, counted: so many to a credential and no more.
+//! Limits the number of open streams per credential.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,25 +11,23 @@ use crate::denied::Denied;
 use crate::gateway::Gateway;
 use crate::quotas::ProjectOf;
 
-/// The streams that are open.
+/// The open streams.
 pub struct Streams {
-    /// The most for one credential; 0 for no limit.
+    /// The most streams of one credential. 0 for no limit.
     most: u32,
     open: Mutex<HashMap<Subject, u32>>,
 }
 
-/// What is streamed over.
+/// The kind of connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wire {
-    /// Server-sent events.
     Events,
-    /// A WebSocket.
     Socket,
-    /// The bytes of an artifact, coming or going.
+    /// The bytes of an artifact, up or down.
     Bytes,
 }
 
-/// One open stream; it is counted until this is dropped.
+/// One open stream. It counts until it is dropped.
 pub struct Held {
     streams: Arc<Streams>,
     counted: Vec<Subject>,
@@ -37,19 +35,19 @@ pub struct Held {
 }
 
 impl Streams {
-    /// So many to a credential; 0 for no limit.
+    /// Allows this many streams per credential. 0 for no limit.
     pub fn new(most: u32) -> Arc<Self> {
         Arc::new(Self { most, open: Mutex::default() })
     }
 
-    /// One more for a key, or for a person whose token is not ours. Who showed no credential, where
-    /// that is allowed, is not counted.
+    /// Opens a stream for a key, or for a person with a token of the issuer. A caller without a
+    /// credential, if allowed, is not counted.
     pub fn open(self: &Arc<Self>, who: Option<Subject>, wire: Wire) -> Result<Held, Denied> {
         self.open_within(who, Vec::new(), wire)
     }
 
-    /// The same, with quotas of others who are counted with it: the agent, the project, the person. They
-    /// count on this node alone.
+    /// The same, with quotas of the agent, the project or the person. They count on
+    /// this node alone.
     pub fn open_within(
         self: &Arc<Self>,
         who: Option<Subject>,
@@ -80,7 +78,7 @@ impl Streams {
 }
 
 impl Streams {
-    /// One more stream for a credential, within the quotas of its agent and project, or its person.
+    /// Opens a stream for a credential, within the quotas of its agent and project, or its person.
     pub fn open_for(
         self: &Arc<Self>,
         gateway: &Gateway,

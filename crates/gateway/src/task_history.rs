@@ -1,4 +1,4 @@
-//! Tasks as they were: folded from their record, a stretch of it at a time.
+//! Earlier states of tasks, computed from their events in groups.
 
 use std::vec::IntoIter;
 
@@ -8,11 +8,10 @@ use store::StoreError;
 
 use crate::gateway::Gateway;
 
-/// How many records are read at once.
+/// The number of records per read.
 const STRETCH: usize = 256;
 
-/// The records of a task, one after the other. However many there are, no more than a stretch of them
-/// is held.
+/// The records of a task in order. Only one group is in memory at a time.
 pub struct Chain<'g> {
     gateway: &'g Gateway,
     task: TaskId,
@@ -22,14 +21,14 @@ pub struct Chain<'g> {
 }
 
 impl Gateway {
-    /// The records of a task after the `after`-th, in order.
+    /// The records of a task after number `after`, in order.
     pub fn chain(&self, task: TaskId, after: u64) -> Chain<'_> {
         Chain { gateway: self, task, after, read: IntoIter::default(), ended: false }
     }
 }
 
 impl Chain<'_> {
-    /// The next one; nothing at the end.
+    /// The next record. `None` at the end.
     pub async fn next(&mut self) -> Result<Option<Record>, StoreError> {
         if self.read.len() == 0 && !self.ended {
             let subject = Subject::Task(self.task);
@@ -43,7 +42,8 @@ impl Chain<'_> {
 }
 
 impl Gateway {
-    /// A task after the records `until` lets through; nothing before it was written down.
+    /// The state of a task after the records up to the first that `until` rejects. `None` if
+    /// there are none.
     pub async fn task_then(
         &self,
         id: TaskId,

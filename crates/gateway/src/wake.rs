@@ -1,5 +1,5 @@
-//! Who waits for what: an ask, a key, a person, a whole list. Waiters subscribe first and read
-//! afterwards, so no wake-up is lost; a change costs only those who wait for it.
+//! The registry of waiters: for an ask, a key, a person, or a whole list. Waiters subscribe first
+//! and read afterwards, so no change is lost. A change costs only those who wait for it.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -12,7 +12,8 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
-/// How many changes are kept for a listener that is slow. One that has more to read looks for itself.
+/// The most changes that are kept for a slow listener. A listener with more of them reads the
+/// current state instead.
 const KEPT: usize = 64;
 
 /// The registry of waiters.
@@ -27,32 +28,32 @@ struct Waiting {
     lists: HashMap<Scope, Vec<Arc<Ear>>>,
 }
 
-/// What one waits for.
+/// The subject or list to wait for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Topic {
-    /// Anything that happens to this.
+    /// Any change of this subject.
     Subject(Subject),
-    /// Anything that happens to an ask of this list.
+    /// Any change of an ask in this list.
     List(Scope),
 }
 
-/// One waiter's place in the registry.
+/// One waiter in the registry.
 struct Ear {
     woken: Notify,
-    /// What was heard, for those who want to know.
+    /// The changes, for waiters that asked for them.
     heard: Option<Mutex<Heard>>,
 }
 
-/// What happened since the listener asked last.
+/// The changes since the last call.
 #[derive(Debug, Default)]
 pub struct Heard {
     /// In the order of their commits, each once.
     pub changes: Vec<Change>,
-    /// There was more than is kept, and nobody knows what.
+    /// There were more changes than are kept.
     pub missed: bool,
 }
 
-/// One waiter's subscription. Dropping it forgets what nobody else waits for.
+/// One waiter's subscription. Dropping it removes topics without other waiters.
 pub struct Waiter {
     topics: Vec<Topic>,
     ear: Arc<Ear>,
@@ -60,12 +61,12 @@ pub struct Waiter {
 }
 
 impl Wake {
-    /// Subscribes to be woken. Read what it is about after this, then wait.
+    /// Subscribes to be woken. Read the state after this, then wait.
     pub fn subscribe(&self, topics: impl IntoIterator<Item = Topic>) -> Waiter {
         self.register(topics, None)
     }
 
-    /// Subscribes to be told what happened.
+    /// Subscribes to receive the changes.
     pub fn listen(&self, topics: impl IntoIterator<Item = Topic>) -> Waiter {
         self.register(topics, Some(Mutex::default()))
     }
@@ -89,13 +90,13 @@ impl Wake {
         Waiter { topics, ear, wake: self.clone() }
     }
 
-    /// How many asks are waited for.
+    /// The number of asks with waiters.
     pub fn len(&self) -> usize {
         let asks = |subject: &&Subject| matches!(subject, Subject::Ask(_));
         self.waiting().subjects.keys().filter(asks).count()
     }
 
-    /// Whether nobody waits for anything.
+    /// Whether there are no waiters.
     pub fn is_empty(&self) -> bool {
         let waiting = self.waiting();
         waiting.subjects.is_empty() && waiting.lists.is_empty()
@@ -110,7 +111,7 @@ impl Wake {
             };
             match batch {
                 Ok(news) => self.announce(&news),
-                // We missed some: everybody looks for themselves.
+                // Some changes were missed, so all waiters read the current state.
                 Err(RecvError::Lagged(_)) => self.announce_all(),
                 Err(RecvError::Closed) => return,
             }
@@ -147,7 +148,7 @@ impl Ear {
                 heard.changes = Vec::new();
                 heard.missed = true;
             }
-            // An ask may stand in several lists of one listener.
+            // An ask may be in several lists of one listener.
             let known = heard.changes.last().is_some_and(|last| last.position == change.position);
             if !known && !heard.missed {
                 heard.changes.push(change.clone());
@@ -169,12 +170,12 @@ impl Ear {
 }
 
 impl Waiter {
-    /// Until something happened after this subscription, or after the last call.
+    /// Waits for a change after this subscription, or after the last call.
     pub async fn changed(&mut self) {
         self.ear.woken.notified().await;
     }
 
-    /// What happened since the last call; nothing for who only wants to be woken.
+    /// The changes since the last call. Empty for waiters that only want to be woken.
     pub fn heard(&mut self) -> Heard {
         self.ear.heard().map(|mut heard| std::mem::take(&mut *heard)).unwrap_or_default()
     }

@@ -1,7 +1,7 @@
-// Small comforts. Every page works without them.
+// Enhancements. Every page works without them.
 "use strict";
 
-// Relative times tick; the words are those of the server.
+// Keeps relative times current, with the server's wording.
 const words = (seconds, at) => {
   const d = Math.abs(seconds);
   if (d < 60) return seconds <= 0 ? "just now" : "in less than a minute";
@@ -18,7 +18,8 @@ const tick = () => {
 };
 setInterval(tick, 15000);
 
-// Paper has no folds: what is folded is opened for it, and folded again.
+// Printed pages cannot be expanded: open folded parts before printing, and fold them again
+// afterwards.
 addEventListener("beforeprint", () => {
   for (const fold of document.querySelectorAll(".paper details:not([open])")) {
     fold.open = true;
@@ -32,22 +33,24 @@ addEventListener("afterprint", () => {
   }
 });
 
-// After a refused answer, reading starts at what is wrong.
+// After a refused answer, move the focus to the problems.
 document.getElementById("problems")?.focus();
 
-// A step before the answer is sent is below the request on a phone: a page that begins with the request
-// again would look as if the answer was sent.
+// On a phone, the confirmation step is below the request. Scroll to it: a page that starts with the
+// request again would look as if the answer was sent.
 for (const title of document.querySelectorAll("form.sure > h2, form > #confirm")) {
   title.focus({ preventScroll: true });
   if (title.parentElement.getBoundingClientRect().bottom > innerHeight) title.parentElement.scrollIntoView();
 }
 
-// A link's token leaves the address bar once the browser keeps it: addresses are copied and seen.
+// Remove the link's token from the address bar once the browser keeps it, because people copy and
+// see URLs.
 if (location.pathname.startsWith("/review/") && /[?&](token|done)=/.test(location.search) && navigator.cookieEnabled) {
   history.replaceState(null, "", location.pathname + location.hash);
 }
 
-// What depends on another answer of the same page comes and goes with it. The server judges again.
+// Show and hide fields that depend on another answer of the page. The server evaluates the
+// conditions again.
 const answers = (form, name) => [...form.elements]
   .filter((e) => e.name === name && !e.closest("[data-if][hidden]") && (!e.matches("[type=radio], [type=checkbox]") || e.checked))
   .map((e) => e.value).filter((value) => value !== "");
@@ -67,8 +70,8 @@ for (const form of document.forms) {
   if (live.length) { form.addEventListener("input", judge); addEventListener("pageshow", judge); }
 }
 
-// A half-filled answer survives a reload, and a post that never arrived. Secrets and files are not
-// kept; what was sent is forgotten as soon as a page without its form shows that it arrived.
+// Keep an unsent answer across a reload or a failed submission. Secrets and files are not kept. The
+// draft is deleted as soon as a page without its form shows that the answer arrived.
 const forms = document.querySelectorAll("form[data-keep]");
 const plain = (form) => [...form.elements].filter((e) => e.name && !e.matches("button, [type=password], [type=file], [type=hidden], [data-secret]"));
 try {
@@ -91,10 +94,10 @@ try {
     });
   }
   if (!forms.length && !document.querySelector("[data-unreached]")) for (const key of Object.keys(sessionStorage)) if (key.startsWith("sent:")) sessionStorage.removeItem(key);
-} catch { /* storage is full or forbidden, or the draft is unreadable: go on without */ }
+} catch { /* storage is full or forbidden, or the draft is unreadable: ignore it */ }
 
-// Behind a link it survives a closed browser too: the server keeps it, a moment after each change and
-// when the page goes away. Secrets and files wait until they are sent on purpose.
+// With a review link, the draft also survives closing the browser: the server keeps it, shortly
+// after each change and when the page closes. Secrets and files are sent only with a submission.
 for (const form of document.querySelectorAll("form[data-save]")) {
   let due;
   const save = () => {
@@ -106,7 +109,7 @@ for (const form of document.querySelectorAll("form[data-save]")) {
       const sent = e.name && !e.matches("button, [type=file], [type=password], [data-secret]") && (!e.matches("[type=radio], [type=checkbox]") || e.checked);
       if (sent) body.append(e.name, e.value);
     }
-    // Not form.action: that is a button of this name.
+    // `form.action` would be the button of this name.
     navigator.sendBeacon?.(form.getAttribute("action"), body);
   };
   form.addEventListener("input", () => { clearTimeout(due); due = setTimeout(save, 2000); });
@@ -115,8 +118,8 @@ for (const form of document.querySelectorAll("form[data-save]")) {
   document.addEventListener("visibilitychange", () => { if (document.hidden) save(); });
 }
 
-// When somebody else ends the request, its page says who and how, and locks. What was entered stays to
-// be read and copied.
+// When another person ends the request, the page says who and how, and locks the form. The entered
+// values stay readable and can be copied.
 const lock = (page, { title, text }) => {
   const side = page.querySelector(".side");
   for (const e of side.querySelectorAll("form input, form textarea, form select, form button")) {
@@ -135,14 +138,14 @@ const lock = (page, { title, text }) => {
   }
   said.scrollIntoView({ block: "nearest" });
 };
-// Somebody has just answered and can still undo it: no other answer is taken meanwhile. What was entered
-// stays.
+// Another person has just answered and can still undo it: the page accepts no answer meanwhile. The
+// entered values stay.
 const answering = (page, { html, barred }) => {
   const box = document.createElement("template");
   const before = document.getElementById("answering");
   before?.remove();
   page.toggleAttribute("data-answering", barred);
-  // What a page said before, such as who is expected to answer, is no longer true.
+  // Earlier notes, such as who is expected to answer, are no longer true.
   if (barred) for (const old of page.querySelectorAll(":scope > .banner[role=status]")) old.remove();
   box.innerHTML = html ?? "";
   const note = box.content.firstElementChild;
@@ -150,8 +153,8 @@ const answering = (page, { html, barred }) => {
   page.querySelector(".side").prepend(note);
   note.scrollIntoView({ block: "nearest" });
 };
-// Somebody claimed the request, or it was handed on: the page says who has it. Who cannot answer any more
-// keeps what they entered; the owner of the agent ticks a box first.
+// The request was claimed or reassigned: the page says who has it. A person who can no longer
+// answer keeps the entered values; the owner of the agent must tick a checkbox first.
 const claim = (page, { html, barred }) => {
   const [box, answer] = [document.createElement("template"), document.getElementById("answer")];
   document.getElementById("claimed")?.remove();
@@ -184,11 +187,11 @@ for (const page of document.querySelectorAll("[data-watch]")) {
   };
   addEventListener("pageshow", start);
   addEventListener("pagehide", stop);
-  // What this page itself sends is answered with a page.
+  // A submission of this page is answered with a new page.
   page.addEventListener("submit", stop);
 }
 
-// While a page is open and seen, others see that somebody looks.
+// While the page is open and visible, others see that the person is looking.
 for (const page of document.querySelectorAll("[data-looking]")) {
   const csrf = page.querySelector("input[name=csrf]").value;
   const say = (more) => navigator.sendBeacon?.(page.dataset.looking, new URLSearchParams({ csrf, ...more }));
@@ -198,13 +201,13 @@ for (const page of document.querySelectorAll("[data-looking]")) {
   addEventListener("pagehide", () => say({ leave: "1" }));
 }
 
-// The button says how much of the proposal was changed, and no longer repeats the question: its values
-// are not what would be approved.
+// The button shows the number of changes and no longer repeats the question, which shows the old
+// values.
 for (const edit of document.querySelectorAll(".edit")) {
   const verb = edit.closest("form").querySelector("button[value=approve] .verb");
   if (!verb || !edit.hasAttribute("data-takes")) continue;
   const [plainly, object] = [verb.textContent, verb.parentElement.querySelector(".object")];
-  // The button below says the same as the one inside, which is for browsers without a script.
+  // The button inside the block is for browsers without a script; the button below does the same.
   for (const inside of edit.querySelectorAll("[value=approve_edited]")) inside.hidden = true;
   if (!object) continue;
   const fields = () => [...edit.querySelectorAll("input:not([type=hidden]), textarea")];
@@ -219,7 +222,8 @@ for (const edit of document.querySelectorAll(".edit")) {
   addEventListener("pageshow", count);
 }
 
-// Going ahead with a list takes having seen its end. Without this script the buttons come after the list.
+// A list can be confirmed only after its end was visible. Without this script, the buttons follow
+// the list.
 for (const list of document.querySelectorAll("form.answer > .items")) {
   const [form, last] = [list.closest("form"), list.lastElementChild];
   const go = form.querySelector("button[value=confirm]");
@@ -245,7 +249,7 @@ for (const list of document.querySelectorAll("form.answer > .items")) {
   seen.observe(end);
 }
 
-// A secret can be looked at before it is sent.
+// The person can reveal a secret before sending it.
 for (const field of document.querySelectorAll("input[data-secret]")) {
   const show = document.createElement("button");
   [show.type, show.className, show.textContent] = ["button", "link reveal", "Show what I typed"];
@@ -260,7 +264,7 @@ for (const field of document.querySelectorAll("input[data-secret]")) {
   field.form?.addEventListener("submit", () => { field.type = "password"; });
 }
 
-// The time to undo an answer runs down. Then the server says what became of it: the agent may have
+// Count down the time to undo an answer. Then ask the server for the result: the agent may have
 // cancelled the request, and another page may have undone or changed the answer.
 const became = async (said, address) => {
   const tell = (words) => {
@@ -290,7 +294,7 @@ const became = async (said, address) => {
 const runDown = (form) => {
   const end = performance.now() + Number(form.dataset.undo);
   const [left, said] = [form.querySelector("[data-left]"), form.closest(".answered")];
-  // What replaces the form is announced; the seconds are not.
+  // Screen readers announce the replacement of the form, but not the seconds.
   said.setAttribute("aria-live", "polite");
   form.setAttribute("aria-live", "off");
   const count = () => {
@@ -307,13 +311,14 @@ const runDown = (form) => {
 };
 for (const form of document.querySelectorAll("form[data-undo]")) runDown(form);
 
-// The second tap of a double tap must not confirm what nobody has read. The server refuses it too.
+// The second tap of a double tap must not confirm a step that nobody has read. The server refuses
+// it too.
 for (const send of document.querySelectorAll("form.sure .acts button:first-child")) {
   send.disabled = true;
   setTimeout(() => { send.disabled = false; }, 1100);
 }
 
-// The second tap of a double tap must not be a second answer.
+// The second tap of a double tap must not send a second answer.
 for (const form of document.forms) {
   form.addEventListener("submit", (event) => {
     if (form.dataset.sent) event.preventDefault();
@@ -322,7 +327,7 @@ for (const form of document.forms) {
 }
 addEventListener("pageshow", () => { for (const form of document.forms) delete form.dataset.sent; });
 
-// A token is selected with one tap, and copied with one.
+// One tap selects a token, and one tap copies it.
 for (const field of document.querySelectorAll("[data-copy]")) {
   field.addEventListener("focus", () => field.select());
   if (!navigator.clipboard) continue;
@@ -334,7 +339,7 @@ for (const field of document.querySelectorAll("[data-copy]")) {
   field.after(copy);
 }
 
-// A menu closes when attention goes elsewhere.
+// A menu closes when the person clicks elsewhere.
 document.addEventListener("click", (event) => {
   for (const menu of document.querySelectorAll(".menu[open]")) if (!menu.contains(event.target)) menu.open = false;
 });
@@ -342,7 +347,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") for (const menu of document.querySelectorAll(".menu[open]")) menu.open = false;
 });
 
-// Where messages at the bottom of the screen are.
+// The container for messages at the bottom of the screen.
 const notes = () => {
   let place = document.querySelector(".notes");
   if (!place) {
@@ -351,7 +356,7 @@ const notes = () => {
   }
   return place;
 };
-// A message at the bottom of the screen, wherever the page is scrolled to. It stays until it is dismissed.
+// A message at the bottom of the screen, visible at every scroll position until it is dismissed.
 const toast = (id, words, role = "alert") => {
   document.getElementById(id)?.remove();
   const make = (name, parts) => Object.assign(document.createElement(name), parts);
@@ -362,8 +367,8 @@ const toast = (id, words, role = "alert") => {
   notes().append(note);
 };
 
-// Nothing looks sent that was not: without a connection the buttons that send something are disabled,
-// and the page says why and that it may be old. Lists say it in their own words.
+// Without a connection, the buttons that send something are disabled, and the page says why and
+// that it may be outdated. Lists have their own message.
 const offline = Object.assign(document.createElement("p"), { className: "offline", id: "offline", role: "status" });
 document.querySelector("header.top")?.after(offline);
 let away = false, asking;
@@ -385,7 +390,7 @@ const network = (gone) => {
   document.getElementById("away")?.remove();
   if (document.getElementById("unsent")) toast("unsent", "You are connected again. Send your answer now.", "status");
 };
-// The browser's word is not enough: a network may lead nowhere.
+// `navigator.onLine` is not enough: a network may have no route to the server.
 const reach = async () => {
   clearTimeout(asking);
   let there = navigator.onLine;
@@ -404,11 +409,12 @@ addEventListener("submit", (event) => {
   event.stopImmediatePropagation();
   refuse();
 }, true);
-// A disabled button says why when it is pressed.
+// A disabled button explains itself when it is pressed.
 addEventListener("pointerdown", (event) => { if (event.target.closest?.("button[data-offline]")) refuse(); }, true);
 
-// What happened is said where the person looks: a list keeps its place, and its head may be out of sight.
-// What was answered moves there with its button to undo it; anything else is repeated there.
+// Show the result of an action where the person looks, because a list keeps its scroll position and
+// its top may be out of view. An answer moves there with its undo button; other notes are repeated
+// there.
 addEventListener("load", () => {
   const said = document.querySelector("main .banner:is([role=alert], [role=status], .answered):not(.notes *)");
   const box = said?.getBoundingClientRect();
@@ -428,21 +434,21 @@ addEventListener("load", () => {
   const say = document.getElementById("say");
   if (say) say.textContent = `${said.querySelector("h2")?.innerText}. ${said.querySelector("form p")?.innerText ?? ""} Press U to undo.`;
 });
-// A page that only says that nothing was reached goes away by itself, once something small is reached.
+// A page that says that the server was not reached reloads itself once the server responds.
 if (document.querySelector("[data-unreached=page]")) {
   const look = () => { if (!document.hidden) Object.assign(new Image(), { onload: () => location.reload(), src: `/icon/1.svg?${Date.now()}` }); };
   setInterval(look, 3000);
   addEventListener("online", look);
 }
 
-// What works while no page is open, where there is somebody to be told something.
+// Register the service worker for notifications, except on pages behind a review link.
 if ("serviceWorker" in navigator && document.querySelector("link[rel=manifest]")) {
-  navigator.serviceWorker.register("/sw.js").catch(() => { /* not allowed here: pages work without */ });
+  navigator.serviceWorker.register("/sw.js").catch(() => { /* not allowed: pages work without it */ });
   const seen = async (which) => {
     const worker = await navigator.serviceWorker.getRegistration();
     for (const notice of await worker?.getNotifications?.(which) ?? []) notice.close();
   };
-  // A notice goes when its request is looked at, and all of them with their person.
+  // Close a notification when its request is opened, and all of them at sign-out.
   const ask = location.pathname.match(/^\/asks\/([^/]+)/)?.[1];
   if (ask) addEventListener("pageshow", () => seen({ tag: ask }));
   document.querySelector("form[action='/sign-out']")?.addEventListener("submit", () => seen());

@@ -1,13 +1,13 @@
-// The keyboard. Nothing fires while somebody types; a key acts only on a request that is on screen
-// whole.
+// Keyboard shortcuts. They do not fire while the person types. A key acts only on a request that is
+// fully visible.
 "use strict";
 {
-  // The second step has a key of its own, so that pressing the same key twice sends nothing.
+  // The second step has its own key, so that pressing the same key twice sends nothing.
   const BUTTONS = { a: "[name=approve]:not(.sure *)", r: "[name=reject]", y: ".sure .acts button" };
   const links = () => [...document.querySelectorAll("#rows h2 a, .history .ended h2 a")];
   const current = () => document.activeElement.closest("#rows > li, .history .ended");
   const say = (words) => { const place = document.getElementById("say"); if (place) place.textContent = words; };
-  // The part of the screen that nothing fixed or sticky covers.
+  // The part of the screen that no fixed or sticky element covers.
   const room = () => {
     const top = visualViewport?.offsetTop ?? 0;
     let bottom = top + (visualViewport?.height ?? innerHeight);
@@ -21,13 +21,13 @@
     const [box, { top, bottom }] = [part.getBoundingClientRect(), room()];
     return box.top >= top - 1 && box.bottom <= bottom + 1;
   };
-  // At once and not smoothly: the next key may follow right away.
+  // Scroll instantly, because the next key may follow right away.
   const centre = (part) => {
     const [box, { top, bottom }] = [part.getBoundingClientRect(), room()];
     const fits = box.height <= bottom - top;
     scrollBy({ top: fits ? (box.top + box.bottom - top - bottom) / 2 : box.top - top, behavior: "instant" });
   };
-  // A request that is not on screen whole is scrolled there instead, and nothing else happens.
+  // A request that is not fully visible is scrolled into view, and the key does nothing else.
   const seen = (part) => {
     if (isWhole(part)) return true;
     centre(part);
@@ -89,7 +89,7 @@
     if (act) { event.preventDefault(); act(); }
   });
 
-  // After an answer the next request is under the same hand.
+  // After an answer, the next request has the focus.
   try {
     const at = sessionStorage.getItem("row");
     sessionStorage.removeItem("row");

@@ -1,13 +1,13 @@
-// Selecting several, putting one aside, and coming back to where one was.
+// Selecting several requests, snoozing one, and restoring the scroll position.
 "use strict";
 {
-  // What was told once is not told again by a reload.
+  // Remove the parameters of the notice, so that a reload does not repeat it.
   const address = new URL(location.href);
   for (const name of ["sent", "aside", "woken", "handed", "undone", "late"]) address.searchParams.delete(name);
   const returned = address.href !== location.href;
   if (returned) history.replaceState(null, "", address);
 
-  // Mornings are those of where one is.
+  // Snooze times such as "tomorrow morning" are in the browser's time zone.
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   if (zone) {
     for (const field of document.querySelectorAll("input[name=zone]")) field.value = zone;
@@ -25,8 +25,8 @@
   addEventListener("pageshow", tally);
   tally();
 
-  // The summary of several: the buttons and the total follow what is ticked. Money is added in whole
-  // numbers of its smallest unit.
+  // The bulk summary: the buttons and the total follow the selection. Amounts are added as integers
+  // in their smallest unit.
   const answers = document.getElementById("answers");
   const sum = () => {
     const ticked = [...answers.querySelectorAll("[name=ask]:checked")];
@@ -64,8 +64,9 @@
     dialog.showModal();
   });
 
-  // Rows move when the list is drawn again: a second tap at the same spot would answer another request.
-  // For a second the buttons of rows take no tap, unless the pointer went to another row by hand.
+  // Rows move when the list is rendered again, so a second tap at the same spot would answer
+  // another request. For one second the buttons ignore taps, unless the person moved the pointer to
+  // another row.
   const rows = document.getElementById("rows");
   let guard, spot, pointer;
   const rowAt = (at) => at && document.elementFromPoint(at.x, at.y)?.closest("#rows > li");
@@ -91,7 +92,7 @@
   };
   addEventListener("pointermove", elsewhere, true);
   addEventListener("pointerdown", (event) => {
-    // A finger that was already on its way when the rows moved did not choose the row it hits.
+    // A tap that began before the rows moved did not choose the row it hits.
     if (event.pointerType === "mouse" || spot?.tapped) elsewhere(event);
     else pointer = { x: event.clientX, y: event.clientY };
   }, true);
@@ -102,10 +103,11 @@
     const say = document.getElementById("say");
     if (say) say.textContent = "The list has just changed. Press again to answer this request.";
   }, true);
-  // Before the pointer was seen it is on no row.
+  // A pointer that has not been seen yet is on no row.
   addEventListener("rows-moved", () => settle(pointer ?? { x: -1, y: -1 }));
 
-  // An answer loads the list again; it stays where it was, unless the keyboard went on to the next row.
+  // An answer reloads the list. Restore the scroll position, unless the keyboard moved on to the
+  // next row.
   try {
     const y = sessionStorage.getItem("scroll");
     sessionStorage.removeItem("scroll");

@@ -1,6 +1,6 @@
-// What changes while a list or a board is open: rows appear, change and lock, cards move from column
-// to column, counts follow, and a lost connection is said. The server renders; nothing moves under a
-// finger.
+// Updates an open list or board: rows appear, change and lock, cards move between columns, counts
+// change, and a lost connection is reported. The server renders the HTML. No row moves while the
+// person is using it.
 "use strict";
 {
   const list = document.getElementById("rows");
@@ -17,7 +17,7 @@
   const busy = () => list.contains(document.activeElement) || list.matches(":hover") || scrollY > 80
     || list.querySelector("input:checked") || document.querySelector("dialog[open]");
 
-  // In the title, in the icon and beside the names of lists.
+  // Shows the count in the title, in the icon and beside the names of lists.
   const count = (n) => {
     document.title = document.title.replace(/^(\(\d+\+?\) )?/, n === "0" ? "" : `(${n}) `);
     document.querySelector("link[rel=icon]").href = n === "0" ? list.dataset.icon : `/icon/${Math.min(parseInt(n), 100)}.svg`;
@@ -50,7 +50,8 @@
     if (at >= 0) (next.querySelectorAll(parts)[at] ?? next.querySelector("h2 a")).focus({ preventScroll: true });
   };
 
-  // Rows follow the server's order, so that what is due soon is on top. Locked rows stay where they are.
+  // Rows follow the server's order, so that requests that are due soon are on top. Locked rows keep
+  // their place.
   const arrange = () => {
     let place = list.firstElementChild;
     for (const { key } of order) {
@@ -61,7 +62,7 @@
       else list.insertBefore(row, place);
     }
   };
-  // Rows that are due soon and are not on top yet.
+  // The rows that are due soon and not on top yet.
   const rising = () => {
     const shown = [...list.querySelectorAll(":scope > li:not(.locked)")].map((row) => row.id);
     const wanted = order.filter(({ key }) => shown.includes(key));
@@ -91,8 +92,8 @@
     fresh.querySelector(".say").textContent = !late ? words : n ? `${words}, and move up ${soon}` : `${words} ${soon}`;
   };
 
-  // A board: what somebody points at or has the focus on stays where it is until they let go of it, or
-  // ask for what has changed. Whatever else they see stays in its place.
+  // A board: the card under the pointer or with the focus keeps its place until the person leaves
+  // it or requests the changes. The other visible cards keep their scroll position.
   const columns = new Map();
   const card = "#rows .column .row";
   const held = () => document.querySelector(`${card}:hover, ${card}:focus-within, #fresh:hover, #fresh:focus`);
@@ -191,8 +192,8 @@
     channel?.postMessage("live");
   };
 
-  // A browser has few connections to one server: of many open lists the one in sight is live, the
-  // others hear from it how many wait.
+  // Browsers limit the connections to one server. Of several open lists only the visible one has a
+  // stream; it broadcasts the number of waiting requests to the others.
   const channel = "BroadcastChannel" in window ? new BroadcastChannel("countersign") : undefined;
   channel?.addEventListener("message", ({ data }) => {
     if (data !== "live") { if (!live()) count(data); } else if (document.hidden) close();

@@ -1,5 +1,5 @@
-// Passkeys: what only a script can ask a browser for. The server made the question and judges the
-// answer; without passkeys the page says what else there is.
+// Passkeys: the WebAuthn calls that need a script. The server creates the request and verifies the
+// response. Without passkeys, the page names the alternatives.
 "use strict";
 
 const bytes = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
@@ -26,7 +26,7 @@ const send = (form, made) => {
   }
   const { id, type } = made;
   form.elements.response.value = JSON.stringify({ id, rawId: text(made.rawId), type, response, extensions: {} });
-  // Without a submit event: that is for people.
+  // `submit()` fires no submit event, so the handlers for presses by a person do not run.
   form.submit();
 };
 
@@ -50,7 +50,7 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
         : "The passkey was not used. Try again when you are ready.");
     }
   });
-  // Where an address is typed, the browser offers passkeys by itself.
+  // The browser suggests passkeys in the email field.
   if (form.dataset.offers !== undefined && PublicKeyCredential.isConditionalMediationAvailable) {
     PublicKeyCredential.isConditionalMediationAvailable().then(async (can) => {
       if (!can) return;

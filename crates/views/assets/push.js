@@ -1,4 +1,4 @@
-// Notices on this device: what only a script can ask a browser for. Without one, the page says so.
+// Push notifications on this device: the calls that need a script. Without one, the page says so.
 "use strict";
 {
   const text = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer)))
@@ -32,12 +32,12 @@
           return say("Nothing was changed: the browser was not allowed to show notices.");
         }
         const { pushManager } = await navigator.serviceWorker.ready;
-        // One that was made for another server key, or another person, is replaced.
+        // Replace a subscription for another server key or another person.
         await (await pushManager.getSubscription())?.unsubscribe();
         const made = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytes(form.dataset.push) });
         form.elements.endpoint.value = made.endpoint;
         for (const key of ["p256dh", "auth"]) form.elements[key].value = text(made.getKey(key));
-        // Without a submit event: that is for people.
+        // `submit()` fires no submit event, so the handlers for presses by a person do not run.
         form.submit();
       } catch {
         delete form.dataset.sent;

@@ -1,7 +1,7 @@
-// Works while no page is open: shows notices, answers what their buttons say, and says so when there is
-// no network. Of what it keeps nothing is anybody's: the stylesheet, the script, the icon, and two pages
-// that say that nothing was reached. Pages with questions are never kept: a phone may be shared or lost,
-// and an old question must not look like one that waits.
+// The service worker: it shows push notifications, sends the answers of their buttons, and reports
+// a missing connection. It caches nothing personal: only the stylesheet, the script, the icon, and
+// two pages that say that the server was not reached. Pages with questions are never cached,
+// because a phone may be shared or lost, and an old question must not look like a waiting one.
 "use strict";
 const NAME = "countersign-VERSION";
 const SHELL = ["SHELL"];
@@ -18,8 +18,9 @@ self.addEventListener("activate", (event) => {
   event.waitUntil(tidy.then(() => self.clients.claim()));
 });
 
-// What was sent and got no answer is not said to have arrived. Going back to a page that answered a form
-// sends nothing again: the browser has no copy of that page, so the address is loaded as a page instead.
+// A form without a response is never reported as sent. Going back to the result of a form does not
+// send it again: the browser has no copy of that page, so the worker loads the URL with GET
+// instead.
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
@@ -35,7 +36,7 @@ self.addEventListener("fetch", (event) => {
   }
 });
 
-// Every push shows something: browsers take the right away from whoever does not.
+// Every push shows a notification; browsers revoke the permission otherwise.
 const show = async ({ title, body, tag, url, over, urgent, answer }) => {
   const buttons = answer && (Notification.maxActions ?? 0) >= 2;
   await self.registration.showNotification(title, {
@@ -44,14 +45,14 @@ const show = async ({ title, body, tag, url, over, urgent, answer }) => {
     actions: buttons ? [{ action: "approve", title: "Approve" }, { action: "reject", title: "Reject" }] : [],
   });
   if (!over) return;
-  // Whoever is looking sees it on the page.
+  // A person with an open page sees the result there.
   const pages = await self.clients.matchAll({ type: "window" });
   if (!pages.some((page) => page.visibilityState === "visible")) return;
   for (const shown of await self.registration.getNotifications({ tag })) shown.close();
 };
 self.addEventListener("push", (event) => {
   let notice = { title: "Something waits for you", body: "Open your inbox to see it.", tag: "inbox", url: "/" };
-  try { notice = event.data.json(); } catch { /* it cannot be read: the inbox can */ }
+  try { notice = event.data.json(); } catch { /* unreadable: show the default */ }
   event.waitUntil(show(notice));
 });
 
@@ -83,7 +84,7 @@ self.addEventListener("notificationclick", (event) => {
   event.waitUntil(action && notification.data?.answer ? decide(action, notification) : go(notification.data?.url));
 });
 
-// The browser ended what it was told through; only a person can begin it again.
+// The browser ended the push subscription; only the person can renew it.
 self.addEventListener("pushsubscriptionchange", (event) => {
   event.waitUntil(show({ title: "This device is told no longer", body: "Open this to turn notices on again.", tag: "device", url: "/settings/devices" }));
 });

@@ -1,9 +1,9 @@
-// Comforts of a task's room, and what keeps it up to date. It works without them.
+// Enhancements for the room of a task, and its live updates. The page works without them.
 "use strict";
 {
   const room = document.querySelector(".room");
 
-  // What one has ticked stays in this browser, and is nobody else's business.
+  // Ticked checklist items stay in this browser and are never sent.
   const ticks = [...room.querySelectorAll("[data-tick]")];
   const key = `ticks:${room.dataset.task}`;
   try {
@@ -15,7 +15,7 @@
     });
   } catch { /* storage is full or forbidden: ticks last as long as the page */ }
 
-  // A click on a line begins a comment on it. Whoever marks words to copy them is left alone.
+  // A click on a line starts a comment on it, unless the person is selecting text.
   const hint = () => {
     const note = document.querySelector("#judge [data-hint]");
     if (note && room.querySelector("[data-lines]")) note.hidden = false;
@@ -42,8 +42,8 @@
     place(free).dispatchEvent(new Event("input", { bubbles: true }));
   });
 
-  // The room follows its task. A part in which somebody writes, picks, or marks words stays as it is,
-  // and so does the place one looks at; what could not be brought up to date is offered.
+  // The room follows its task. A part in which the person writes, picks or selects text stays
+  // unchanged, and so does the scroll position; the page offers to load the rest.
   const fresh = document.getElementById("fresh");
   const touched = (e) => {
     if (e.matches("select")) return e.selectedIndex !== Math.max(0, [...e.options].findIndex((o) => o.defaultSelected));

@@ -1,36 +1,36 @@
-//! What people read: pages that the server renders and that work without JavaScript, emails, push
+//! Everything people read: server-rendered pages that work without JavaScript, emails, push
 //! notifications and messages on other platforms.
 //!
-//! Everything here is pure. A handler fills a view, calls its `page` function and gets HTML; what a
-//! browser posts comes back through [`answer_form::submitted`] as a kernel reply or as problems to show
-//! again. Nothing in this crate waits, reads a clock or decides.
+//! Everything here is pure. A handler fills a view, calls its `page` function and gets HTML.
+//! [`answer_form::submitted`] turns a posted form into a kernel reply or into problems to show.
+//! Nothing in this crate waits, reads a clock or decides.
 //!
-//! A folder holds one page or one part of pages: its views and, beside them, their templates.
+//! A folder holds one page or one part of pages: its views and their templates.
 //!
-//! | folder | what it holds |
+//! | folder | contents |
 //! |---|---|
-//! | [`inbox`] | everything that waits for one person; one row of it, bulk answers, snoozing |
+//! | [`inbox`] | the requests that wait for one person: rows, bulk answers, snoozing |
 //! | [`request`] | one request in every state: its claim, timeline, receipt, notifications, related requests |
-//! | [`review`] | the same for people who hold its link, and what they entered and did not send |
-//! | [`question`] | the question as it is shown on every page |
-//! | [`answer`] | an answer in words: how a request ended, and what was changed |
-//! | [`banner`] | notes on top of a page: what just happened, and what can be done now |
-//! | [`answer_form`] | the form that answers it: fields, edits, steps, the second step, proofs, what was submitted |
-//! | [`tasks`], [`ledger`] | the board of tasks, a new task, the room of one; what projects and teams remember |
-//! | [`conversation`] | writing to an agent, and what was said since |
-//! | [`history`], [`insights`] | requests that are closed and the state of the audit log; numbers about agents and people |
+//! | [`review`] | the same for people who hold a review link, and their unsent drafts |
+//! | [`question`] | the question, as every page shows it |
+//! | [`answer`] | an answer in words: how a request ended, and its changes |
+//! | [`banner`] | notes on top of a page: the result of the last action, and the next steps |
+//! | [`answer_form`] | the form that answers it: fields, edits, steps, the second step, proofs, submissions |
+//! | [`tasks`], [`ledger`] | the task board, a new task, the room of one task; the ledgers of projects and teams |
+//! | [`conversation`] | messages between people and agents |
+//! | [`history`], [`insights`] | closed requests and the state of the audit log; statistics about agents and people |
 //! | [`sign_in`] | signing in, sessions, passkeys |
 //! | [`settings`] | people, groups, agents, keys, projects, rules, and a person's own settings |
 //! | [`docs`], [`envelope`] | the API reference and the error codes; a message with an HXP eXperience envelope |
-//! | [`message_page`] | pages that say one thing: not found, unavailable, a token shown once |
-//! | [`message_card`] | what a message says about a request, before a platform renders it |
+//! | [`message_page`] | pages with a single message: not found, unavailable, a token shown once |
+//! | [`message_card`] | the text of a message about a request, before a platform renders it |
 //! | [`email`], [`push_notification`], [`terminal_line`] | the same as an email, on a device, in the terminal |
 //! | [`components`] | parts that several pages share: names, times, facts, charts, differences, Markdown |
 //! | [`site`] | the frame of every page, paths, assets, icons, security headers |
 //! | [`web_app`] | the web app manifest and the service worker |
 //!
-//! Text of an agent passes through [`components::words::Words`], which makes hidden characters visible,
-//! and through askama's escaping, which makes markup text.
+//! Agent text passes through [`components::words::Words`], which makes hidden characters visible,
+//! and through askama's escaping, which turns markup into plain text.
 
 pub mod answer;
 pub mod answer_form;
@@ -63,28 +63,28 @@ pub use answer_form::problem::{Draft, FormProblem};
 pub use answer_form::submitted::Submitted;
 pub use banner::Notice;
 
-/// What every page knows about the visit.
+/// The context of the current visit that every page needs.
 #[derive(Debug, Clone)]
 pub struct Frame {
-    /// The moment the page is made; all relative times count from here.
+    /// When the page is rendered; all relative times count from here.
     pub now: Time,
     /// The signed-in person's name; `None` on pages for everyone.
     pub person: Option<String>,
-    /// Carried by every form of a signed-in person.
+    /// The CSRF token in every form of a signed-in person.
     pub csrf: String,
-    /// How many requests wait for them, for the title and the way back to the inbox.
+    /// The number of requests that wait for the person, for the title and the link to the inbox.
     pub waiting: Option<u64>,
-    /// On a page for whoever holds a link: what the page's script is known by.
+    /// The CSP nonce of the page's script, on a page that is opened with a review link.
     pub nonce: Option<String>,
 }
 
 impl Frame {
-    /// A frame for a visitor we do not know.
+    /// A frame for an unknown visitor.
     pub fn anonymous(now: Time) -> Self {
         Self { now, person: None, csrf: String::new(), waiting: None, nonce: None }
     }
 
-    /// The icon of the tab: with how many wait, if any do.
+    /// The icon of the tab, with the number of waiting requests if there are any.
     pub fn icon(&self) -> String {
         match self.waiting {
             Some(n) if n > 0 => site::paths::icon(n),
@@ -92,14 +92,14 @@ impl Frame {
         }
     }
 
-    /// A frame for whoever holds a link.
+    /// A frame for the holder of a review link.
     pub fn guest(now: Time, nonce: String) -> Self {
         Self { nonce: Some(nonce), ..Self::anonymous(now) }
     }
 }
 
-/// Renders a template. Writing to a string cannot fail, and no view of ours refuses to be shown;
-/// should one ever, the person gets a sentence and not a blank page.
+/// Renders a template. Writing to a string cannot fail, and none of these views returns an error.
+/// If one ever did, the person would get a sentence instead of a blank page.
 pub fn render(template: &impl askama::Template) -> String {
     template.render().unwrap_or_else(|_| {
         "<!doctype html><meta charset=\"utf-8\"><title>Countersign</title>\

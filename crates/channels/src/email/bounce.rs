@@ -1,28 +1,28 @@
-//! Emails of ours that came back: as the standard reports it (RFC 3464), and as those tell it who do
-//! not follow it.
+//! Bounces of the server's emails: reports in the standard format (RFC 3464), and those of mail
+//! servers that do not follow it.
 //!
-//! A report goes to where an email came from. That is the address answers go to, so whoever reports knows
-//! it, and the report is about that email.
+//! A report goes to the envelope sender, which is the signed reply address. The reporter therefore
+//! knows that address, and the report is about that email.
 
 use mail_parser::{Message, MessageParser, MessagePart, MimeHeaders, PartType};
 
 use crate::inbound::DeliveryReport;
 
-/// How much of what a server says is passed on.
+/// The longest part of a server's explanation that is kept.
 const LONGEST_WHY: usize = 300;
 
-/// What a report says.
+/// The content of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BounceReport {
-    /// Which email, by its Message-ID.
+    /// The email that bounced, by its Message-ID.
     pub(super) posted: Option<String>,
-    /// Whom it did not reach.
+    /// The address that was not reached.
     pub(super) recipient: Option<String>,
-    /// What became of it; nothing while it is still on its way.
+    /// The delivery state. Absent while the email is still on its way.
     pub(super) state: Option<DeliveryReport>,
 }
 
-/// What it reports, if it is a report.
+/// Reads a report. Returns `None` if the email is not one.
 pub(super) fn report(message: &Message<'_>) -> Option<BounceReport> {
     let status = message.parts.iter().find(|part| is_type(part, "message", "delivery-status"));
     let posted = original(message);
@@ -56,7 +56,7 @@ fn is_type(part: &MessagePart<'_>, kind: &str, subtype: &str) -> bool {
     })
 }
 
-/// Whether a mail server wrote it: its name says so, and it wants no answer.
+/// Whether a mail server wrote the email: the sender's name says so, and it accepts no reply.
 fn is_from_a_server(message: &Message<'_>) -> bool {
     let from = message.from().and_then(|from| from.first()).and_then(|from| from.address());
     let local = from.and_then(|from| from.split('@').next()).unwrap_or_default().to_lowercase();
@@ -67,8 +67,8 @@ fn is_from_a_server(message: &Message<'_>) -> bool {
         && !message.headers_raw().any(returns)
 }
 
-/// The Message-ID of the email that came back: from the email itself or its headers, which most
-/// reports have with them, or from whatever the report answers.
+/// The Message-ID of the bounced email: from the attached email or its headers, which most reports
+/// include, or from the email that the report replies to.
 fn original(message: &Message<'_>) -> Option<String> {
     let enclosed = message.parts.iter().find_map(|part| match &part.body {
         PartType::Message(letter) => letter.message_id().map(str::to_owned),
@@ -87,7 +87,7 @@ fn original(message: &Message<'_>) -> Option<String> {
     })
 }
 
-/// What stands behind `Message-ID:` in the words of a report.
+/// The value after `Message-ID:` in the text of a report.
 fn quoted_id(message: &Message<'_>) -> Option<String> {
     message.text_bodies().find_map(|part| {
         let PartType::Text(text) = &part.body else { return None };
@@ -100,10 +100,10 @@ fn quoted_id(message: &Message<'_>) -> Option<String> {
     })
 }
 
-/// From the fields of a `message/delivery-status`: those of the first recipient that says something.
+/// Reads the fields of a `message/delivery-status`: those of the first recipient with a status.
 fn from_fields(status: &str) -> BounceReport {
     let status = status.replace("\r\n", "\n");
-    // A field goes on in the next line if that begins with a space.
+    // A field continues on the next line if that line begins with a space.
     let status = status.replace("\n ", " ").replace("\n\t", " ");
     let mut recipients = status.split("\n\n").map(|group| {
         let field = |wanted: &str| {
@@ -121,12 +121,12 @@ fn from_fields(status: &str) -> BounceReport {
     });
     let found = recipients.find(|(action, ..)| action.is_some());
     let Some((Some(action), recipient, code, said)) = found else {
-        // A report that says nothing of anybody: the email came back all the same.
+        // The report names no recipient with a status. The email bounced nevertheless.
         let why = "the report does not say why".to_owned();
         let state = Some(DeliveryReport::Failed { why, forever: false });
         return BounceReport { posted: None, recipient: None, state };
     };
-    // An address has its kind in front: `rfc822; ada@example.com`.
+    // An address is prefixed with its type: `rfc822; ada@example.com`.
     let bare = |text: &str| text.rsplit(';').next().unwrap_or_default().trim().to_owned();
     let said = said.map(|said| said.split_once(';').map_or(said, |(_, said)| said).trim());
     let code = code.and_then(|code| code.split_whitespace().next());
@@ -142,7 +142,8 @@ fn from_fields(status: &str) -> BounceReport {
     BounceReport { posted: None, recipient: recipient.map(bare), state }
 }
 
-/// From the words of a server that follows no standard: the line with a code tells most.
+/// Reads the text of a server that follows no standard: the line with a status code is
+/// the most precise.
 fn from_words(text: &str, recipient: Option<String>) -> BounceReport {
     const UNKNOWN: [&str; 6] = [
         "user unknown",
@@ -172,7 +173,7 @@ fn why(said: &str) -> String {
     kernel::text::reveal(&line).chars().take(LONGEST_WHY).collect()
 }
 
-/// The three numbers of `5.1.1`.
+/// The three numbers of a status code such as `5.1.1`.
 fn parts(code: &str) -> Option<(u16, u16, u16)> {
     let mut numbers = code.trim_matches(|c: char| !c.is_ascii_digit()).splitn(3, '.');
     let mut next = || {
@@ -183,7 +184,7 @@ fn parts(code: &str) -> Option<(u16, u16, u16)> {
     matches!(found.0, 2 | 4 | 5).then_some(found)
 }
 
-/// The first such code in a sentence.
+/// The first status code in a sentence.
 fn code_in(said: &str) -> Option<(u16, u16, u16)> {
     said.split(|c: char| c.is_whitespace() || "#();,-".contains(c)).find_map(|word| {
         let numbers = word.split('.').all(|part| {
@@ -193,8 +194,8 @@ fn code_in(said: &str) -> Option<(u16, u16, u16)> {
     })
 }
 
-/// Whether nothing will ever arrive there (RFC 3463): the address is not one, or was closed. A server
-/// that does not like this email, or us, may take the next one.
+/// Whether the failure is permanent for this address (RFC 3463): the address does not exist, or was
+/// closed. A server that rejects this email, or this sender, may accept the next one.
 fn is_forever((class, subject, detail): (u16, u16, u16)) -> bool {
     class == 5 && (subject == 1 && !matches!(detail, 7 | 8) || (subject, detail) == (2, 1))
 }

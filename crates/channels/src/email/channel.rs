@@ -1,5 +1,5 @@
-//! The channel `email`: notifications go out through a mail server; replies come in through a mailbox, a
-//! listener of our own, or a provider that posts them.
+//! The channel `email`: notifications go out through a mail server. Replies come in through a
+//! mailbox, a built-in SMTP or LMTP listener, or a provider that posts them.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -31,52 +31,52 @@ use crate::{
     UnreadableCall, WebhookCall,
 };
 
-/// What the channel is called.
+/// The name of the channel.
 pub const NAME: &str = "email";
 
-/// What email needs.
+/// The settings of the channel.
 #[derive(Debug, Clone)]
 pub struct EmailSettings {
-    /// The mail server that takes our emails.
+    /// The mail server that accepts outgoing emails.
     pub smtp: SmtpSettings,
-    /// How replies come in, if they are accepted.
+    /// How replies come in, if the server accepts them.
     pub replies: Option<ReplySettings>,
 }
 
 /// How replies come in.
 #[derive(Clone)]
 pub struct ReplySettings {
-    /// The address they go to, before its token.
+    /// The reply address, to which each email adds a token.
     pub address: String,
-    /// What reply addresses are signed with.
+    /// The key that signs reply addresses.
     pub key: [u8; 32],
-    /// The mailbox they are fetched from.
+    /// The mailbox that replies are fetched from.
     pub imap: Option<ImapSettings>,
-    /// Where they are accepted as a mail server does.
+    /// The protocol and address of the built-in listener.
     pub listen: Option<(ListenerProtocol, SocketAddr)>,
-    /// The provider that posts them.
+    /// The provider that posts replies.
     pub inbound: Option<EmailProvider>,
-    /// How their senders are verified.
+    /// How the senders of replies are verified.
     pub senders: SenderSettings,
 }
 
-/// Never with the key.
+/// Leaves out the key.
 impl fmt::Debug for ReplySettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ReplySettings").field("address", &self.address).finish_non_exhaustive()
     }
 }
 
-/// What a mail server speaks that hands over replies.
+/// The protocol of the built-in listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListenerProtocol {
-    /// As mail servers talk with strangers.
+    /// SMTP, for any mail server.
     Smtp,
-    /// As a mail server talks with the server that keeps its mailboxes.
+    /// LMTP, for the local mail server.
     Lmtp,
 }
 
-/// Email, out and in.
+/// The email channel, outgoing and incoming.
 pub struct EmailChannel {
     smtp: SmtpSender,
     clock: ClockFn,
@@ -118,18 +118,19 @@ impl EmailChannel {
         Ok(Self { smtp, clock: Arc::clone(&context.clock), replies })
     }
 
-    /// Where replies about a request go that a person was notified of by this contact method.
+    /// The reply address for one request and one contact method of a person.
     pub fn reply_to(&self, ask: AskId, means: &Means) -> Option<String> {
         let replies = self.replies.as_ref()?.reader.replies();
         Some(replies.address(ReplyAddress { ask, whom: AddressOwner::of(means) }))
     }
 
-    /// What the address of an inbound email says, if it is one of ours.
+    /// The content of a reply address, if this server issued it.
     pub fn addressed(&self, token: &str) -> Option<OpenedAddress> {
         self.replies.as_ref()?.reader.replies().open(token)
     }
 
-    /// Verifies that an email came from the address it claims. It ends within the time of the settings.
+    /// Verifies that an email came from the address it claims. Finishes within
+    /// the configured timeout.
     pub async fn verify_sender(
         &self,
         claim: &SenderClaim,
@@ -141,18 +142,18 @@ impl EmailChannel {
         }
     }
 
-    /// Whether the senders of emails are verified here.
+    /// Whether the server verifies the senders of emails.
     pub fn verifies_senders(&self) -> bool {
         self.replies.as_ref().is_some_and(|inbox| inbox.senders.is_enabled())
     }
 
-    /// Where a person writes to an agent, if emails are accepted.
+    /// The address at which a person writes to an agent, if the server accepts emails.
     pub fn invitation(&self, agent: &AgentId, human: &HumanId) -> Option<String> {
         let replies = self.replies.as_ref()?.reader.replies();
         Some(replies.invitation(Invitation::new(agent, human)))
     }
 
-    /// Where emails go, without what makes an address one person's own.
+    /// The reply address without the token that makes it one person's own.
     pub fn bare(&self) -> Option<String> {
         Some(self.replies.as_ref()?.reader.replies().bare())
     }
@@ -204,7 +205,7 @@ impl Channel for EmailChannel {
         NAME
     }
 
-    /// A plain email. Notifications have [their own view](views::email::notification).
+    /// Renders a plain email. Notifications have [their own view](views::email::notification).
     fn render(&self, card: &MessageCard) -> Value {
         let closed = match &card.stage {
             CardStage::Closed { headline, at, .. } => format!("{headline}, {at}.\n\n"),
@@ -237,8 +238,8 @@ impl Channel for EmailChannel {
         }
     }
 
-    /// An email to the person who wrote, below theirs. It is marked as automatic, so that no machine replies
-    /// to it.
+    /// Replies to the sender in the same thread. The email is marked as automatic, so that no
+    /// autoresponder replies to it.
     async fn reply(&self, inbound: &InboundMessage, words: &str) -> Result<(), DeliveryError> {
         let Some(to) = inbound.from.address() else { return Ok(()) };
         let id = kernel::audit::Digest::of(inbound.id.as_bytes()).to_string();

@@ -1,5 +1,5 @@
-//! An email that is a page, as text: what is quoted in it becomes lines behind a `>`, so that whoever
-//! strips quotes has one notation to know.
+//! Converts an HTML email to text. Quotations become lines that begin with `>`, so that the code
+//! that strips quotations handles one notation only.
 
 use std::collections::HashMap;
 
@@ -9,14 +9,15 @@ use scraper::{Html, Node};
 
 use super::quotes::HISTORY;
 
-/// How many tags, times how deep they are nested, a page may have to be read as a tree: a browser's rules
-/// make up to so many nodes of them. Beyond, what it quotes is not told apart.
+/// The limit for the number of tags times their nesting depth. The parser creates up to that many
+/// nodes. Beyond this limit, quotations are not recognised.
 const MOST_NODES: usize = 1_000_000;
 
-/// How many attributes one tag may have, or what could be some: each is compared with all before it.
+/// The limit for the attributes of one tag, counted generously: the parser compares each with
+/// all before it.
 const MOST_ATTRIBUTES: usize = 20_000;
 
-/// Everything from an element with one of these ids on is history.
+/// The ids of elements with which the quoted history begins.
 const HISTORY_IDS: [&str; 6] = [
     "divRplyFwdMsg",
     "x_divRplyFwdMsg",
@@ -25,13 +26,13 @@ const HISTORY_IDS: [&str; 6] = [
     "isForwardContent",
     "OLK_SRC_BODY_SECTION",
 ];
-/// Likewise, by class.
+/// The classes of such elements.
 const HISTORY_CLASSES: [&str; 3] = ["yahoo_quoted", "protonmail_quote", "moz-forward-container"];
 const SIGNATURE_IDS: [&str; 3] = ["Signature", "ms-outlook-mobile-signature", "x_Signature"];
 const SIGNATURE_CLASSES: [&str; 3] =
     ["gmail_signature", "moz-signature", "protonmail_signature_block"];
 
-/// The page as text.
+/// Converts a page to text.
 pub(crate) fn to_text(html: &str) -> String {
     if is_too_large(html) {
         return html_to_text(html);
@@ -39,7 +40,7 @@ pub(crate) fn to_text(html: &str) -> String {
     let page = Html::parse_document(html);
     let mut text = Text::default();
     let mut left_out = 0_usize;
-    // A walk without recursion: pages can be nested deeper than a stack.
+    // Iterates instead of recursing, because pages can be nested deeper than the stack.
     let mut node = page.tree.root();
     loop {
         match node.value() {
@@ -68,12 +69,12 @@ pub(crate) fn to_text(html: &str) -> String {
     }
 }
 
-/// Whether a page could take more than its share to be read as a tree.
+/// Whether parsing a page could take too much time or memory.
 pub(crate) fn is_too_large(html: &str) -> bool {
     nodes(html) > MOST_NODES
 }
 
-/// How many nodes there can be at most, give or take a few times that.
+/// The approximate upper limit for the number of nodes.
 fn nodes(html: &str) -> usize {
     let (mut tags, mut deep, mut deepest) = (0_usize, 0_usize, 0_usize);
     let mut open: HashMap<String, usize> = HashMap::new();
@@ -87,13 +88,13 @@ fn nodes(html: &str) -> usize {
         let name = ends.unwrap_or(tag).split(|c: char| !c.is_ascii_alphanumeric()).next();
         let name = name.unwrap_or_default().to_ascii_lowercase();
         match (ends, name.as_str()) {
-            // They end by themselves, or with whatever they are in; paragraphs often do.
+            // These elements are void, or usually have no end tag.
             (
                 _,
                 "" | "area" | "base" | "br" | "col" | "hr" | "img" | "input" | "link" | "meta"
                 | "wbr" | "p" | "li" | "td" | "th" | "tr" | "dd" | "dt",
             ) => {}
-            // What was not opened is not closed.
+            // An end tag without a start tag is ignored.
             (Some(_), name) => {
                 if let Some(count) = open.get_mut(name).filter(|count| **count > 0) {
                     *count -= 1;
@@ -107,7 +108,7 @@ fn nodes(html: &str) -> usize {
         }
         deepest = deepest.max(deep);
     }
-    // What is flat takes room, too.
+    // Flat pages need memory as well.
     tags.saturating_mul(deepest.max(10))
 }
 
@@ -126,7 +127,7 @@ fn is_history(element: &Element) -> bool {
         || element.attr("name") == Some("messageReplySection")
 }
 
-/// Whether it quotes; email clients also indent with it.
+/// Whether the element is a quotation. Email clients also use it for indentation.
 fn is_quote(element: &Element) -> bool {
     let styled = element.attr("style").unwrap_or_default().to_ascii_lowercase();
     let styled: String = styled.split_whitespace().collect();
@@ -176,10 +177,10 @@ fn is_block(name: &str) -> bool {
 struct Text {
     lines: Vec<String>,
     line: String,
-    /// Whether a space stands between what was written and what comes.
+    /// Whether a space separates the text so far from the next one.
     space: bool,
     quoted: usize,
-    /// Whether spaces and line ends count.
+    /// Whether whitespace is preserved.
     exact: usize,
 }
 

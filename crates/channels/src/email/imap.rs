@@ -1,7 +1,8 @@
-//! Emails fetched from a mailbox as they come: IMAP with IDLE (RFC 9051, RFC 2177).
+//! Fetches emails from a mailbox as they arrive: IMAP with IDLE (RFC 9051, RFC 2177).
 //!
-//! An email is marked as read, or moved, only after the handler took it; until then it comes again. So the
-//! mailbox should be one that nobody else reads: what is marked as read is not looked at.
+//! An email is marked as read, or moved, only after the handler has accepted it. Until then it
+//! is fetched again. No one else should read this mailbox, because emails that are marked as
+//! read are skipped.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -24,45 +25,45 @@ use super::reader::{EmailReader, ReadEmail};
 use super::wire::Wire;
 use crate::{DeliveryError, InboundHandler, Secret};
 
-/// How long a server may take over each step.
+/// The timeout for each step.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long it may take to bring an email.
+/// The timeout for fetching an email.
 const PATIENCE_FOR_A_LETTER: Duration = Duration::from_mins(5);
-/// How long we wait before we try again, at first; twice as long each time.
+/// The delay before the first retry. It doubles with each failure.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// And at most.
+/// The longest delay before a retry.
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
-/// How often we look where the server does not tell.
+/// The polling interval for servers without IDLE.
 const LOOK: Duration = Duration::from_mins(1);
-/// How many emails are fetched before we look anew what there is.
+/// The most emails that are fetched before the next search.
 const AT_ONCE: usize = 200;
 
-/// A mailbox.
+/// The settings of a mailbox.
 #[derive(Debug, Clone)]
 pub struct ImapSettings {
-    /// The server.
+    /// The host name of the server.
     pub host: String,
-    /// Its port; 993 for [`ImapSecurity::Tls`], 143 otherwise.
+    /// The port: 993 for [`ImapSecurity::Tls`], 143 otherwise.
     pub port: u16,
-    /// How it is talked to.
+    /// How the connection is encrypted.
     pub security: ImapSecurity,
-    /// Who we are there.
+    /// The user name.
     pub user: String,
-    /// What shows it.
+    /// The password of the user.
     pub password: Secret,
-    /// The folder answers come into.
+    /// The folder that replies arrive in.
     pub folder: String,
-    /// What is done with an email that was heard, or says nothing.
+    /// What happens to an email after it was handled or ignored.
     pub done: AfterRead,
-    /// Larger emails are not fetched.
+    /// The size limit in bytes. Larger emails are not fetched.
     pub largest: u32,
-    /// How long we wait for the server to say something before we ask anew: less than the 29 minutes
-    /// of RFC 2177, and less than routers keep silent connections.
+    /// How long to wait in one IDLE command before renewing it. It is less than the 29 minutes of
+    /// RFC 2177, and less than routers keep idle connections.
     pub renew: Duration,
 }
 
 impl ImapSettings {
-    /// A mailbox at the usual port, with the usual limits.
+    /// A mailbox at the default port, with the default limits.
     pub fn new(host: &str, user: &str, password: Secret) -> Self {
         Self {
             host: host.to_owned(),
@@ -78,23 +79,23 @@ impl ImapSettings {
     }
 }
 
-/// How a server is talked to.
+/// How the connection is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImapSecurity {
-    /// Encrypted from the first byte.
+    /// TLS from the first byte.
     Tls,
-    /// Encrypted before anything is said; refused if the server cannot.
+    /// STARTTLS before the login. Fails if the server does not support it.
     StartTls,
-    /// In the clear: for tests, and servers on the same machine.
+    /// Unencrypted, for tests and for servers on the same machine.
     None,
 }
 
-/// What is done with an email.
+/// What happens to an email after it was handled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AfterRead {
-    /// It is marked as read.
+    /// The email is marked as read.
     Seen,
-    /// It is moved into this folder.
+    /// The email is moved into this folder.
     Move(String),
 }
 
@@ -105,7 +106,7 @@ pub struct Imap {
     reader: EmailReader,
 }
 
-/// A session, and what the server can.
+/// A session and the server's capabilities.
 struct MailboxSession {
     session: Session<Wire>,
     can: Capabilities,
@@ -113,7 +114,7 @@ struct MailboxSession {
 }
 
 impl Imap {
-    /// A mailbox whose server is trusted as `tls` says.
+    /// A client for a mailbox. `tls` decides which servers it trusts.
     pub fn new(
         settings: ImapSettings,
         tls: Arc<ClientConfig>,
@@ -134,7 +135,7 @@ impl Imap {
         Ok(Self { settings, tls, reader })
     }
 
-    /// Whether the mailbox can be used: what was found, or what is wrong.
+    /// Checks that the mailbox can be used. Returns a sentence about it, or the error.
     pub async fn check(&self) -> Result<String, DeliveryError> {
         let MailboxSession { mut session, can, letters } = self.connect().await?;
         if let AfterRead::Move(folder) = &self.settings.done {
@@ -154,14 +155,14 @@ impl Imap {
         } else {
             "is looked at every minute"
         };
-        // Whoever hangs up without a word is forgiven.
+        // A server that closes the connection without an answer is acceptable.
         let _ = step(session.logout()).await;
         let ImapSettings { user, host, folder, .. } = &self.settings;
         Ok(format!("{user} at {host}: {folder} has {letters} letters and {told}"))
     }
 
-    /// Hears emails as they come, until it is dropped. A server that goes away is tried again, later
-    /// each time.
+    /// Receives emails as they arrive, until the future is dropped. If the connection fails, it
+    /// reconnects with a growing delay.
     pub async fn listen(&self, handler: &dyn InboundHandler) -> Infallible {
         let (mut pause, mut failures) = (FIRST_PAUSE, 0_u64);
         loop {
@@ -183,7 +184,7 @@ impl Imap {
         }
     }
 
-    /// Stays in the mailbox until something goes wrong.
+    /// Receives emails over one connection until an error occurs.
     async fn stay(
         &self,
         handler: &dyn InboundHandler,
@@ -197,8 +198,8 @@ impl Imap {
             *failures = 0;
         }
         let mut pause = FIRST_PAUSE;
-        // A server tells of an email once, whatever it was asked meanwhile: who only listens while
-        // waiting misses what came while they read.
+        // A server reports a new email once, in answer to any command. Reading the reports only
+        // during IDLE would miss emails that arrive during a fetch.
         let told = session.unsolicited_responses.clone();
         let more = || {
             let told = std::iter::from_fn(|| told.try_recv().ok());
@@ -301,7 +302,7 @@ impl Imap {
         Ok(Box::new(step(tls).await?))
     }
 
-    /// Takes what has not been read yet, oldest first.
+    /// Handles all unread emails, oldest first.
     async fn take(
         &self,
         session: &mut Session<Wire>,
@@ -338,7 +339,8 @@ impl Imap {
         })
     }
 
-    /// An email; nothing in it if it is too large, nothing at all if it is gone.
+    /// Fetches an email. Its content is absent if it is too large, and the email if it
+    /// no longer exists.
     async fn fetch(
         &self,
         session: &mut Session<Wire>,
@@ -387,16 +389,17 @@ impl fmt::Debug for Imap {
     }
 }
 
-/// How far a round got.
+/// The result of handling the unread emails.
 enum Took {
     Everything,
-    /// There is more.
+    /// There are more emails.
     Some,
-    /// Something was not taken, and is to come again.
+    /// At least one email was not accepted and must be fetched again.
     Refused(Option<Duration>),
 }
 
-/// Waits until the server says something, or that long; not at all if it said so while we began to.
+/// Waits until the server reports something, or until the timeout. Does not wait if the server
+/// reported something before IDLE began.
 async fn idle(
     session: Session<Wire>,
     wait: Duration,
@@ -406,7 +409,7 @@ async fn idle(
     step(handle.init()).await?;
     if !more() {
         let (inbound, _stop) = handle.wait_with_timeout(wait);
-        // A server that only says that it is still there would reset the other clock.
+        // A server that sends only keepalives would reset the timeout of the IDLE itself.
         match timeout(wait, inbound).await {
             Ok(Ok(_)) | Err(_) => {}
             Ok(Err(error)) => return Err(Trouble::Imap(error)),
@@ -415,7 +418,7 @@ async fn idle(
     step(handle.done()).await
 }
 
-/// One step, within bounds.
+/// Runs one step with a timeout.
 async fn step<T>(doing: impl Future<Output = Result<T, Error>>) -> Result<T, Trouble> {
     match timeout(PATIENCE, doing).await {
         Ok(done) => done.map_err(Trouble::Imap),
@@ -423,7 +426,7 @@ async fn step<T>(doing: impl Future<Output = Result<T, Error>>) -> Result<T, Tro
     }
 }
 
-/// What went wrong. What the library says of it may have emails and passwords in it.
+/// An error. The library's own messages may contain emails and passwords, so they are not shown.
 enum Trouble {
     Slow,
     Name,

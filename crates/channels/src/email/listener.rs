@@ -1,8 +1,9 @@
-//! Emails taken over SMTP or LMTP: a mail server hands over what is addressed to the domain of our
-//! reply addresses, and nothing else. Nothing is passed on to anybody, so this is no relay.
+//! Accepts emails over SMTP or LMTP. A mail server hands over emails to the domain of the reply
+//! addresses, and no others. The listener forwards nothing, so it is not a relay.
 //!
-//! An email is acknowledged only after the handler took it; otherwise whoever brought it keeps it and comes
-//! again. Everything is bounded: lines, emails, recipients, commands, silence, sessions.
+//! An email is acknowledged only after the handler has accepted it. Otherwise the sending
+//! server keeps it and tries again. Everything is bounded: lines, emails, recipients,
+//! commands, silence, sessions.
 
 use std::fmt;
 use std::io;
@@ -20,28 +21,27 @@ use super::reader::EmailReader;
 use super::session::Talk;
 use crate::InboundHandler;
 
-/// How long we leave the network alone when it gives us no connection.
+/// The pause after the operating system failed to accept a connection.
 const REST: Duration = Duration::from_secs(1);
 
-/// What a listener is set up with.
+/// The settings of a listener.
 #[derive(Clone)]
 pub struct ListenerSettings {
-    /// What we call ourselves: the name of this machine in the network.
+    /// The host name of this machine, for the greeting.
     pub name: String,
-    /// What is spoken.
+    /// The protocol to speak.
     pub protocol: Protocol,
-    /// What is too much.
+    /// The limits of a session.
     pub limits: ListenerLimits,
 }
 
-/// What is spoken.
+/// The protocol of a listener.
 #[derive(Clone)]
 pub enum Protocol {
-    /// SMTP (RFC 5321), as mail servers talk with strangers; with STARTTLS where there is a
-    /// certificate.
+    /// SMTP (RFC 5321), for any mail server. Offers STARTTLS if there is a certificate.
     Smtp(Option<Arc<ServerConfig>>),
-    /// LMTP (RFC 2033), as a mail server talks with whoever keeps its mailboxes: each recipient is
-    /// answered on its own. For a private network only.
+    /// LMTP (RFC 2033), for the local mail server: each recipient gets its own answer. For a
+    /// private network only.
     Lmtp,
 }
 
@@ -60,22 +60,22 @@ impl fmt::Debug for ListenerSettings {
     }
 }
 
-/// What is too much.
+/// The limits of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListenerLimits {
-    /// How many bytes an email may have.
+    /// The largest email, in bytes.
     pub size: usize,
-    /// To how many of our addresses it may go.
+    /// The most recipients of one email.
     pub recipients: usize,
-    /// How many commands one session may have.
+    /// The most commands in one session.
     pub commands: usize,
-    /// How many of them may be refused.
+    /// The most rejected commands in one session.
     pub mistakes: usize,
-    /// How long somebody may say nothing.
+    /// The longest time without a command or data.
     pub silence: Duration,
-    /// How long a session may last.
+    /// The longest duration of a session.
     pub session: Duration,
-    /// How many sessions there may be at a time; more wait.
+    /// The most concurrent sessions. Further connections wait.
     pub sessions: usize,
 }
 
@@ -94,7 +94,7 @@ impl Default for ListenerLimits {
     }
 }
 
-/// Takes emails.
+/// Accepts emails from mail servers.
 #[derive(Debug)]
 pub struct EmailListener {
     settings: ListenerSettings,
@@ -102,7 +102,7 @@ pub struct EmailListener {
 }
 
 impl EmailListener {
-    /// Takes emails to the addresses this reader knows.
+    /// Accepts emails to the addresses that this reader knows.
     pub fn new(settings: ListenerSettings, reader: EmailReader) -> Result<Self, String> {
         let plain = |c: char| c.is_ascii_alphanumeric() || ".-[]:".contains(c);
         if settings.name.is_empty() || !settings.name.chars().all(plain) {
@@ -113,8 +113,8 @@ impl EmailListener {
         Ok(Self { settings, reader })
     }
 
-    /// Takes emails on this socket until `stop`; whoever is connected then is told to come again, but a
-    /// email that is being heard is heard to its end.
+    /// Accepts emails on this socket until `stop`. Open sessions then end with a temporary error,
+    /// so the client tries again. An email that is being handled is handled to its end.
     pub async fn listen(
         &self,
         socket: &TcpListener,

@@ -6,18 +6,18 @@
 //!                               InboundMessage ◀── EmailReader ◀── bytes ┘
 //! ```
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
 //! | [`channel`] | the channel, and its settings |
 //! | [`smtp`] | sending through a mail server |
-//! | [`reply_address`] | addresses that replies and first emails go to: what is trusted |
-//! | [`reader`] | what an inbound email says: an answer, a bounce, or nothing |
-//! | [`sender`] | whether an email came from the address it names as its sender |
-//! | [`quotes`] | what a person wrote, without what they quoted |
-//! | [`imap`] | emails fetched from a mailbox as they come |
-//! | [`listener`] | emails accepted over SMTP or LMTP |
+//! | [`reply_address`] | the signed addresses that replies and first emails go to |
+//! | [`reader`] | reads an inbound email: an answer, a bounce, or nothing |
+//! | [`sender`] | verifies that an email came from the address it names as its sender |
+//! | [`quotes`] | the text of a reply, without quotations |
+//! | [`imap`] | fetches emails from a mailbox as they arrive |
+//! | [`listener`] | accepts emails over SMTP or LMTP |
 //! | [`provider_webhook`] | emails that a provider posts |
-//! | [`template`] | emails that agents lay out themselves (A2H) |
+//! | [`template`] | emails with an agent's own layout (A2H) |
 
 mod bounce;
 pub mod channel;

@@ -1,8 +1,8 @@
-//! Emails that a provider posts to us, under the name `inbound`: Mailgun's routes and Postmark's inbound
-//! streams, both with the email as it came; or anybody's program, signed as Standard Webhooks have it.
+//! Emails that a provider posts to the webhook `inbound`: Mailgun's routes and Postmark's inbound
+//! streams, both with the raw email, or any program that signs with Standard Webhooks.
 //!
-//! That it was the provider who called is checked first. That somebody may answer is shown by the
-//! address the email was sent to, however it came.
+//! The channel first verifies that the provider made the call. The address that the email was sent
+//! to then shows whether the person may answer, as with every other way in.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,41 +22,41 @@ use crate::inbound::ParsedCall;
 use crate::standard::WebhookKey;
 use crate::{ForgedCall, Secret, UnreadableCall, WebhookCall};
 
-/// How far the clock of whoever calls may be from ours, in milliseconds.
+/// The largest accepted difference between the caller's clock and the server's, in milliseconds.
 const WINDOW: u64 = 5 * 60 * 1000;
 
-/// Who posts emails.
+/// The provider that posts emails.
 #[derive(Debug, Clone)]
 pub enum EmailProvider {
-    /// A route of Mailgun that forwards to an address which ends in `mime`.
+    /// A Mailgun route that forwards to a URL that ends in `mime`.
     Mailgun {
-        /// The HTTP webhook signing key of the account.
+        /// The account's HTTP webhook signing key.
         signing_key: Secret,
     },
-    /// An inbound stream of Postmark, with the raw content in its JSON.
+    /// A Postmark inbound stream, with the raw content in its JSON.
     Postmark {
-        /// Stands before the `:` in the webhook's address.
+        /// The user name in the webhook's URL.
         user: String,
-        /// Stands behind it.
+        /// The password in the webhook's URL.
         password: Secret,
     },
     /// A program that posts `message/rfc822` with the headers of Standard Webhooks.
     Signed {
-        /// `whsec_…`
+        /// The signing secret, `whsec_…`.
         secret: Secret,
     },
 }
 
-/// Takes emails that are posted.
+/// Accepts posted emails.
 pub struct ProviderWebhook {
     provider: EmailProvider,
     reader: EmailReader,
-    /// What Standard Webhooks are signed with.
+    /// The key for Standard Webhooks.
     key: Option<WebhookKey>,
 }
 
 impl ProviderWebhook {
-    /// Takes emails from this provider.
+    /// Accepts emails from this provider.
     pub fn new(provider: EmailProvider, reader: EmailReader) -> Result<Self, String> {
         let mut key = None;
         match &provider {
@@ -78,7 +78,7 @@ impl ProviderWebhook {
         Ok(Self { provider, reader, key })
     }
 
-    /// Whether the provider called, and not long ago.
+    /// Verifies that the provider made the call, within the accepted time.
     pub fn verify(&self, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
         match &self.provider {
             EmailProvider::Mailgun { signing_key } => mailgun(signing_key, call),
@@ -89,7 +89,7 @@ impl ProviderWebhook {
         }
     }
 
-    /// What the email says, to each of our addresses it was sent to.
+    /// Reads the email, once for each reply address it was sent to.
     pub fn parse(&self, call: &WebhookCall<'_>) -> Result<ParsedCall, UnreadableCall> {
         let unread = |expected: &str| UnreadableCall(expected.to_owned());
         let (letter, to): (Cow<'_, [u8]>, Vec<String>) = match &self.provider {
@@ -125,7 +125,8 @@ impl ProviderWebhook {
         let replies = self.reader.replies();
         let ours: Vec<&String> = to.iter().filter(|to| replies.read(to).is_some()).collect();
         let reads = match ours.as_slice() {
-            // A provider that was forwarded to knows its own address only: the email knows ours.
+            // A provider that got the email by forwarding knows only its own address. The email
+            // itself names the reply address.
             [] => vec![self.reader.read(&letter, None)],
             ours => ours.iter().map(|to| self.reader.read(&letter, Some(to))).collect(),
         };
@@ -158,7 +159,7 @@ fn inbound(read: ReadEmail) -> Option<crate::InboundMessage> {
     }
 }
 
-/// The signature is over a moment and a random text, and stands beside the email.
+/// Mailgun signs a timestamp and a random token, which are beside the email.
 fn mailgun(key: &Secret, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
     let fields = form(call).ok_or(ForgedCall("this is no form"))?;
     let field = |name| one(&fields, name).ok_or(ForgedCall("a field of the signature is missing"));
@@ -170,13 +171,13 @@ fn mailgun(key: &Secret, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
     if expected.ct_eq(given.as_slice()).into() { Ok(()) } else { Err(WRONG) }
 }
 
-/// A user and a password, as a browser would send them.
+/// Postmark sends HTTP basic authentication.
 fn postmark(user: &str, password: &Secret, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
     let given = call.header("authorization").ok_or(ForgedCall("no password was given"))?;
     let given = given.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("basic"));
     let given = given.and_then(|(_, text)| BASE64_STANDARD.decode(text.trim()).ok());
     let expected = format!("{user}:{}", password.reveal());
-    // As hashes they are of one length, so that not even that is told by time.
+    // Hashes have equal lengths, so the comparison takes the same time for every password length.
     let same = Sha256::digest(given.unwrap_or_default()).ct_eq(&Sha256::digest(expected));
     if same.into() { Ok(()) } else { Err(ForgedCall("the password is not right")) }
 }
@@ -188,7 +189,7 @@ fn recent(at: &str, now: Time) -> Result<(), ForgedCall> {
 }
 
 fn hmac(key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
-    // HMAC takes keys of any length, so there is always one.
+    // HMAC takes keys of any length, so this never fails.
     Hmac::<Sha256>::new_from_slice(key)
         .map(|mut mac| {
             for part in parts {
@@ -201,14 +202,15 @@ fn hmac(key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
 
 type Fields = Vec<(String, Vec<u8>)>;
 
-/// A field; nothing if it is there twice.
+/// A field. Returns `None` if it occurs twice.
 fn one<'a>(fields: &'a Fields, name: &str) -> Option<&'a [u8]> {
     let mut found = fields.iter().filter(|(key, _)| key == name);
     let (_, value) = found.next()?;
     found.next().is_none().then_some(value)
 }
 
-/// The fields of a form, whichever way it is written. Values are bytes: an email may be in any charset.
+/// The fields of a form in either encoding. Values are bytes, because an email may be
+/// in any charset.
 fn form(call: &WebhookCall<'_>) -> Option<Fields> {
     let kind = call.header("content-type")?;
     let bare = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -235,7 +237,7 @@ fn urlencoded(body: &[u8]) -> Fields {
         .collect()
 }
 
-/// A form in parts is written like an email with attachments, and read as one.
+/// A multipart form has the structure of an email with attachments, so the email parser reads it.
 fn multipart(kind: &str, body: &[u8]) -> Option<Fields> {
     let mut letter = format!("MIME-Version: 1.0\r\nContent-Type: {kind}\r\n\r\n").into_bytes();
     letter.extend_from_slice(body);

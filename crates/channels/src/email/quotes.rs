@@ -1,24 +1,24 @@
-//! What somebody wrote, without what they quoted: their program puts the email they answer above,
-//! below or between their words, and each marks it in its own way and language.
+//! The text of a reply, without quotations. Email clients put the original email above, below or
+//! between the text, and each marks it in its own way and language.
 //!
-//! Losing an answer is worse than keeping a line too many, so a line goes only if it is quoted, says
-//! who wrote what is quoted, or stands below something that only a machine writes.
+//! Losing an answer is worse than keeping a line too many. A line is removed only if it is quoted,
+//! attributes a quotation, or follows a line that only a program writes.
 
 use views::email::SEPARATOR;
 
-/// What several programs write above the email they answer.
+/// The line that several programs write above the original email.
 pub(crate) const HISTORY: &str = "-----Original Message-----";
 
-/// What PGP puts around an email that is signed in its own text.
+/// The lines that PGP puts around a signed text.
 const SIGNED: &str = "-----BEGIN PGP SIGNED MESSAGE-----";
 const SIGNATURE: &str = "-----BEGIN PGP SIGNATURE-----";
 
-/// What was written, without quotes, history and signature. Empty if nothing was.
+/// The text without quotations, history and signature. May be empty.
 pub fn answer(text: &str) -> String {
     let text = text.replace(['\u{feff}', '\u{200b}', '\0'], "").replace('\u{a0}', " ");
     let mut lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     if let Some(from) = lines.iter().position(|line| *line == SIGNED) {
-        // What was signed stands between an empty line and the signature.
+        // The signed text is between an empty line and the signature.
         let to = lines.iter().skip(from).position(|line| line.is_empty());
         lines.drain(from..to.map_or(from + 1, |to| from + to));
     }
@@ -39,7 +39,7 @@ pub fn answer(text: &str) -> String {
     tidy(&kept)
 }
 
-/// Lines that a program broke (`format=flowed`, RFC 3676) in one again.
+/// Joins the lines that a program wrapped (`format=flowed`, RFC 3676).
 pub(crate) fn unflow(text: &str, without_space: bool) -> String {
     let mut whole = String::with_capacity(text.len());
     let mut goes_on = false;
@@ -48,7 +48,7 @@ pub(crate) fn unflow(text: &str, without_space: bool) -> String {
         if goes_on && quoted {
             whole.push('\n');
         }
-        // A space in front protects what begins with one, or with something that means something.
+        // A leading space protects a line that begins with a space or a special character.
         let line = line.strip_prefix(' ').unwrap_or(line);
         goes_on = !quoted && line.ends_with(' ') && line != "-- ";
         let joined = line.strip_suffix(' ').filter(|_| goes_on && without_space);
@@ -68,7 +68,7 @@ fn is_quoted_before(lines: &[&str], at: usize) -> bool {
     at.checked_sub(1).is_some_and(|before| is_quoted(lines, before))
 }
 
-/// Whether everything from here on is what was answered to.
+/// Whether the original email begins at this line.
 fn begins_history(lines: &[&str], at: usize) -> bool {
     let Some(line) = lines.get(at).filter(|_| !is_quoted(lines, at)) else { return false };
     line.to_lowercase().contains(&SEPARATOR.to_lowercase())
@@ -79,7 +79,7 @@ fn begins_history(lines: &[&str], at: usize) -> bool {
         || says_who_wrote(lines, at)
 }
 
-/// `-----Original Message-----` and its like.
+/// Recognises `-----Original Message-----` and similar lines.
 fn is_rule_with_words(line: &str) -> bool {
     const WORDS: [&str; 18] = [
         "original message",
@@ -110,7 +110,7 @@ fn is_rule(line: &str) -> bool {
     line.len() >= 5 && (line.chars().all(|c| c == '_') || line.chars().all(|c| c == '-'))
 }
 
-/// Outlook's way: who wrote when to whom about what, one below the other.
+/// Recognises Outlook's header block: sender, date, recipient and subject on separate lines.
 fn is_header_block(lines: &[&str], at: usize) -> bool {
     const FROM: [&str; 18] = [
         "from",
@@ -199,19 +199,19 @@ fn is_header_block(lines: &[&str], at: usize) -> bool {
         && below().filter(|line| named(line, &OTHERS)).count() >= 2
 }
 
-/// Whether an email begins here that its program did not mark otherwise: it says who wrote it and when,
-/// in words only a program puts like this.
+/// Whether an unmarked quotation begins here: the line says who wrote it and when, in a form that
+/// only programs use.
 fn says_who_wrote(lines: &[&str], at: usize) -> bool {
     let below = |len: usize| lines.iter().skip(at + len).take(2);
     (1..=3).any(|len| {
         let words = paragraph(lines, at, len);
         words.is_some_and(|words| is_attribution(&words) && is_dated(&words))
-            // Where the quote is marked, answers may stand below it.
+            // If the quotation is marked, an answer may follow it.
             && !below(len).any(|line| line.trim_start().starts_with('>'))
     })
 }
 
-/// From where on the lines before this one say who wrote what is quoted.
+/// The first line of the attribution that precedes this line.
 fn attribution(lines: &[&str], at: usize) -> usize {
     let blanks = lines.iter().take(at).rev().take_while(|line| line.is_empty()).count();
     let end = at - blanks;
@@ -219,7 +219,7 @@ fn attribution(lines: &[&str], at: usize) -> usize {
     let known = found.clone().find(|(from, len)| {
         paragraph(lines, *from, *len).is_some_and(|words| is_attribution(&words))
     });
-    // In whatever language: it ends in a colon and has an address or a moment in it.
+    // In any language: the line ends in a colon and contains an address, a year or a time.
     let last = || {
         end.checked_sub(1).filter(|last| {
             lines.get(*last).is_some_and(|line| {
@@ -230,14 +230,14 @@ fn attribution(lines: &[&str], at: usize) -> usize {
     known.map(|(from, _)| from).or_else(last).unwrap_or(at)
 }
 
-/// Some lines in one, if none of them is empty or quoted.
+/// Joins some lines, if none of them is empty or quoted.
 fn paragraph(lines: &[&str], from: usize, len: usize) -> Option<String> {
     let lines = lines.get(from..from + len)?;
     let whole = lines.iter().all(|line| !line.is_empty() && !line.trim_start().starts_with('>'));
     whole.then(|| lines.join(" "))
 }
 
-/// "On Monday Ada wrote:"
+/// Recognises "On Monday Ada wrote:" in many languages.
 fn is_attribution(words: &str) -> bool {
     const WAYS: [(&str, &str); 27] = [
         ("on ", "wrote"),
@@ -273,7 +273,7 @@ fn is_attribution(words: &str) -> bool {
         && WAYS.iter().any(|(begins, verb)| words.starts_with(begins) && words.contains(verb))
 }
 
-/// Whether there is an address, a year or a time in it.
+/// Whether the text contains an address, a year or a time.
 fn is_dated(words: &str) -> bool {
     let numbers = words.split(|c: char| !c.is_ascii_digit());
     let year = numbers.clone().any(|number| number.len() == 4);
@@ -283,7 +283,7 @@ fn is_dated(words: &str) -> bool {
     words.contains('@') || year || time
 }
 
-/// Takes signatures out: what stands below `-- `, and the line a phone adds at the end.
+/// Removes signatures: the lines after `-- `, and the line that a phone adds at the end.
 fn leave_out_signatures(kept: &mut [Option<&str>]) {
     for words in kept.split_mut(Option::is_none) {
         let signed = words.iter().position(|line| *line == Some("--"));
@@ -297,7 +297,7 @@ fn leave_out_signatures(kept: &mut [Option<&str>]) {
     }
 }
 
-/// "Sent from my iPhone"
+/// Recognises "Sent from my iPhone" and similar lines.
 fn is_advertisement(line: &str) -> bool {
     const BEGINNINGS: [&str; 34] = [
         "sent from my ",
@@ -341,7 +341,7 @@ fn is_advertisement(line: &str) -> bool {
         && (mine || BEGINNINGS.iter().any(|begins| line.starts_with(begins)))
 }
 
-/// The lines that are left, with one empty one at most between them.
+/// Joins the remaining lines, with at most one empty line between them.
 fn tidy(kept: &[Option<&str>]) -> String {
     let mut tidy = String::new();
     let mut blank = false;

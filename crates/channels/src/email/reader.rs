@@ -1,11 +1,10 @@
-//! What an email says: an answer, the beginning of a conversation, that an email of ours did not arrive,
-//! or nothing.
+//! Reads an email: an answer, the beginning of a conversation, a bounce, or nothing.
 //!
-//! **`From:` is not trusted.** Anybody can write anything there. What counts is the address an email was
-//! sent to: it is signed, and was shown to one person ([`ReplyAddresses`]). Whoever `From:` names is
-//! passed on as a claim ([`SenderClaim`]), which the server verifies before it means more than that.
+//! **`From:` is not trusted.** Anyone can write anything there. The address that the email was sent
+//! to counts: it is signed, and was shown to one person ([`ReplyAddresses`]). The sender in `From:`
+//! is passed on as a claim ([`SenderClaim`]), which the server verifies before it relies on it.
 //!
-//! What a machine wrote is never an answer: out-of-office notes, lists, our own emails.
+//! Automatic emails are never answers: out-of-office notes, mailing lists, the server's own emails.
 
 use std::fmt;
 
@@ -23,46 +22,46 @@ use super::reply_address::{OpenedAddress, ReplyAddress, ReplyAddresses};
 use crate::inbound::{InReplyTo, InboundContent, InboundMessage};
 use crate::sender_claim::SenderClaim;
 
-/// How many attachments are mentioned.
+/// The most attachments that are listed.
 const MENTIONED: usize = 20;
-/// How much of an attachment's name and of a subject is.
+/// The longest shown name of an attachment, and the longest shown subject.
 const SHOWN: usize = 200;
-/// How much of whatever names an email is taken.
+/// The longest accepted Message-ID.
 const LONGEST_ID: usize = 500;
 
-/// Reads emails.
+/// Reads inbound emails into messages.
 #[derive(Debug, Clone)]
 pub struct EmailReader {
     replies: ReplyAddresses,
-    /// Addresses our emails come from, in lower case.
+    /// The addresses that the server sends from, in lower case.
     own: Vec<String>,
 }
 
-/// What an email came to.
+/// The result of reading an email.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReadEmail {
-    /// A message.
+    /// The email is a message from a person, or a bounce.
     Inbound(Box<InboundMessage>),
-    /// Nothing, and why.
+    /// The email was ignored, for this reason.
     Ignored(Ignored),
 }
 
-/// Why an email says nothing.
+/// Why an email was ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ignored {
-    /// It is no email at all.
+    /// It is not an email.
     Unreadable,
-    /// It was sent to no address we gave to anybody.
+    /// It was sent to no address that this server issued.
     NoAddress,
-    /// It does not say whom it is from.
+    /// It names no sender.
     NoSender,
-    /// A machine wrote it.
+    /// A program wrote it.
     Automatic,
-    /// We wrote it.
+    /// This server sent it.
     Own,
-    /// A mail server is still trying to deliver an email of ours.
+    /// A mail server is still trying to deliver one of the server's emails.
     Delayed,
-    /// There is nothing in it besides what was quoted.
+    /// It contains nothing but quotations.
     Empty,
 }
 
@@ -81,18 +80,18 @@ impl fmt::Display for Ignored {
 }
 
 impl EmailReader {
-    /// Reads answers to these addresses; emails from `own` addresses are ours.
+    /// A reader for emails to these addresses. Emails from `own` addresses are the server's own.
     pub fn new(replies: ReplyAddresses, own: impl IntoIterator<Item = String>) -> Self {
         Self { replies, own: own.into_iter().map(|address| address.to_lowercase()).collect() }
     }
 
-    /// The addresses it knows.
+    /// The reply addresses that it recognises.
     pub fn replies(&self) -> &ReplyAddresses {
         &self.replies
     }
 
-    /// What an email says. `to` is whom it was delivered to, where whoever brought it said so outside of
-    /// the email: then nothing in it counts as its address.
+    /// Reads an email. `to` is the envelope recipient, if it is known. Then the addresses in the
+    /// email itself do not count.
     pub fn read(&self, raw: &[u8], to: Option<&str>) -> ReadEmail {
         match self.inbound(raw, to) {
             Ok(inbound) => ReadEmail::Inbound(Box::new(inbound)),
@@ -101,7 +100,7 @@ impl EmailReader {
     }
 
     fn inbound(&self, raw: &[u8], to: Option<&str>) -> Result<InboundMessage, Ignored> {
-        // Without a body is without the work of reading it: most of what robots send ends here.
+        // Unwanted emails rarely name a valid reply address, so their bodies are not even parsed.
         let headers = MessageParser::new().parse_headers(raw).ok_or(Ignored::Unreadable)?;
         let token = match to {
             Some(to) => self.replies.token_of(to),
@@ -114,7 +113,7 @@ impl EmailReader {
         let from = message.from().and_then(|from| from.first());
         let address = from.and_then(|from| from.address()).ok_or(Ignored::NoSender)?;
         if let Some(report) = bounce::report(&message) {
-            // No email of ours is from where somebody writes to an agent: nothing comes back there.
+            // The server never sends from an invitation address, so a bounce to it is not genuine.
             let OpenedAddress::Reply(reply) = said else { return Err(Ignored::Automatic) };
             return known.failed(reply, report, address).ok_or(Ignored::Delayed);
         }
@@ -125,7 +124,7 @@ impl EmailReader {
             return Err(Ignored::Automatic);
         }
         let text = written(&message);
-        // Whoever begins may say all of it in the subject.
+        // The first email of a conversation may consist of its subject.
         let named = matches!(said, OpenedAddress::Invitation(_))
             && message.subject().is_some_and(|subject| !subject.trim().is_empty());
         if text.is_empty() && !named {
@@ -138,7 +137,8 @@ impl EmailReader {
         Ok(known.wrote(from, name, place, InboundContent::Wrote { text, about }))
     }
 
-    /// The token of the address it was sent to, as the email says: what was added on delivery first.
+    /// The token of the recipient address in the headers. Headers that were added on
+    /// delivery take precedence.
     fn token_in(&self, message: &Message<'_>) -> Option<String> {
         const NAMES: [&str; 7] = [
             "delivered-to",
@@ -156,7 +156,7 @@ impl EmailReader {
     }
 }
 
-/// Whatever in a header may be an address: that it is one of ours is shown by its signature.
+/// Every part of a header that may be an address. The signature shows which one this server issued.
 fn addresses(value: &str) -> impl Iterator<Item = &str> {
     let apart = |c: char| c.is_whitespace() || "<>(),;:\"'[]".contains(c);
     value.split(apart).filter(|part| part.contains('@'))
@@ -179,9 +179,9 @@ impl KnownEmail {
         InboundMessage { id: self.id, from, name, place, what, at: self.at }
     }
 
-    /// That an email of ours came to nothing, told by whom it did not reach, or by whoever reports it if
-    /// they do not say. It is known by its own id, and where the report has none, by the ask; which ask
-    /// and whose email it is for certain, the address says.
+    /// A bounce of one of the server's emails. It names the address that was not reached, or else
+    /// the reporter. The email is identified by its own id, or by the ask if the report has none.
+    /// The reply address proves which ask and which person it was for.
     fn failed(
         self,
         reply: ReplyAddress,
@@ -198,7 +198,8 @@ impl KnownEmail {
     }
 }
 
-/// The same however often the email comes; another where it was sent to two of our addresses.
+/// The id of an inbound email. It is the same when the email arrives again, and differs for each
+/// reply address it was sent to.
 fn id(message: &Message<'_>, raw: &[u8], token: &str) -> String {
     let named = message.message_id().filter(|id| !id.is_empty() && id.len() <= LONGEST_ID);
     let letter = named.map_or_else(|| Digest::of(raw).to_string(), reveal);
@@ -211,8 +212,8 @@ fn at(message: &Message<'_>) -> Option<Time> {
     Some(Time::from_millis(date.to_timestamp().saturating_mul(1000)))
 }
 
-/// Where an answer goes: to whoever wrote, in the same thread. What was attached is not taken, and
-/// mentioned here.
+/// Where a reply goes: to the sender, in the same thread. Attachments are not accepted,
+/// only listed here.
 fn place(message: &Message<'_>, from: &str) -> Value {
     let names: Vec<String> = message
         .attachments()
@@ -231,7 +232,7 @@ fn beginning(text: &str) -> String {
     text.chars().take(SHOWN).collect()
 }
 
-/// What they wrote: as text, or where there is only a page, that as text.
+/// The text that the sender wrote, from the text part or else from the HTML part.
 fn written(message: &Message<'_>) -> String {
     let mut text = String::new();
     for part in message.text_bodies() {
@@ -246,7 +247,7 @@ fn written(message: &Message<'_>) -> String {
     if !text.is_empty() {
         return text;
     }
-    // Some programs send an empty text beside the page.
+    // Some programs send an empty text part beside the HTML part.
     let pages = message.html_bodies().filter_map(|part| match &part.body {
         PartType::Html(page) => Some(html::to_text(page)),
         _ => None,
@@ -262,7 +263,7 @@ fn plain(part: &mail_parser::MessagePart<'_>, words: &str) -> String {
     if says("format", "flowed") { unflow(words, says("delsp", "yes")) } else { words.to_owned() }
 }
 
-/// Whether a machine wrote it: as the standard says it (RFC 3834), and as those say it who do not.
+/// Whether a program wrote the email, by the standard header (RFC 3834) or by other known headers.
 fn is_automatic(message: &Message<'_>) -> bool {
     const MARKS: [&str; 7] = [
         "x-autoreply",
@@ -293,14 +294,14 @@ fn is_automatic(message: &Message<'_>) -> bool {
     let says = |(name, value): (&str, &str)| {
         let (name, value) = (name.to_ascii_lowercase(), value.trim().to_ascii_lowercase());
         match name.as_str() {
-            // There may be a comment or a parameter behind it.
+            // A comment or a parameter may follow the value.
             "auto-submitted" => {
                 value.split([';', ' ', '(']).next().is_some_and(|value| value != "no")
             }
             "precedence" => {
                 matches!(value.as_str(), "bulk" | "junk" | "list" | "auto_reply" | "auto-reply")
             }
-            // Nobody who writes takes no answer.
+            // A person's email always has a return path.
             "return-path" => value == "<>",
             name => MARKS.contains(&name),
         }

@@ -1,16 +1,16 @@
-//! Addresses that mail to us goes to. Whoever writes to one has read the email or the page it stood
-//! on: the address is what is trusted, never `From:`, which anybody can write into an email.
+//! Addresses for inbound emails. A sender who writes to one has read the email or the page that
+//! showed it. The server trusts this address, and never `From:`, which anyone can forge.
 //!
 //! ```text
-//! replies+<56 letters and digits>@example.com
-//!         16 bytes: the ask, or the agent · 8 bytes: whom it was given to · 11 bytes: our signature
+//! replies+<56 base 32 characters>@example.com
+//!         16 bytes: ask or agent · 8 bytes: person it was issued to · 11 bytes: signature
 //! ```
 //!
-//! An address of an email answers one ask. An [`Invitation`] is somebody's own for one agent, and good
-//! for as long as they may write to it. Which of the two it is, the signature says.
+//! A reply address is for one ask. An [`Invitation`] belongs to one person and one agent, and is
+//! valid as long as the person may write to the agent. The signature distinguishes the two.
 //!
-//! Mail systems may lower the case of what stands before the `@`, and it may have no more than 64 bytes.
-//! So the 35 bytes are written in base 32, which leaves 7 for the name, and case says nothing.
+//! Mail systems may change the case of the part before the `@`, and limit it to 64 bytes. The 35
+//! bytes are therefore encoded in base 32, which leaves 7 for the name and ignores case.
 
 use std::fmt;
 
@@ -23,23 +23,24 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use ulid::Ulid;
 
-/// How long what stands before the `@` may be (RFC 5321, 4.5.3.1.1).
+/// The longest local part (RFC 5321, 4.5.3.1.1).
 const LONGEST_LOCAL: usize = 64;
-/// How long an address may be (the path of RFC 5321, 4.5.3.1.3, without its brackets).
+/// The longest address (the path of RFC 5321, 4.5.3.1.3, without its brackets).
 const LONGEST_ADDRESS: usize = 254;
 const WHAT: usize = 16;
 const WHOM: usize = 8;
 const SIGNATURE: usize = 11;
 const BYTES: usize = WHAT + WHOM + SIGNATURE;
-/// How long a token is as text.
+/// The length of a token as text.
 const TOKEN: usize = BYTES * 8 / 5;
-/// How long the name before the token may be.
+/// The longest name before the token.
 const LONGEST_NAME: usize = LONGEST_LOCAL - TOKEN - 1;
-/// What is signed besides, so that a signature under the same key for something else is none here.
+/// The purpose is part of the signed data, so that a signature for another purpose under the same
+/// key is invalid here.
 const ANSWER: &[u8] = b"an answer by mail";
 const INVITATION: &[u8] = b"a conversation by mail";
 
-/// Makes addresses that answers go to, and reads them.
+/// Creates and reads the addresses that answers go to.
 #[derive(Clone)]
 pub struct ReplyAddresses {
     name: String,
@@ -47,17 +48,17 @@ pub struct ReplyAddresses {
     key: [u8; 32],
 }
 
-/// Whom an address was given to: enough of a digest to tell people apart.
+/// The person an address was issued to: a truncated digest that distinguishes people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AddressOwner([u8; WHOM]);
 
 impl AddressOwner {
-    /// Whoever reads what is sent by this means.
+    /// The person who reads messages sent by this contact method.
     pub fn of(means: &Means) -> Self {
         Self::of_mark(&means.mark())
     }
 
-    /// The same, by the mark of the means.
+    /// The same, by the digest of the contact method.
     pub fn of_mark(mark: &Digest) -> Self {
         let mut whom = [0; WHOM];
         for (to, from) in whom.iter_mut().zip(mark.0) {
@@ -66,30 +67,30 @@ impl AddressOwner {
         Self(whom)
     }
 
-    /// Somebody known by something else than a means.
+    /// A person who is identified by something other than a contact method.
     pub const fn new(bytes: [u8; WHOM]) -> Self {
         Self(bytes)
     }
 }
 
-/// As it is written down.
+/// As it is stored.
 impl fmt::Display for AddressOwner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&hex::encode(self.0))
     }
 }
 
-/// What an address says: who was asked what.
+/// The content of a reply address: the ask and the person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyAddress {
-    /// What is answered.
+    /// The ask to answer.
     pub ask: AskId,
-    /// Whom the address was given to.
+    /// The person the address was issued to.
     pub whom: AddressOwner,
 }
 
-/// What an address says that lets somebody write to an agent: who, and to which. Digests, since names
-/// have no room; whoever knows both names finds that they are meant.
+/// The content of an address at which a person writes to an agent. It holds digests, because the
+/// names are too long. A caller who knows both names can compare them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Invitation {
     agent: [u8; WHAT],
@@ -97,23 +98,23 @@ pub struct Invitation {
 }
 
 impl Invitation {
-    /// The one by which this person writes to this agent.
+    /// The invitation of this person to this agent.
     pub fn new(agent: &AgentId, human: &HumanId) -> Self {
         Self { agent: named(agent.as_str()), whom: named(human.as_str()) }
     }
 
-    /// Whether this agent is written to.
+    /// Whether the invitation is for this agent.
     pub fn is_to(&self, agent: &AgentId) -> bool {
         self.agent == named(agent.as_str())
     }
 
-    /// Whether it was given to this person.
+    /// Whether the invitation belongs to this person.
     pub fn is_of(&self, human: &HumanId) -> bool {
         self.whom == named(human.as_str())
     }
 }
 
-/// As much of the digest of a name as there is room for.
+/// The beginning of the digest of a name.
 fn named<const N: usize>(name: &str) -> [u8; N] {
     let mut some = [0; N];
     for (to, from) in some.iter_mut().zip(Digest::of(name.as_bytes()).0) {
@@ -122,22 +123,22 @@ fn named<const N: usize>(name: &str) -> [u8; N] {
     some
 }
 
-/// What an address says.
+/// The content of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenedAddress {
-    /// Which email it stood in.
+    /// A reply to one ask.
     Reply(ReplyAddress),
-    /// Who may write to which agent.
+    /// An invitation to write to an agent.
     Invitation(Invitation),
 }
 
-/// Not an address answers can go to.
+/// Why replies cannot go to an address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadReplies {
-    /// It is none at all.
+    /// It is not an email address.
     #[error("expected an address such as replies@example.com")]
     NoAddress,
-    /// There is no room for a token.
+    /// It is too long to add a token.
     #[error(
         "{0} has no room for a token: before the @ there may be at most 7 letters, digits, . or -"
     )]
@@ -145,7 +146,7 @@ pub enum BadReplies {
 }
 
 impl ReplyAddresses {
-    /// Answers go to this address, with a token behind a `+`. The key is for nothing else.
+    /// Replies go to this address, with a token after a `+`. The key must have no other use.
     pub fn new(address: &str, key: [u8; 32]) -> Result<Self, BadReplies> {
         let address = address.trim().to_ascii_lowercase();
         let (name, domain) = address.rsplit_once('@').ok_or(BadReplies::NoAddress)?;
@@ -169,22 +170,22 @@ impl ReplyAddresses {
         Ok(Self { name: name.to_owned(), domain: domain.to_owned(), key })
     }
 
-    /// The address for answers to this ask by whoever it is given to. The same every time.
+    /// The address for this person's answers to this ask. Always the same.
     pub fn address(&self, reply: ReplyAddress) -> String {
         format!("{}+{}@{}", self.name, self.token(reply), self.domain)
     }
 
-    /// The token in it.
+    /// The token of such an address.
     pub fn token(&self, ReplyAddress { ask, whom }: ReplyAddress) -> String {
         self.sealed(ANSWER, &ask.ulid().to_bytes(), whom.0)
     }
 
-    /// The address at which somebody writes to an agent. The same every time.
+    /// The address at which a person writes to an agent. Always the same.
     pub fn invitation(&self, Invitation { agent, whom }: Invitation) -> String {
         format!("{}+{}@{}", self.name, self.sealed(INVITATION, &agent, whom), self.domain)
     }
 
-    /// The address without a token: where mail goes, and of no use to whoever has nothing else.
+    /// The address without a token. An email to it is not accepted as an answer.
     pub fn bare(&self) -> String {
         format!("{}@{}", self.name, self.domain)
     }
@@ -198,18 +199,18 @@ impl ReplyAddresses {
         BASE32_NOPAD.encode(&bytes).to_ascii_lowercase()
     }
 
-    /// What an address says, if we made it.
+    /// The content of an address, if this server issued it.
     pub fn read(&self, address: &str) -> Option<OpenedAddress> {
         self.open(&self.token_in(address)?)
     }
 
-    /// The token in an address, if it is one of ours and the token is good. In lower case.
+    /// The token of an address in lower case, if this server issued it and the token is valid.
     pub fn token_of(&self, address: &str) -> Option<String> {
         let token = self.token_in(address)?;
         self.open(&token).map(|_| token)
     }
 
-    /// What a token says, if we made it.
+    /// The content of a token, if this server issued it.
     pub fn open(&self, token: &str) -> Option<OpenedAddress> {
         if token.len() != TOKEN {
             return None;
@@ -227,7 +228,7 @@ impl ReplyAddresses {
         is_for(INVITATION).then_some(OpenedAddress::Invitation(Invitation { agent: *what, whom }))
     }
 
-    /// Whether an address is ours, with a token or without.
+    /// Whether the address belongs to this server, with or without a token.
     pub fn is_ours(&self, address: &str) -> bool {
         let address = address.to_ascii_lowercase();
         address.rsplit_once('@').is_some_and(|(local, domain)| {
@@ -235,13 +236,13 @@ impl ReplyAddresses {
         })
     }
 
-    /// The domain answers go to.
+    /// The domain that replies go to.
     pub fn domain(&self) -> &str {
         &self.domain
     }
 
     fn token_in(&self, address: &str) -> Option<String> {
-        // Nothing of ours is longer, and some emails name thousands of addresses.
+        // No address of this server is longer, and some emails name thousands of addresses.
         if address.len() > LONGEST_ADDRESS {
             return None;
         }
@@ -253,7 +254,7 @@ impl ReplyAddresses {
 
     fn signature(&self, purpose: &[u8], said: &[u8]) -> [u8; SIGNATURE] {
         let mut signature = [0; SIGNATURE];
-        // HMAC takes keys of any length, so there is always a signature.
+        // HMAC takes keys of any length, so this never fails.
         if let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.key) {
             mac.update(purpose);
             mac.update(self.domain.as_bytes());
@@ -301,7 +302,7 @@ mod tests {
         assert_eq!(format!("{:?}", replies()), "Replies(replies@example.com)");
     }
 
-    /// A2H-113: somebody's own address for an agent is theirs, for that agent, and answers no ask.
+    /// A2H-113: an invitation is for one person and one agent, and answers no ask.
     #[test]
     fn an_invitation_names_one_person_and_one_agent() {
         let (agent, human): (AgentId, HumanId) =
@@ -316,7 +317,8 @@ mod tests {
         assert!(!said.is_to(&"agent_dev_2".parse().unwrap()));
         assert!(!said.is_of(&"eve".parse().unwrap()));
         assert_eq!(replies().bare(), "replies@example.com");
-        // Whoever knows what it is made of cannot make one, nor one of the other kind.
+        // Knowing the contents is not enough to forge an address, or to turn one kind
+        // into the other.
         let reply = ReplyAddress {
             ask: AskId::new(Ulid::from_bytes(said.agent)),
             whom: AddressOwner::new(said.whom),
@@ -357,7 +359,8 @@ mod tests {
         ] {
             assert_eq!(replies().read(&address), None, "{what}");
         }
-        // The same key under another domain: a test system's addresses are not the real one's.
+        // The same key with another domain: addresses of a test system are invalid on
+        // the production system.
         let elsewhere = ReplyAddresses::new("replies@example.org", [7; 32]).unwrap();
         assert_eq!(elsewhere.open(&token), None);
     }

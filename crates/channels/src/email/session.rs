@@ -1,4 +1,4 @@
-//! One conversation with whoever brings emails: their commands, and our answers to them.
+//! One SMTP or LMTP session: the client's commands, and the answers to them.
 
 use std::fmt::Write;
 use std::io;
@@ -16,19 +16,18 @@ use super::reader::{EmailReader, Ignored, ReadEmail};
 use super::wire::Wire;
 use crate::InboundHandler;
 
-/// How much is read at a time.
+/// The number of bytes read at a time.
 const CHUNK: usize = 16 * 1024;
-/// How many times the size of an email that is too large we listen to, before we hang up.
+/// How many times the size limit of an email is read and discarded before the session ends.
 const FORBEARANCE: usize = 4;
-/// What stands before an email.
+/// The end of the DATA line, which precedes an email.
 const BEFORE: &[u8] = b"\r\n";
 
-/// A conversation.
 pub(super) struct Talk<'a> {
     settings: &'a ListenerSettings,
     reader: &'a EmailReader,
     wire: Wire,
-    /// What came and was not looked at yet.
+    /// Received bytes that are not parsed yet.
     came: Vec<u8>,
     commands: RequestReceiver,
     stage: Stage,
@@ -37,17 +36,17 @@ pub(super) struct Talk<'a> {
     mistakes: usize,
 }
 
-/// How far they are.
+/// The state of the session.
 enum Stage {
-    /// They have not said who they are.
+    /// The client has not sent a greeting.
     New,
-    /// They have.
+    /// The client has sent a greeting.
     Greeted,
-    /// An email is on its way to these.
+    /// The client has named these recipients of an email.
     Letter { to: Vec<String> },
 }
 
-/// What a command leads to.
+/// The next step after a command.
 enum Next {
     Answer(Answer),
     /// The email itself follows.
@@ -56,16 +55,16 @@ enum Next {
     Quit,
 }
 
-/// A code, a finer code (RFC 3463), and words.
+/// The reply code, the enhanced status code (RFC 3463), and the text.
 type Answer = (u16, &'static str, String);
 
 fn answer(code: u16, fine: &'static str, words: &str) -> Answer {
     (code, fine, words.to_owned())
 }
 
-/// Why a conversation ends.
+/// Why a session ends.
 enum End {
-    /// We, or they, want it to.
+    /// The client or the server ended it.
     Done,
     Broken(io::Error),
 }
@@ -91,7 +90,7 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Talks until one of both has enough.
+    /// Runs the session to its end.
     pub(super) async fn run(
         mut self,
         handler: &dyn InboundHandler,
@@ -99,7 +98,7 @@ impl<'a> Talk<'a> {
     ) -> io::Result<()> {
         match self.talk(handler, stop).await {
             Ok(()) | Err(End::Done) => {
-                // They may have hung up already.
+                // The client may have closed the connection already.
                 let _ = self.wire.shutdown().await;
                 Ok(())
             }
@@ -148,7 +147,7 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// What they want next.
+    /// Reads the next command.
     async fn command(&mut self, stop: &CancellationToken) -> Result<Next, End> {
         loop {
             let mut came = self.came.iter();
@@ -202,7 +201,7 @@ impl<'a> Talk<'a> {
                 Protocol::Smtp(Some(_)) if !self.encrypted => return Next::StartTls,
                 _ => answer(502, "5.5.1", "there is no encryption to start"),
             },
-            // Whom we know is told to nobody.
+            // The server discloses no recipients.
             Request::Vrfy { .. } => answer(252, "2.5.2", "send a letter and see"),
             Request::Expn { .. }
             | Request::Help { .. }
@@ -227,7 +226,7 @@ impl<'a> Talk<'a> {
         if matches!(self.settings.protocol, Protocol::Smtp(Some(_))) && !self.encrypted {
             lines.push("STARTTLS");
         }
-        // The finer code stands in no answer to a greeting (RFC 2034, 3).
+        // The answer to a greeting has no enhanced status code (RFC 2034, 3).
         Next::Answer((250, "", lines.join("\n")))
     }
 
@@ -266,12 +265,13 @@ impl<'a> Talk<'a> {
         answer(250, "2.1.5", "fine")
     }
 
-    /// The email; nothing if it is too large.
+    /// Reads the email. Returns `None` if it is too large.
     async fn letter(&mut self, stop: &CancellationToken) -> Result<Option<Vec<u8>>, End> {
         let most = self.settings.limits.size;
         let mut letter = Vec::new();
         let mut receiver = DataReceiver::new();
-        // The end of the line DATA stood on counts: an email may have no lines at all.
+        // The end of the DATA line is part of the terminator, because an email may have no
+        // lines at all.
         receiver.ingest(&mut BEFORE.iter(), &mut letter);
         let mut rest: Option<(DummyDataReceiver, usize)> = None;
         loop {
@@ -301,7 +301,8 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Has an email heard, and says what came of it: in LMTP for each recipient, in SMTP for all.
+    /// Handles an email and sends the result: one answer per recipient in LMTP, one for
+    /// all in SMTP.
     async fn hand_over(
         &mut self,
         letter: Option<Vec<u8>>,
@@ -322,7 +323,8 @@ impl<'a> Talk<'a> {
             }
             return Ok(());
         }
-        // Who was not there comes again with the whole email: those who heard it know it by its id.
+        // After a temporary failure for one recipient, the client sends the whole email again. The
+        // other recipients are deduplicated by the id.
         let later = answers.iter().position(|(code, ..)| *code < 500 && *code >= 400);
         let taken = answers.iter().position(|(code, ..)| *code < 400);
         let said = later.or(taken).unwrap_or_default();
@@ -335,7 +337,7 @@ impl<'a> Talk<'a> {
     async fn encrypt(&mut self) -> Result<(), End> {
         let Protocol::Smtp(Some(config)) = &self.settings.protocol else { return Ok(()) };
         let acceptor = TlsAcceptor::from(Arc::clone(config));
-        // Whoever said more before the encryption may be somebody in between (RFC 3207, 6).
+        // Bytes that arrived before the encryption may be injected by an attacker (RFC 3207, 6).
         if !self.came.is_empty() || !self.commands.buf().is_empty() {
             return self.leave("5.5.1", "wait for the answer to STARTTLS").await;
         }
@@ -345,12 +347,12 @@ impl<'a> Talk<'a> {
         let tls = timeout(self.settings.limits.silence, acceptor.accept(wire)).await;
         self.wire = Box::new(tls.map_err(|_| End::Done)??);
         self.encrypted = true;
-        // They begin anew.
+        // The session starts over after STARTTLS.
         self.stage = Stage::New;
         Ok(())
     }
 
-    /// Waits for more.
+    /// Waits for more bytes.
     async fn more(&mut self, stop: &CancellationToken) -> Result<(), End> {
         self.came.reserve(CHUNK);
         let read = tokio::select! {
@@ -368,7 +370,7 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Says why, and ends.
+    /// Sends the reason and ends the session.
     async fn leave<T>(&mut self, fine: &'static str, words: &str) -> Result<T, End> {
         self.say(&answer(421, fine, words)).await?;
         Err(End::Done)
@@ -398,7 +400,7 @@ impl<'a> Talk<'a> {
     }
 }
 
-/// What is said of an email once it was read.
+/// Handles an email that was read, and returns the answer.
 async fn handle(read: ReadEmail, handler: &dyn InboundHandler) -> Answer {
     match read {
         ReadEmail::Inbound(inbound) => match handler.handle(*inbound).await {
@@ -408,12 +410,12 @@ async fn handle(read: ReadEmail, handler: &dyn InboundHandler) -> Answer {
                 answer(451, "4.3.0", "this cannot be taken now, come again")
             }
         },
-        // Refused, their server would write to a machine that wrote by itself.
+        // A rejection would make the sending server notify an automatic sender.
         ReadEmail::Ignored(why @ (Ignored::Automatic | Ignored::Own | Ignored::Delayed)) => {
             tracing::info!("a letter says nothing: {why}");
             answer(250, "2.6.0", "taken, and put aside")
         }
-        // Refused, whoever wrote it learns why.
+        // A rejection makes the sending server report the reason to the sender.
         ReadEmail::Ignored(
             why @ (Ignored::Unreadable | Ignored::NoAddress | Ignored::NoSender | Ignored::Empty),
         ) => (550, "5.6.0", why.to_string()),

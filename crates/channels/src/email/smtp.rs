@@ -1,5 +1,5 @@
-//! Sending through a mail server. When the server cannot be reached, the next emails are not tried for a
-//! moment: each would wait as long for nothing.
+//! Sends through a mail server. If the server cannot be reached, further emails fail immediately
+//! for some seconds, because each would wait for the same timeout.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,38 +20,38 @@ use crate::errors::DeliveryError;
 use crate::secret::Secret;
 use crate::setup::OutageLog;
 
-/// How long a mail server may take over each step.
+/// The timeout for each step.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// For how many seconds it is left alone when it was not there.
+/// The pause after the server could not be reached, in seconds.
 const REST: u64 = 10;
 
-/// A mail server that takes our emails.
+/// The mail server that accepts outgoing emails.
 #[derive(Clone)]
 pub struct SmtpSettings {
-    /// Its name or address.
+    /// The host name or IP address.
     pub host: String,
-    /// Its port.
+    /// The TCP port.
     pub port: u16,
-    /// How the connection is kept private.
+    /// How the connection is encrypted.
     pub security: SmtpSecurity,
-    /// The user name and the password, if it wants them.
+    /// The user name and the password, if the server requires them.
     pub credentials: Option<(String, Secret)>,
     /// The sender of every email.
     pub from: Mailbox,
 }
 
-/// How a connection to a mail server is kept private.
+/// How a connection to a mail server is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SmtpSecurity {
     /// TLS from the first byte.
     Tls,
-    /// TLS once the server offers it, which it must.
+    /// STARTTLS. Fails if the server does not offer it.
     StartTls,
-    /// Not at all.
+    /// The connection is unencrypted.
     None,
 }
 
-/// Never with the password.
+/// Leaves out the password.
 impl fmt::Display for SmtpSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let how = match self.security {
@@ -69,17 +69,16 @@ impl fmt::Debug for SmtpSettings {
     }
 }
 
-/// Sends emails.
 pub(super) struct SmtpSender {
     transport: AsyncSmtpTransport<Tokio1Executor>,
     from: Mailbox,
-    /// Until when nothing is sent, because the server could not be reached a moment ago.
+    /// The end of the pause after the server could not be reached.
     rests: Mutex<Option<Time>>,
     outage: Box<dyn OutageLog>,
 }
 
 impl SmtpSender {
-    /// Sends through this mail server.
+    /// A sender for this mail server.
     pub(super) fn new(smtp: &SmtpSettings, outage: Box<dyn OutageLog>) -> anyhow::Result<Self> {
         let tls = || TlsParameters::new(smtp.host.clone()).context("smtp_url: cannot use TLS");
         let tls = match smtp.security {
@@ -99,7 +98,7 @@ impl SmtpSender {
         Ok(Self { transport: transport.build(), from, rests: Mutex::default(), outage })
     }
 
-    /// The address every email is from.
+    /// The sender address of every email.
     pub(super) fn from(&self) -> String {
         self.from.email.to_string()
     }
@@ -113,7 +112,7 @@ impl SmtpSender {
         }
         let sent = match &email.reply_to {
             None => self.transport.send(message).await,
-            // A bounce comes back to the address that says which email it was.
+            // A bounce goes to the address that identifies the email.
             Some(address) => {
                 let sender = address.parse().context("answers can go to no such address");
                 let sender = Some(sender.map_err(|error| refused(&error))?);
@@ -128,7 +127,7 @@ impl SmtpSender {
                 self.outage.worked("email");
                 Ok(())
             }
-            // The server answered: this one email is refused.
+            // The server answered, and rejects only this email.
             Err(error) if error.is_permanent() => {
                 self.outage.worked("email");
                 Err(refused(&anyhow::Error::from(error)))
@@ -144,11 +143,11 @@ impl SmtpSender {
     }
 
     fn rests(&self) -> MutexGuard<'_, Option<Time>> {
-        // A moment: a panic leaves it whole.
+        // The value is a single time, so a panic cannot leave it inconsistent.
         self.rests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the server answers and accepts the credentials.
+    /// Checks that the server answers and accepts the credentials.
     pub(super) async fn check(&self) -> anyhow::Result<()> {
         let works = self.transport.test_connection().await?;
         anyhow::ensure!(works, "the mail server answers, but not as one");
@@ -163,7 +162,7 @@ impl SmtpSender {
         let to: Address = email.to.parse().context("this is no address mail can be sent to")?;
         let millis = u64::try_from(email.at.unwrap_or(now).millis()).unwrap_or(0);
         let at: SystemTime = UNIX_EPOCH + Duration::from_millis(millis);
-        // No answer is expected, least of all from a machine.
+        // Marks the email as automatic, so that autoresponders do not reply.
         let automatic = HeaderValue::new(
             HeaderName::new_from_ascii_str("Auto-Submitted"),
             "auto-generated".to_owned(),
@@ -209,12 +208,12 @@ impl SmtpSender {
     }
 }
 
-/// The mail server will never take this email.
+/// The mail server rejects this email permanently.
 fn refused(error: &anyhow::Error) -> DeliveryError {
     DeliveryError::never(format!("the mail server refuses this letter: {error:#}"))
 }
 
-/// The mail server may take it later.
+/// The mail server may accept the email later.
 fn later(error: &dyn fmt::Display) -> DeliveryError {
     DeliveryError::later(format!("the mail server cannot be reached or takes nothing now: {error}"))
 }

@@ -1,9 +1,9 @@
-//! Emails that agents lay out themselves: the `template` of A2H, a Jinja page (A2H-090).
+//! Emails with an agent's own layout: the `template` of A2H, a Jinja page (A2H-090).
 //!
-//! An agent wrote it, so it is rendered where it can do nothing but fill in what it was given: no other
-//! templates, no functions, a bounded number of steps, and nothing from which values could grow
-//! (`guard.rs`). What comes out is sanitised (`clean.rs`). A template that is broken is an error with a
-//! reason, and the request goes on with the email everybody gets.
+//! An agent wrote the template, so it is rendered in a sandbox: no other templates, no functions, a
+//! bounded number of steps, and no operations that make values grow (`guard.rs`). The output is
+//! sanitised (`clean.rs`). A broken template is an error with a reason, and the request continues
+//! with the default email.
 
 mod clean;
 mod guard;
@@ -22,52 +22,54 @@ use views::email::AgentPage;
 
 use super::html;
 
-/// How long a template may be.
+/// The longest template.
 const LONGEST_TEMPLATE: usize = 64 * 1024;
-/// How much may be filled in.
+/// The largest JSON of the call that a template shows.
 const LARGEST_EVENT: usize = 128 * 1024;
-/// How long an email may become; email clients cut longer ones.
+/// The longest email. Email clients truncate longer ones.
 const LONGEST_LETTER: usize = 256 * 1024;
-/// How long a text that a filter makes may become.
+/// The longest text that one filter may produce.
 const LONGEST_TEXT: usize = 1024 * 1024;
-/// How long all of them together: a step is cheap, what a filter does in it is not.
+/// The limit for the texts of all filters together. A step is cheap, but a filter within it
+/// may not be.
 const ALL_TEXTS: usize = 8 * 1024 * 1024;
-/// How much is said of what is wrong.
+/// The longest error message.
 const LONGEST_WHY: usize = 300;
-/// How many steps it may take.
+/// The most steps of a rendering.
 const STEPS: u64 = 20_000;
-/// How deep it may be nested.
+/// The deepest nesting.
 const DEPTH: usize = 40;
-/// How far JSON is indented at most.
+/// The widest indentation of JSON.
 const WIDEST_INDENT: usize = 4;
 
-/// Why a template makes no email, for whoever wrote it.
+/// Why a template cannot be rendered, for its author.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct BrokenTemplate {
-    /// What is wrong.
+    /// The reason, in words.
     pub why: String,
 }
 
 impl BrokenTemplate {
-    /// Some of it may be the agent's words.
+    /// Escapes the reason, because it may quote the agent's text.
     fn new(why: impl AsRef<str>) -> Self {
         Self { why: reveal(why.as_ref()).chars().take(LONGEST_WHY).collect() }
     }
 }
 
-/// What a template knows.
+/// The variables of a template.
 #[derive(Debug, Clone, Copy)]
 pub struct TemplateContext<'a> {
     /// `event`: the whole call, as A2H shows it.
     pub event: &'a serde_json::Value,
-    /// `urls.base_url`: where it can be answered. Without a query: links add theirs.
+    /// `urls.base_url`: the page where the request can be answered. It has no query, because links
+    /// add their own.
     pub base_url: &'a Url,
     /// `type`: `v1beta2.function_call` or `v1beta2.human_contact`.
     pub kind: &'a str,
 }
 
-/// The email a template makes.
+/// Renders a template to an email.
 pub fn render(template: &str, known: TemplateContext<'_>) -> Result<AgentPage, BrokenTemplate> {
     if template.len() > LONGEST_TEMPLATE {
         return Err(BrokenTemplate::new("the template is too long: at most 64 KiB"));
@@ -109,7 +111,7 @@ fn broken(error: &Error) -> BrokenTemplate {
     }
 }
 
-/// What is written; no more than it may be.
+/// The rendered page, up to its size limit.
 struct BoundedPage(Vec<u8>);
 
 impl io::Write for BoundedPage {
@@ -126,16 +128,16 @@ impl io::Write for BoundedPage {
     }
 }
 
-/// What the A2H documents name, and what else templates cannot do without.
+/// The functions that the A2H documents name, and others that templates commonly need.
 fn environment() -> Environment<'static> {
     let mut environment = Environment::empty();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    // A member that is not there is empty, and so are its own: calls differ.
+    // A missing member is empty, and so are its members, because calls differ.
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
     environment.set_fuel(Some(STEPS));
     environment.set_recursion_limit(DEPTH);
     environment.set_unknown_method_callback(|_, value, name, arguments| match (name, arguments) {
-        // As Python has it, and with it many templates.
+        // Methods of Python dictionaries, which many templates use.
         ("items", []) => filters::items(value),
         ("get", [key]) => value.get_item(key),
         _ => Err(Error::new(ErrorKind::UnknownMethod, format!("there is no {name}()"))),
@@ -177,7 +179,7 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// What all filters of one email may make.
+/// The budget for the output of all filters in one email.
 #[derive(Clone, Default)]
 struct Budget(Arc<AtomicUsize>);
 
@@ -191,7 +193,7 @@ impl Budget {
     }
 }
 
-/// `tojson(indent=2)`
+/// The filter `tojson(indent=2)`.
 fn tojson(value: &Value, indent: Option<usize>, kwargs: Kwargs) -> Result<Value, Error> {
     let named: Option<usize> = kwargs.get("indent")?;
     if indent.or(named).is_some_and(|indent| indent > WIDEST_INDENT) {

@@ -4,10 +4,10 @@ use std::fmt;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// What emails come over.
+/// A connection that emails arrive over.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + fmt::Debug {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + fmt::Debug> Stream for S {}
 
-/// Any of them.
+/// A connection of either kind.
 pub(super) type Wire = Box<dyn Stream>;

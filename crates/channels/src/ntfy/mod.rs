@@ -1,5 +1,6 @@
-//! ntfy, here or anywhere. It carries notices and a link, and nothing back: whoever presses one of its
-//! buttons calls from their phone, and nothing says who they are. Anybody who knows the topic could.
+//! ntfy, hosted or self-hosted. It carries notifications with a link, and no answers: a press of an
+//! ntfy button is a call from the phone that does not identify the person, and anyone who knows the
+//! topic could make it.
 
 mod render;
 
@@ -19,36 +20,37 @@ use crate::{
 };
 use views::message_card::MessageCard;
 
-/// What the channel is called.
+/// The name of the channel.
 pub const NAME: &str = "ntfy";
 
-/// The server anybody can use.
+/// The public server.
 pub const SERVER: &str = "https://ntfy.sh";
 const PLATFORM: &str = "ntfy";
 
-/// What a server of ntfy needs.
+/// The settings of the channel.
 #[derive(Debug, Clone)]
 pub struct NtfySettings {
-    /// Where it is: [`SERVER`], or one's own.
+    /// The URL of the ntfy server: [`SERVER`] or a self-hosted one.
     pub server: Url,
-    /// As whom notices are published.
+    /// The credentials for publishing.
     pub login: Login,
-    /// Whether the server changes notices (ntfy 2.16): an older one would show another instead.
+    /// Whether the server can update notifications (ntfy 2.16). An older server would show a
+    /// second notification instead.
     pub updates: bool,
 }
 
-/// As whom notices are published.
+/// The credentials for publishing.
 #[derive(Debug, Clone)]
 pub enum Login {
-    /// As anybody.
+    /// No credentials: messages are published anonymously.
     Nobody,
-    /// By an access token, `tk_…`.
+    /// An access token, `tk_…`.
     Token(Secret),
-    /// As a user, with a password.
+    /// A user name and password.
     User(String, Secret),
 }
 
-/// ntfy.
+/// The ntfy channel.
 #[derive(Debug)]
 pub struct Ntfy {
     settings: NtfySettings,
@@ -56,7 +58,7 @@ pub struct Ntfy {
 }
 
 impl Ntfy {
-    /// A server with these settings, or what is wrong with them.
+    /// Creates the channel, or says what is wrong with its settings.
     pub fn new(settings: NtfySettings, client: Client) -> Result<Self, String> {
         match &settings.login {
             Login::Token(token) if !token.reveal().starts_with("tk_") => {
@@ -69,7 +71,7 @@ impl Ntfy {
         }
     }
 
-    /// Publishes a notice. One of the same sequence takes the place of the one before.
+    /// Publishes a notification. It replaces an earlier one with the same sequence id.
     async fn publish(
         &self,
         topic: &str,
@@ -135,7 +137,7 @@ impl Channel for Ntfy {
         render::render(card)
     }
 
-    /// The same outbound has the same sequence, so a repetition takes the place of the first.
+    /// The same message has the same sequence id, so a repetition replaces the first.
     async fn deliver(&self, outbound: OutboundMessage<'_>) -> Result<PostedMessage, DeliveryError> {
         if !is_topic(outbound.to) {
             return Err(DeliveryError::never(

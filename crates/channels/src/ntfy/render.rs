@@ -1,17 +1,17 @@
-//! A card as a notice of ntfy: what waits and where, and nothing of the details. Whoever knows a topic
-//! reads all of it.
+//! A message card as an ntfy notification: the title, the beginning of the question and the link,
+//! without details. Anyone who knows the topic can read all of it.
 
 use serde_json::{Value, json};
 
 use views::message_card::plain_text::{beginning, cut, defanged, one_line, quoted, units};
 use views::message_card::{CardStage, MessageCard};
 
-/// How much of a question is shown.
+/// The longest beginning of a question that is shown.
 const BEGINNING: usize = 500;
-/// How much of who wants what.
+/// The longest title.
 const TITLE: usize = 150;
 
-/// The notice, without its topic.
+/// Renders a notification, without its topic.
 pub(super) fn render(card: &MessageCard) -> Value {
     let title = defanged(&one_line(&card.title));
     let words = cut(&card.words, BEGINNING);
@@ -30,7 +30,7 @@ pub(super) fn render(card: &MessageCard) -> Value {
             lines.push(words.to_owned());
             if card.urgent { 5 } else { 3 }
         }
-        // Whoever was told that it waits is told that it is over, without a sound.
+        // The notification about the request is replaced by its outcome, without a sound.
         CardStage::Closed { headline, at, comment } => {
             lines.push(format!("{}, {at}", defanged(&one_line(headline))));
             lines.extend(comment.as_deref().map(|comment| quoted(&cut(comment, BEGINNING))));

@@ -1,4 +1,5 @@
-//! Encryption of what a push service carries and must not read: RFC 8291 on RFC 8188.
+//! Encrypts messages so that the push service that carries them cannot read them: RFC 8291
+//! on RFC 8188.
 
 use aes_gcm::aead::{Aead, KeyInit};
 use aes_gcm::{Aes128Gcm, Key, Nonce};
@@ -8,33 +9,33 @@ use p256::{PublicKey, SecretKey};
 use rand::Rng;
 use sha2::Sha256;
 
-/// A point as browsers give it: not compressed.
+/// The length of an uncompressed point, as browsers encode their keys.
 pub(super) const POINT: usize = 65;
-/// What a browser draws beside its key.
+/// The length of the authentication secret that a browser creates beside its key.
 pub(super) const AUTH: usize = 16;
 const SALT: usize = 16;
-/// One record holds everything.
+/// The record size. One record holds the whole message.
 const RECORD: u32 = 4096;
-/// Salt, size of records, and our key with its length.
+/// The header: salt, record size, and the sender's key with its length.
 const HEADER: usize = SALT + 4 + 1 + POINT;
-/// What the cipher adds, and the mark at the end of the words.
+/// The tag of the cipher and the padding delimiter.
 const OVERHEAD: usize = 16 + 1;
-/// The longest words: a push service need not take more than one record with its header.
+/// The longest text. A push service need not accept more than one record with its header.
 pub(super) const LONGEST: usize = RECORD as usize - HEADER - OVERHEAD;
-/// Words are filled up to a multiple of this, so that their length tells nothing.
+/// Texts are padded to a multiple of this, so that their length reveals nothing.
 const FILLED: usize = 1024;
 
-/// The keys of the device it is for.
+/// The keys of the receiving device.
 pub(super) struct EncryptionKeys {
-    /// The browser's key.
+    /// The browser's public key.
     pub(super) public: PublicKey,
-    /// The browser's secret.
+    /// The browser's authentication secret.
     pub(super) auth: [u8; AUTH],
 }
 
-/// Encrypts words of at most [`LONGEST`] bytes, every time differently.
+/// Encrypts a text of at most [`LONGEST`] bytes. The result differs every time.
 pub(super) fn encrypt(to: &EncryptionKeys, words: &[u8]) -> Option<Vec<u8>> {
-    // Of 2²⁵⁶ values all but one in four thousand million are keys.
+    // All but one in four thousand million 32-byte values are valid keys.
     let own = (0..8).find_map(|_| SecretKey::from_slice(&random::<32>()).ok())?;
     let filled = words.len().next_multiple_of(FILLED).min(LONGEST);
     encrypt_with(to, words, filled, &own, &random())
@@ -65,7 +66,7 @@ fn encrypt_with(
     let key: [u8; 16] = derived(salt, &secret, b"Content-Encoding: aes128gcm\0")?;
     let nonce: [u8; 12] = derived(salt, &secret, b"Content-Encoding: nonce\0")?;
     let mut plain = words.to_vec();
-    // The mark of the last record, and what fills it up.
+    // The delimiter of the last record, and the padding.
     plain.push(2);
     plain.resize(plain.len().max(filled + 1), 0);
     let cipher = Aes128Gcm::new(&Key::<Aes128Gcm>::from(key));
@@ -95,7 +96,7 @@ mod tests {
         }
     }
 
-    /// RFC 8291, section 5 and appendix A.
+    /// The example of RFC 8291, section 5 and appendix A.
     #[test]
     fn encrypted_as_everybody_does() {
         let own = BASE64.decode("yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw").unwrap();

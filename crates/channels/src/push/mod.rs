@@ -1,9 +1,10 @@
-//! Web Push: notifications on people's devices, through the push services of their browsers. What is carried
-//! is encrypted for the device; a push service learns that something was sent, to whom, and how urgent it is.
+//! Web Push: notifications on people's devices, through the push services of their browsers.
+//! Messages are encrypted for the device. A push service learns only that a message was sent, to
+//! which device, and its urgency.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`subscription`] | how a device is reached |
+//! | [`subscription`] | the subscription of a device |
 //! | `encrypt`, `vapid` | RFC 8291 and RFC 8292 |
 
 mod encrypt;
@@ -34,37 +35,38 @@ use crate::setup::{ChannelContext, ClockFn, OutageLog, Setup};
 pub use subscription::{InvalidSubscription, PushSubscription};
 use vapid::Vapid;
 
-/// What the channel is called.
+/// The name of the channel.
 pub const NAME: &str = "push";
-/// The longest a push service is told to keep something for a device that is off, in seconds.
+/// The longest time that a push service keeps a message for an offline device, in seconds.
 pub const KEPT: u64 = 24 * 60 * 60;
-/// The longest we wait because a push service says so, in seconds.
+/// The longest accepted `Retry-After` of a push service, in seconds.
 const LONGEST_WAIT: u64 = 24 * 60 * 60;
 
-/// Calls to URLs that browsers name: the server decides where they may go.
+/// Calls to URLs that browsers name. The server decides which hosts they may reach.
 pub trait GuardedHttp: Send + Sync {
-    /// A client that connects only where calls may go.
+    /// A client that connects only to allowed hosts.
     fn client(&self) -> Client;
 
-    /// The URL, if it may be called; else what would have been accepted.
+    /// The URL, if it may be called. The error names the accepted form.
     fn url(&self, text: &str) -> Result<Url, &'static str>;
 
-    /// Why a call failed, in a few words that do not hold the URL.
+    /// Why a call failed, in a few words that do not contain the URL.
     fn why(&self, error: &reqwest::Error) -> &'static str;
 }
 
-/// What Web Push needs.
+/// The settings of the channel.
 #[derive(Clone)]
 pub struct PushSettings {
-    /// How push services are called.
+    /// The HTTP client for push services.
     pub http: Arc<dyn GuardedHttp>,
-    /// Candidates for the key by which push services know this server. The first that is a key counts.
+    /// Candidates for the key that identifies this server to push services. The first
+    /// valid key counts.
     pub keys: Vec<[u8; 32]>,
-    /// Whom a push service may write to: an email address or a page.
+    /// The contact for operators of push services: an email address or a page.
     pub contact: String,
 }
 
-/// Never with the keys.
+/// Leaves out the keys.
 impl fmt::Debug for PushSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PushSettings").field("contact", &self.contact).finish_non_exhaustive()
@@ -90,43 +92,43 @@ impl Setup for PushSettings {
     }
 }
 
-/// Talks to push services.
+/// The Web Push channel.
 pub struct WebPush {
     client: Client,
     http: Arc<dyn GuardedHttp>,
     vapid: Vapid,
-    /// The time push services go by.
+    /// The real clock, which push services also use.
     clock: ClockFn,
     outage: Box<dyn OutageLog>,
 }
 
-/// What a device is sent.
+/// A message to a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PushMessage {
     /// The notification, as the service worker reads it.
     pub words: String,
-    /// For how many seconds a push service keeps it for a device that is off.
+    /// How many seconds a push service keeps it for an offline device.
     pub keep: u64,
-    /// How urgent it is.
+    /// The priority, from which the urgency follows.
     pub priority: Priority,
-    /// Of two with the same topic a device that was off gets the later.
+    /// Of two messages with the same topic, an offline device gets only the later one.
     pub topic: Option<[u8; 24]>,
 }
 
 impl PushMessage {
-    /// A message in no topic.
+    /// A message without a topic.
     pub fn new(notification: &PushNotification, keep: u64, priority: Priority) -> Self {
         Self { words: notification.words(), keep, priority, topic: None }
     }
 
-    /// What the channel `push` sends.
+    /// The message in the format that the channel `push` sends.
     pub fn message(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
 }
 
 impl WebPush {
-    /// What browsers must know to accept messages of this server.
+    /// The public key that browsers need to accept messages from this server.
     pub fn key(&self) -> &str {
         self.vapid.public()
     }
@@ -137,7 +139,7 @@ impl WebPush {
         message: &PushMessage,
         now: Time,
     ) -> Result<(), DeliveryError> {
-        // Checked again: the settings may have changed since the device was added.
+        // Checked again, because the settings may have changed since the device was added.
         let url = self.http.url(&to.endpoint);
         let url = url.map_err(|_| DeliveryError::never("calls may not go to this address"))?;
         let closed = to.recipient().and_then(|to| encrypt::encrypt(&to, message.words.as_bytes()));
@@ -157,7 +159,7 @@ impl WebPush {
             Ok(answer) => judged(answer.status(), answer.headers(), now),
             Err(error) => Err(DeliveryError::later(self.http.why(&error))),
         };
-        // Each push service by itself: browsers use different ones.
+        // Outages are logged per push service, because browsers use different ones.
         let service = url.host_str().unwrap_or_default();
         match &sent {
             Ok(()) | Err(DeliveryError::Gone { .. } | DeliveryError::Never { .. }) => {
@@ -175,7 +177,7 @@ impl Channel for WebPush {
         NAME
     }
 
-    /// A card without anything to answer. Notifications about requests have
+    /// Renders a card without a way to answer. Notifications about requests have
     /// [their own view](PushNotification::asked).
     fn render(&self, card: &MessageCard) -> Value {
         let priority = if card.urgent { Priority::Critical } else { Priority::Normal };
@@ -205,7 +207,7 @@ fn judged(status: StatusCode, headers: &HeaderMap, now: Time) -> Result<(), Deli
     }
 }
 
-/// After what time a push service takes more; no longer than is reasonable to wait.
+/// The delay that a push service asks for, up to a limit.
 fn retry_after(headers: &HeaderMap, now: Time) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let seconds = if let Ok(seconds) = text.parse::<u64>() {
@@ -218,7 +220,7 @@ fn retry_after(headers: &HeaderMap, now: Time) -> Option<Duration> {
     Some(Duration::from_secs(seconds.min(LONGEST_WAIT)))
 }
 
-/// RFC 8030, section 5.3.
+/// The urgency of RFC 8030, section 5.3.
 fn urgency(priority: Priority) -> &'static str {
     match priority {
         Priority::Critical | Priority::High => "high",

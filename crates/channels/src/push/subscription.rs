@@ -1,4 +1,4 @@
-//! How a device is reached: what its browser writes as a `PushSubscription`.
+//! The `PushSubscription` that a browser creates for a device.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
@@ -10,35 +10,37 @@ use url::Url;
 use super::WebPush;
 use super::encrypt::{AUTH, EncryptionKeys, POINT};
 
-/// The longest URL a push service may give out.
+/// The longest accepted URL of a push service.
 const LONGEST: usize = 2000;
-/// The longest name of a device.
+/// The longest accepted name of a device.
 const LONGEST_LABEL: usize = 100;
 
-/// How a device is reached. All of it is secret: with it, anybody can write to the device.
+/// The subscription of a device. All of it is secret: anyone who has it can send messages
+/// to the device.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct PushSubscription {
-    /// Where its push service takes what is for it.
+    /// The URL at which the push service accepts messages for the device.
     pub endpoint: String,
-    /// Its public key.
+    /// The device's public key.
     pub p256dh: String,
-    /// Its secret.
+    /// The device's authentication secret.
     pub auth: String,
-    /// What to call it.
+    /// The name of the device for display.
     pub label: String,
 }
 
-/// What is wrong with a subscription.
+/// Why a subscription is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvalidSubscription {
-    /// The field.
+    /// The invalid field.
     pub field: &'static str,
-    /// What would have been accepted.
+    /// The accepted values.
     pub expected: &'static str,
 }
 
 impl PushSubscription {
-    /// The subscription, if a browser can have made it and the server may call its push service.
+    /// Checks that a browser can have created the subscription and that the server may call
+    /// its push service.
     pub fn checked(self, push: &WebPush) -> Result<Self, InvalidSubscription> {
         let wrong = |field, expected| Err(InvalidSubscription { field, expected });
         if self.endpoint.len() > LONGEST {
@@ -72,7 +74,7 @@ impl PushSubscription {
         url.and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
     }
 
-    /// What the device is known by.
+    /// The id of the device.
     pub fn name(&self) -> Digest {
         Digest::of(self.endpoint.as_bytes())
     }

@@ -1,5 +1,5 @@
-//! Who we are to push services: RFC 8292. The key is derived from the server's own, so every node has
-//! it, a copy of an installation too, and nothing has to be kept.
+//! Identifies the server to push services: RFC 8292. The key is derived from the server's own key.
+//! Every node and every copy of the installation has it, and it need not be stored.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
@@ -11,10 +11,10 @@ use p256::elliptic_curve::sec1::ToSec1Point;
 use serde_json::json;
 use url::Url;
 
-/// How long a proof is good for. A day is the most that is allowed.
+/// How long a token is valid, in seconds. The standard allows a day.
 const SECONDS: u64 = 12 * 60 * 60;
 
-/// Signs for us.
+/// Signs tokens for push services.
 pub(super) struct Vapid {
     key: SigningKey,
     public: String,
@@ -22,7 +22,7 @@ pub(super) struct Vapid {
 }
 
 impl Vapid {
-    /// Signs with the first of these that is a key. A push service may write to the contact: an email
+    /// Signs with the first valid key. The contact for operators of push services is an email
     /// address or a page.
     pub(super) fn new(keys: &[[u8; 32]], contact: String) -> Option<Self> {
         let key = keys.iter().find_map(|key| SecretKey::from_slice(key).ok())?;
@@ -30,12 +30,12 @@ impl Vapid {
         Some(Self { key: SigningKey::from(key), public, contact })
     }
 
-    /// What browsers must know to let us in.
+    /// The public key that browsers need to accept messages from this server.
     pub(super) fn public(&self) -> &str {
         &self.public
     }
 
-    /// The `Authorization` of a call to this address.
+    /// The `Authorization` header of a call to this URL.
     pub(super) fn authorization(&self, to: &Url, now: Time) -> String {
         let claims = json!({
             "aud": to.origin().ascii_serialization(),

@@ -1,4 +1,4 @@
-//! Calls to Slack's Web API: JSON there and back, the token in a header and nowhere else.
+//! Calls to Slack's Web API, in JSON. The token is sent in a header and nowhere else.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use url::Url;
 use super::errors::{Whose, refused};
 use crate::{DeliveryError, Secret};
 
-/// Longest answer that is read.
+/// The longest answer that is read.
 const LONGEST: usize = 1024 * 1024;
-/// How long we are at most told to wait.
+/// The longest accepted `Retry-After`, in seconds.
 const LONGEST_WAIT: u64 = 60 * 60;
 
-/// Whose token a call is made with.
+/// The token of a call, and whose it is.
 #[derive(Clone, Copy)]
 pub(super) struct By<'a> {
     pub(super) whose: Whose,
     pub(super) token: &'a Secret,
 }
 
-/// Why a call came to nothing, and what Slack calls it.
+/// Why a call failed, with Slack's error code.
 pub(super) struct Refusal {
     pub(super) code: Option<String>,
     pub(super) failed: DeliveryError,
@@ -40,19 +40,19 @@ impl From<Refusal> for DeliveryError {
 }
 
 impl Refusal {
-    /// Whether it is one of these.
+    /// Whether it has one of these codes.
     pub(super) fn is(&self, codes: &[&str]) -> bool {
         self.code.as_deref().is_some_and(|code| codes.contains(&code))
     }
 }
 
-/// An answer, and the scopes of the token it was given to.
+/// An answer, and the scopes of the token.
 pub(super) struct Answer {
     pub(super) body: Value,
     pub(super) scopes: Option<String>,
 }
 
-/// Calls a method with JSON.
+/// Calls a method with a JSON body.
 pub(super) async fn call(
     client: &Client,
     base: &Url,
@@ -67,7 +67,7 @@ pub(super) async fn call(
     answered(request, method, by).await
 }
 
-/// Asks a method that reads no JSON.
+/// Calls a method that takes a query and no JSON.
 pub(super) async fn ask(
     client: &Client,
     base: &Url,
@@ -87,7 +87,7 @@ async fn answered(
     method: &str,
     by: By<'_>,
 ) -> Result<Answer, Refusal> {
-    // what no header can carry would fail in the same way for ever
+    // A token that no header can carry would fail permanently.
     if by.token.reveal().is_empty() || !by.token.reveal().bytes().all(|b| b.is_ascii_graphic()) {
         return Err(refused(method, "not_authed", None, by.whose, None).into());
     }
@@ -119,7 +119,7 @@ async fn answered(
             let failed = refused(method, error, needed, by.whose, after);
             Err(Refusal { code: Some(error.to_owned()), failed })
         }
-        // a page of a proxy, or not Slack at all
+        // The answer is from a proxy, or not from Slack at all.
         None => {
             Err(DeliveryError::later(format!("{method} is answered with {status}, not by Slack"))
                 .into())
@@ -138,14 +138,14 @@ async fn read(mut response: Response, method: &str) -> Result<Value, DeliveryErr
     Ok(serde_json::from_slice(&bytes).unwrap_or_default())
 }
 
-/// When to come back, if Slack says so.
+/// The delay that Slack asks for.
 pub(super) fn retry_after(response: &Response) -> Option<Duration> {
     let value = response.headers().get("retry-after")?.to_str().ok()?;
     let seconds: u64 = value.trim().parse().ok()?;
     Some(Duration::from_secs(seconds.min(LONGEST_WAIT)))
 }
 
-/// Why nobody answered, without the address: it may be a secret.
+/// Why there was no answer, without the URL, which may be secret.
 pub(super) fn unreachable(method: &str, error: &reqwest::Error) -> DeliveryError {
     let what = if error.is_timeout() {
         "does not answer in time"

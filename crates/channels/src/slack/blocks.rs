@@ -1,33 +1,33 @@
-//! The blocks of Block Kit that messages and sheets are made of, and what Slack takes of each. Everything
-//! is plain text: what an agent wrote stands in sections, what we say in headers and context, which an
-//! agent's words never get into.
+//! The Block Kit blocks of messages and modals, with Slack's limits. All text is plain. The
+//! agent's text is in sections. The server's text is in headers and context blocks, which never
+//! contain the agent's text.
 
 use serde_json::{Value, json};
 
 use super::text::{beginning, escape, length, pieces};
 
-/// Most blocks in a message.
+/// The most blocks in a message.
 pub(super) const BLOCKS: usize = 50;
-/// Most characters in the text of a section.
+/// The longest text of a section.
 pub(super) const SECTION: usize = 3000;
-/// Most characters in a header.
+/// The longest header.
 const HEADER: usize = 150;
-/// Most characters in one field of a section, and most fields.
+/// The longest field of a section, and the most fields.
 const FIELD: usize = 2000;
 const FIELDS: usize = 10;
-/// Most characters on a button, or in an option of a menu.
+/// The longest label of a button or an option.
 pub(super) const LABEL: usize = 75;
-/// Most options in a menu.
+/// The most options in a menu.
 pub(super) const OPTIONS: usize = 100;
-/// How much of a line of ours is shown; it is never more.
+/// The longest line from the server. No such line is longer.
 pub(super) const LINE: usize = 500;
 
-/// Text as it is, without even making pictures of `:names:`.
+/// Plain text. Slack does not even turn `:names:` into emoji.
 pub(super) fn plain(sent: impl Into<String>) -> Value {
     json!({ "type": "plain_text", "text": sent.into(), "emoji": false })
 }
 
-/// What it is all about, in our words.
+/// A header with the server's text.
 pub(super) fn header(words: &str) -> Value {
     let sent = escape(words);
     if sent.trim().is_empty() || length(&sent) > HEADER {
@@ -36,24 +36,24 @@ pub(super) fn header(words: &str) -> Value {
     json!({ "type": "header", "text": plain(sent) })
 }
 
-/// A line of ours, small.
+/// A small line with the server's text.
 pub(super) fn line(words: &str) -> Value {
     let sent = beginning(words, LINE);
     let sent = if sent.trim().is_empty() { "…".to_owned() } else { sent };
     json!({ "type": "context", "elements": [plain(sent)] })
 }
 
-/// Somebody's words, whole, in as many sections as they need.
+/// A whole text from others, in as many sections as necessary.
 pub(super) fn sections(words: &str) -> impl Iterator<Item = Value> {
     pieces(words, SECTION).into_iter().map(section)
 }
 
-/// One section, of words that are escaped already.
+/// One section with an escaped text.
 pub(super) fn section(sent: String) -> Value {
     json!({ "type": "section", "text": plain(sent) })
 }
 
-/// Names beside values. What is too long to stand in a column stands below its name.
+/// Pairs of name and value. A value that is too long for a column is shown below its name.
 pub(super) fn table<'a>(facts: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Value> {
     let mut blocks = Vec::new();
     let mut fields = Vec::new();
@@ -78,19 +78,19 @@ pub(super) fn table<'a>(facts: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<
     blocks
 }
 
-/// Slack takes no empty text.
+/// Replaces an empty text, which Slack does not accept.
 pub(super) fn or_dash(sent: String) -> String {
     if sent.trim().is_empty() { "–".to_owned() } else { sent }
 }
 
-/// An entry of a menu or a list, of words that are escaped already.
+/// An option of a menu or a list, with an escaped text.
 pub(super) fn option(sent: impl Into<String>, value: impl Into<String>) -> Value {
     json!({ "text": plain(or_dash(sent.into())), "value": value.into() })
 }
 
-/// How heavy blocks are. Slack refuses a message as `msg_blocks_too_long` somewhere above 11,000
-/// characters of text and does not publish where, nor what it counts: so every text counts, and each
-/// block some more.
+/// The estimated size of blocks. Slack rejects a message as `msg_blocks_too_long` somewhere above
+/// 11,000 characters, and publishes neither the limit nor what counts. This therefore counts every
+/// text, and an overhead per block.
 pub(super) fn weight(blocks: &[Value]) -> usize {
     fn texts(value: &Value) -> usize {
         match value {

@@ -1,17 +1,17 @@
-//! What Slack's refusals mean, and what whoever runs this can do about them.
+//! Slack's error codes, and what the operator can do about each.
 
 use std::time::Duration;
 
 use crate::DeliveryError;
 
-/// Whose token was used: what a refusal is to be blamed on.
+/// The token of a call, which determines who has to fix an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Whose {
-    /// The bot token of the settings.
+    /// The bot token from the settings.
     Bot,
-    /// The app token of the settings.
+    /// The app token from the settings.
     App,
-    /// One that came with a request.
+    /// A token that came with a request.
     Given,
 }
 
@@ -25,7 +25,7 @@ impl Whose {
     }
 }
 
-/// What it means that Slack answered with an error.
+/// The delivery error for an error code from Slack.
 pub(super) fn refused(
     method: &str,
     error: &str,
@@ -34,7 +34,7 @@ pub(super) fn refused(
     after: Option<Duration>,
 ) -> DeliveryError {
     let token = whose.name();
-    // Slack's words are names of errors; anything else would be somebody else's
+    // Slack's error codes are names. Other text may come from elsewhere and is not passed on.
     let error = named(error);
     let why = match error {
         "ratelimited" | "rate_limited" | "message_limit_exceeded" => {
@@ -117,7 +117,7 @@ pub(super) fn refused(
     DeliveryError::never(why)
 }
 
-/// A name as Slack gives them to errors and scopes.
+/// The text, if it has the form of Slack's names for errors and scopes.
 fn named(text: &str) -> &str {
     let known =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'.' | b',' | b'-');
@@ -128,7 +128,7 @@ fn named(text: &str) -> &str {
 mod tests {
     use super::*;
 
-    /// What there is to do about it stands in the sentence.
+    /// Every message says what to do about the error.
     #[test]
     fn each_refusal_says_what_to_do() {
         let seen: Vec<String> = [

@@ -1,4 +1,4 @@
-//! What people do with messages and modals: press, choose, fill in.
+//! Reads interactions with messages and modals: presses, choices, submitted forms.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -118,7 +118,7 @@ struct State {
     values: Map<String, Value>,
 }
 
-/// What an interaction says.
+/// Reads an interaction.
 pub(super) fn interaction(payload: Value) -> Result<Vec<InboundMessage>, UnreadableCall> {
     match Interaction::deserialize(payload).map_err(|error| UnreadableCall(expected(&error)))? {
         Interaction::BlockActions(actions) => pressed(*actions),
@@ -129,7 +129,7 @@ pub(super) fn interaction(payload: Value) -> Result<Vec<InboundMessage>, Unreada
     }
 }
 
-/// What is missing, without what was there: it may be somebody's answer.
+/// The error without the received value, which may be a person's answer.
 fn expected(error: &serde_json::Error) -> String {
     let error = error.to_string();
     match error.strip_prefix("missing field ") {
@@ -157,7 +157,7 @@ fn pressed(payload: BlockActions) -> Result<Vec<InboundMessage>, UnreadableCall>
     });
     let name = user.username.or(user.name);
     let presses = payload.actions.into_iter().filter_map(|action| {
-        // a link says that it was followed, and carries nothing
+        // Slack also reports clicks on links, which carry no token.
         let token = action.selected_option.map(|chosen| chosen.value).or(action.value)?;
         if !is_token(&token) {
             return None;
@@ -179,8 +179,8 @@ fn pressed(payload: BlockActions) -> Result<Vec<InboundMessage>, UnreadableCall>
     Ok(presses.collect())
 }
 
-/// A modal that was sent. Slack lets nobody send it twice unless it is answered with errors, and then
-/// nothing was taken, so that view and hash name it.
+/// A submitted modal. Slack allows a second submission only after an answer with errors, and then
+/// the first one was not accepted. The view and its hash therefore identify a submission.
 fn submitted(payload: Submission) -> Result<Option<InboundMessage>, UnreadableCall> {
     let Submission { user, team, trigger_id, view } = payload;
     if view.callback_id != CALLBACK {
@@ -193,7 +193,7 @@ fn submitted(payload: Submission) -> Result<Option<InboundMessage>, UnreadableCa
         .ok_or_else(|| UnreadableCall("expected the private_metadata we made".to_owned()))?;
     let mut values = Map::new();
     for (key, elements) in view.state.values {
-        // one element in each block, under a name of ours
+        // Each block has one element, with a name that the server chose.
         let element = elements.as_object().and_then(|elements| elements.values().next());
         let Some(element) = element else { continue };
         let value = value(element).ok_or_else(|| {
@@ -220,7 +220,7 @@ fn submitted(payload: Submission) -> Result<Option<InboundMessage>, UnreadableCa
     }))
 }
 
-/// What was filled in, of the type a form expects; null if nothing was.
+/// The value of an element in the type that the form expects. Null if it is empty.
 fn value(element: &Value) -> Option<Value> {
     let member = |name: &str| element.get(name).filter(|value| !value.is_null());
     let option = |option: &Value| unsealed(option.get("value")?.as_str()?);
@@ -230,7 +230,7 @@ fn value(element: &Value) -> Option<Value> {
         }
         "number_input" => match member("value") {
             None => Value::Null,
-            // more digits than a number holds stay a text, which the form reads or refuses
+            // A number with too many digits stays a text, which the form reads or rejects.
             Some(text) => number(text.as_str()?),
         },
         "datepicker" => member("selected_date").cloned().unwrap_or_default(),
@@ -263,7 +263,7 @@ fn number(text: &str) -> Value {
     }
 }
 
-/// Whether a button can be one of ours.
+/// Whether a text can be a token of this server.
 fn is_token(text: &str) -> bool {
     let known = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     !text.is_empty() && text.len() <= LONGEST_TOKEN && text.bytes().all(known)

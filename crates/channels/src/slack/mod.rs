@@ -1,11 +1,11 @@
-//! Slack: messages with blocks, buttons, menus and modals; threads; calls from Slack over HTTP under the
-//! names `events` and `interactions`, or over a socket that we open.
+//! Slack: messages with blocks, buttons, menus and modals, and threads. Slack calls the server over
+//! HTTP under the names `events` and `interactions`, or the server opens a socket.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | `render`, `blocks`, `text` | a card as a message |
-//! | `view` | a sheet as a modal |
-//! | `api`, `errors` | calls to Slack, and what its refusals mean |
+//! | `render`, `blocks`, `text` | a message card as a Slack message |
+//! | `view` | a form as a modal |
+//! | `api`, `errors` | calls to Slack, and its error codes |
 //! | `verify`, `parse`, `interactions` | calls from Slack |
 //! | `socket` | Socket Mode |
 
@@ -40,33 +40,33 @@ use api::{Answer, By, Refusal};
 use errors::Whose;
 use views::message_card::{DialogError, FormDialog, MessageCard};
 
-/// What the channel is called.
+/// The name of the channel.
 pub const NAME: &str = "slack";
 
-/// Where Slack's Web API is.
+/// The URL of Slack's Web API.
 const BASE: &str = "https://slack.com/api/";
-/// What the app must be allowed, and what it needs each for.
+/// The scopes that the app needs, and the purpose of each.
 const SCOPES: [(&str, &str); 3] = [
     ("chat:write", "to write"),
     ("users:read", "to know who answers"),
     ("users:read.email", "to know them by their mail address"),
 ];
-/// What is said below a field is a sentence.
+/// The longest error below a field.
 const LONGEST_ERROR: usize = 300;
-/// How long to wait before a socket is opened again, at first.
+/// The first delay before a socket is opened again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What the channel is set up with. One of the signing secret and the app token is needed: without
-/// either, nothing that is pressed would be heard.
+/// The settings of the channel. Either the signing secret or the app token is required: without
+/// both, the server receives no answers.
 #[derive(Debug, Clone)]
 pub struct SlackSettings {
-    /// `xoxb-…`, what messages are sent with.
+    /// The bot token that sends messages, `xoxb-…`.
     pub bot_token: Secret,
-    /// What calls from Slack are signed with.
+    /// The secret that signs Slack's calls.
     pub signing_secret: Option<Secret>,
-    /// `xapp-…`, for Socket Mode.
+    /// The app token for Socket Mode, `xapp-…`.
     pub app_token: Option<Secret>,
-    /// Where Slack's Web API is, if not at slack.com.
+    /// The URL of the Web API, if it is not at slack.com.
     pub base: Option<Url>,
 }
 
@@ -79,11 +79,11 @@ pub struct Slack {
     base: Url,
     client: Client,
     pause: Duration,
-    /// Who we are there, asked once.
+    /// The app's identity, fetched once.
     us: OnceCell<Us>,
 }
 
-/// Which workspace the app is in.
+/// The workspace of the app.
 #[derive(Debug)]
 struct Us {
     team: String,
@@ -91,7 +91,7 @@ struct Us {
 }
 
 impl Slack {
-    /// The channel, or what is missing in its settings. The client has time-outs.
+    /// Creates the channel, or says which setting is missing. The client must have timeouts.
     pub fn new(settings: SlackSettings, client: Client) -> Result<Self, String> {
         let SlackSettings { bot_token, signing_secret, app_token, base } = settings;
         if !bot_token.reveal().starts_with("xoxb-") {
@@ -126,7 +126,7 @@ impl Slack {
         Ok(Self { bot_token, signing_secret, app_token, base, client, pause, us })
     }
 
-    /// The same, with another pause before a socket that was lost is opened again. It doubles six times.
+    /// Sets the first delay before a lost socket is opened again. The delay doubles six times.
     #[must_use]
     pub fn with_pause(mut self, pause: Duration) -> Self {
         self.pause = pause;
@@ -158,7 +158,7 @@ impl Slack {
             .await
     }
 
-    /// Says something where a press was made, by the address that came with it.
+    /// Replies to a press, at the response URL that came with it.
     async fn respond(&self, url: Url, body: &Value) -> Result<(), Refusal> {
         const WHAT: &str = "response_url";
         let request = self.client.post(url).header("content-type", "application/json");
@@ -178,7 +178,8 @@ impl Slack {
         Err(Refusal { code: Some("expired_url".to_owned()), failed: DeliveryError::never(why) })
     }
 
-    /// The address that came with a press, if it is Slack's: nobody makes us call another.
+    /// The response URL of a press, if it is Slack's. A payload cannot make the server
+    /// call another host.
     fn response_url(&self, place: &Value) -> Option<Url> {
         let url: Url = place.get("response_url")?.as_str()?.parse().ok()?;
         let hooks = format!("hooks.{}", self.base.host_str()?);
@@ -187,13 +188,13 @@ impl Slack {
             && url.port().is_none()
             && url.username().is_empty()
             && url.password().is_none();
-        // where Slack is played, one address plays all of it
+        // A test server plays all of Slack at one origin.
         let played = self.base.scheme() == "http" && url.origin() == self.base.origin();
         (theirs || played).then_some(url)
     }
 }
 
-/// What is said of an ask, as text alone: for whoever wants no blocks.
+/// Renders a card as text without blocks.
 pub fn plain(card: &MessageCard) -> Value {
     render::plain_text(card)
 }
@@ -218,8 +219,8 @@ impl Channel for Slack {
         render::message(card)
     }
 
-    /// Slack has no keys for repetitions: the key goes into the message's metadata, where programs find
-    /// it.
+    /// Slack has no idempotency keys. The key goes into the metadata of the message, where programs
+    /// can find it.
     async fn deliver(&self, outbound: OutboundMessage<'_>) -> Result<PostedMessage, DeliveryError> {
         let mut body = folded(inert(outbound.message));
         body["channel"] = json!(outbound.to);
@@ -237,7 +238,8 @@ impl Channel for Slack {
         }
         let posted = self.call("chat.postMessage", &body, self.by(outbound.token)).await?;
         let member = |name| posted.body.get(name).and_then(Value::as_str);
-        // somebody's id becomes that of the conversation with them, which alone can be used later
+        // For a message to a user id, Slack returns the id of the conversation, which is required
+        // for later calls.
         let (Some(channel), Some(ts)) = (member("channel"), member("ts")) else {
             return Err(DeliveryError::later("Slack does not say where the message is"));
         };
@@ -285,10 +287,10 @@ impl Channel for Slack {
         parse::parse(call)
     }
 
-    /// Only they see it: below the message they pressed, in the channel they wrote in, or as a message to
-    /// them where neither can be.
+    /// Only the person sees the reply: below the message they pressed, in the channel they wrote
+    /// in, or else as a direct message.
     async fn reply(&self, inbound: &InboundMessage, words: &str) -> Result<(), DeliveryError> {
-        // Slack was answered when it called, and takes no empty text
+        // Slack was already answered when it called, and accepts no empty text.
         if words.trim().is_empty() {
             return Ok(());
         }
@@ -305,7 +307,7 @@ impl Channel for Slack {
             body["replace_original"] = json!(false);
             match self.respond(url, &body).await {
                 Ok(()) => return Ok(()),
-                // it counts five times and for half an hour
+                // A response URL works five times and for half an hour.
                 Err(refusal) if refusal.is(&["expired_url"]) => {}
                 Err(refusal) => return Err(refusal.into()),
             }
@@ -367,8 +369,8 @@ impl Channel for Slack {
         Some(json!({ "response_action": "errors", "errors": errors }))
     }
 
-    /// The address they confirmed to Slack, if they are people of this workspace: of others, their own
-    /// workspace could say anything.
+    /// The address that the person confirmed to Slack, for members of this workspace only: another
+    /// workspace could claim anything about its members.
     async fn verified_email(
         &self,
         inbound: &InboundMessage,
@@ -421,7 +423,7 @@ impl Channel for Slack {
     }
 }
 
-/// The address of a person of ours that Slack had them confirm.
+/// The confirmed address of a member of this workspace.
 fn confirmed(user: &Value, id: &str, us: &Us) -> Option<String> {
     let text = |pointer: &str| user.pointer(pointer).and_then(Value::as_str);
     let yes = |name: &str| user.get(name).and_then(Value::as_bool).unwrap_or_default();
@@ -435,12 +437,12 @@ fn confirmed(user: &Value, id: &str, us: &Us) -> Option<String> {
         .then(|| email.to_owned())
 }
 
-/// What a message is known by: its channel, and its name there.
+/// The id of a message: its channel and its timestamp.
 fn posted_id(channel: &str, ts: &str) -> String {
     format!("{channel}/{ts}")
 }
 
-/// A message, with everything off that would make links or mentions of words.
+/// A message with everything disabled that would turn text into links or mentions.
 fn inert(message: &Value) -> Value {
     let mut body = if message.is_object() { message.clone() } else { json!({}) };
     body["parse"] = json!("none");
@@ -448,7 +450,7 @@ fn inert(message: &Value) -> Value {
     body
 }
 
-/// A new message, without previews of what it leads to.
+/// A new message without link previews.
 fn folded(mut body: Value) -> Value {
     body["mrkdwn"] = json!(false);
     body["unfurl_links"] = json!(false);
@@ -460,7 +462,7 @@ fn folded(mut body: Value) -> Value {
 mod tests {
     use super::*;
 
-    /// In an organisation of several workspaces, people of each are ours.
+    /// In an organisation with several workspaces, members of each are accepted.
     #[test]
     fn people_of_the_same_organisation_are_known() {
         let user = json!({

@@ -1,5 +1,5 @@
-//! What Slack says: over HTTP under the names `events` and `interactions`, and the same payloads over a
-//! socket.
+//! Reads Slack's payloads: over HTTP under the names `events` and `interactions`, and
+//! over a socket.
 
 use kernel::Time;
 use kernel::directory::Means;
@@ -12,7 +12,7 @@ use super::{interactions, posted_id};
 use crate::inbound::{InReplyTo, InboundContent, ParsedCall};
 use crate::{InboundMessage, UnreadableCall, WebhookCall};
 
-/// What a call says.
+/// Reads a call.
 pub(super) fn parse(call: &WebhookCall<'_>) -> Result<ParsedCall, UnreadableCall> {
     match call.name {
         "events" => {
@@ -63,7 +63,7 @@ struct Message {
     thread_ts: Option<String>,
 }
 
-/// What an event says.
+/// Reads an event.
 pub(super) fn event(body: Value) -> Result<ParsedCall, UnreadableCall> {
     let unread =
         |_| UnreadableCall("expected an event with its event_id, or a challenge".to_owned());
@@ -87,9 +87,9 @@ pub(super) fn event(body: Value) -> Result<ParsedCall, UnreadableCall> {
     }
 }
 
-/// What somebody wrote in a thread, to us alone, or to us by name. Programs, edits, deletions and whatever
-/// else Slack writes into a channel are not words of a person; what people say to each other outside of
-/// threads is not for us.
+/// A person's text in a thread, in a direct message, or with a mention of the bot. Messages of
+/// programs, edits, deletions and other events are not texts of a person. Conversations of people
+/// outside of threads are ignored.
 fn wrote(
     id: String,
     team: Option<&str>,
@@ -108,7 +108,7 @@ fn wrote(
     let thread = message.thread_ts.filter(|thread| *thread != ts);
     let direct = message.channel_type.as_deref() == Some("im") || channel.starts_with('D');
     let about = match &thread {
-        // A mention in a thread, and what is said to us alone, is a message as well.
+        // Slack reports a mention in a thread or in a direct message a second time, as a message.
         Some(_) if mentioned => return Ok(None),
         None if mentioned && direct => return Ok(None),
         Some(thread) => InReplyTo::Posted(posted_id(&channel, thread)),
@@ -134,13 +134,13 @@ fn wrote(
     }))
 }
 
-/// What stands behind a mention at the beginning.
+/// The text after a mention at the beginning.
 fn behind_mention(text: &str) -> &str {
     let behind = text.trim_start().strip_prefix("<@").and_then(|text| text.split_once('>'));
     behind.map_or(text, |(_, behind)| behind.trim_start_matches([':', ',', ' ']))
 }
 
-/// Somebody, by the id Slack vouches for.
+/// A person, by the user id that Slack vouches for.
 pub(super) fn person(id: &str) -> Result<Means, UnreadableCall> {
     if is_slack_id(id) && id.starts_with(['U', 'W']) {
         Ok(Means::Slack(id.to_owned()))
@@ -151,7 +151,7 @@ pub(super) fn person(id: &str) -> Result<Means, UnreadableCall> {
     }
 }
 
-/// The moment in a name like `1503435956.000247`.
+/// The time in a timestamp such as `1503435956.000247`.
 pub(super) fn moment(ts: &str) -> Option<Time> {
     let (seconds, fraction) = ts.split_once('.').unwrap_or((ts, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

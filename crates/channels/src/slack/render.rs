@@ -1,5 +1,5 @@
-//! What is said of an ask, as a message with blocks. Whoever reads it sees all of the question or is told
-//! that they do not; only in the first case is there something to press.
+//! A card as a message with blocks. A person sees either the whole question with buttons, or a part
+//! of it with a note that says so and without buttons.
 
 use serde_json::{Value, json};
 
@@ -11,19 +11,20 @@ use super::text::{beginning, escape, length, link};
 use super::view;
 use views::message_card::{AnswerOptions, ButtonTone, CardButton, CardStage, MessageCard};
 
-/// How heavy a message may be; see [`weight`].
+/// The largest accepted size of a message, see [`weight`].
 const HEAVIEST: usize = 10_000;
-/// How much is shown of a question that does not fit.
+/// The longest beginning of a question that does not fit.
 const BEGINNING: usize = 1500;
-/// How much stands in the text for notifications and screen readers.
+/// The longest text for notifications and screen readers.
 const SPOKEN: usize = 2500;
-/// How long an address may be to stand there too.
+/// The longest link in that text.
 const ADDRESS: usize = 900;
-/// How much of a label is sure to be shown: Slack takes more and may cut it.
+/// The label length that is certain to be shown. Slack accepts longer labels, but
+/// may truncate them.
 const SHOWN: usize = 30;
-/// From how many on there is a menu instead of buttons.
+/// The most buttons. More options become a menu.
 const BUTTONS: usize = 5;
-/// How many menus there may be: what Slack takes of elements in a row, less the buttons.
+/// The most menus: Slack's limit for elements in a row, less the buttons.
 const MENUS: usize = 10;
 
 /// The message: its blocks, and a text for notifications and screen readers.
@@ -33,7 +34,7 @@ pub(super) fn message(card: &MessageCard) -> Value {
     json!({ "text": text, "blocks": whole.unwrap_or_else(|| shortened(card)) })
 }
 
-/// The message as text alone: there is nothing to press, so it says what to write.
+/// The message without blocks. It has no buttons, so it says which words to reply with.
 pub(super) fn plain_text(card: &MessageCard) -> Value {
     let whole = length(&escape(&said(card, true))) <= SPOKEN;
     let mut lines = vec![spoken(card, whole)];
@@ -55,7 +56,7 @@ pub(super) fn plain_text(card: &MessageCard) -> Value {
     json!({ "text": lines.join("\n") })
 }
 
-/// Everything, and what can be pressed; nothing if it cannot be laid out.
+/// The whole card with its buttons. Returns `None` if the buttons do not fit.
 fn whole(card: &MessageCard) -> Option<Vec<Value>> {
     let mut blocks = top(card);
     blocks.extend(sections(&card.words));
@@ -71,7 +72,7 @@ fn whole(card: &MessageCard) -> Option<Vec<Value>> {
     Some(blocks)
 }
 
-/// The beginning, and where the rest is.
+/// The beginning of the question, and a link to the rest.
 fn shortened(card: &MessageCard) -> Vec<Value> {
     let mut blocks = top(card);
     let words = beginning(&card.words, BEGINNING);
@@ -94,14 +95,14 @@ fn shortened(card: &MessageCard) -> Vec<Value> {
     blocks
 }
 
-/// What it is, or what became of it.
+/// The title of the request, or its outcome.
 fn top(card: &MessageCard) -> Vec<Value> {
     match &card.stage {
         CardStage::Open(_) => {
             let note = card.note.as_deref().map(line);
             [header(&title(card))].into_iter().chain(note).collect()
         }
-        // who decided stands where no agent's words ever do
+        // The outcome is where the agent's text never appears.
         CardStage::Closed { headline, at, comment } => {
             let mut blocks = vec![header(headline), line(at)];
             if let Some(comment) = comment.as_ref().filter(|comment| !comment.trim().is_empty()) {
@@ -123,7 +124,7 @@ fn until(card: &MessageCard) -> Option<Value> {
     card.until.as_ref().map(|until| line(&format!("Runs out {until}.")))
 }
 
-/// How it can be answered.
+/// The blocks for answering.
 fn open(card: &MessageCard, ways: &AnswerOptions) -> Option<Vec<Value>> {
     let mut blocks = Vec::new();
     let form = ways.form.as_ref().filter(|(_, form)| view::fits(form));
@@ -151,7 +152,7 @@ fn open(card: &MessageCard, ways: &AnswerOptions) -> Option<Vec<Value>> {
     Some(blocks)
 }
 
-/// Buttons; a menu where there are many.
+/// Buttons, or a menu if there are many.
 fn press(buttons: &[CardButton]) -> Option<Vec<Value>> {
     let numbered = listed(buttons).is_some();
     let labelled: Vec<(String, &CardButton)> = buttons
@@ -196,7 +197,7 @@ fn press(buttons: &[CardButton]) -> Option<Vec<Value>> {
     Some(menus.chain(alone).collect())
 }
 
-/// What stands on the buttons, in full, where a button may be too small for it.
+/// The full labels of the buttons, if one may be truncated.
 fn listed(buttons: &[CardButton]) -> Option<String> {
     let long = buttons.iter().any(|button| length(&escape(&button.label)) > SHOWN);
     long.then(|| {
@@ -206,20 +207,20 @@ fn listed(buttons: &[CardButton]) -> Option<String> {
     })
 }
 
-/// Leads to the page. Slack tells us that it was pressed, which says nothing.
+/// A button that opens the request's page. Slack also reports the press, which is ignored.
 fn page_button(card: &MessageCard) -> Value {
     json!({
         "type": "button", "action_id": "page", "text": plain("Open its page"), "url": card.link,
     })
 }
 
-/// Leads there too, with nothing to press.
+/// A link to the request's page, without a button.
 fn on_its_page(card: &MessageCard) -> Value {
     let text = link(&card.link, "Open its page");
     json!({ "type": "context", "elements": [{ "type": "mrkdwn", "text": text, "verbatim": true }] })
 }
 
-/// What the card says, in our words and the agent's.
+/// The text of the card, from the server and the agent.
 fn said(card: &MessageCard, whole: bool) -> String {
     let mut lines = match &card.stage {
         CardStage::Open(_) => [title(card)].into_iter().chain(card.note.clone()).collect(),
@@ -238,7 +239,7 @@ fn said(card: &MessageCard, whole: bool) -> String {
     lines.join("\n")
 }
 
-/// The card in words alone: screen readers read this and none of the blocks.
+/// The card as text: screen readers read this and not the blocks.
 fn spoken(card: &MessageCard, whole: bool) -> String {
     let more = if whole { "" } else { "There is more than fits here.\n" };
     let until = match (&card.stage, &card.until) {

@@ -1,6 +1,6 @@
-//! Socket Mode: Slack's payloads over a WebSocket that we open, for installations nobody can call
-//! (docs.slack.dev, "Using Socket Mode"). What was heard is acknowledged once the handler has taken it, and
-//! comes again if it was not.
+//! Socket Mode: Slack's payloads over a WebSocket that the server opens, for installations that
+//! Slack cannot call (docs.slack.dev, "Using Socket Mode"). A payload is acknowledged once the
+//! handler has accepted it. Otherwise Slack sends it again.
 
 use std::time::Duration;
 
@@ -25,24 +25,25 @@ use super::interactions::interaction;
 use super::parse::event;
 use crate::{DeliveryError, InboundHandler, InboundMessage, Secret};
 
-/// Slack waits three seconds for an acknowledgement; what takes longer must come again.
+/// The timeout for handling a payload. Slack waits three seconds for an acknowledgement and then
+/// sends the payload again.
 const PATIENCE: Duration = Duration::from_millis(2500);
-/// After so much silence we ask whether anybody is there, and after as much again nobody is. Slack
-/// itself asks more often.
+/// After this much silence the server sends a ping, and after as much again the connection is lost.
+/// Slack itself sends pings more often.
 const SILENCE: Duration = Duration::from_secs(30);
-/// How long a connection that Slack wants replaced is still listened to.
+/// How long the server still reads from a connection that Slack wants replaced.
 const DRAINED: Duration = Duration::from_mins(1);
-/// Longest envelope that is read.
+/// The longest envelope that is read.
 const LONGEST: usize = 4 * 1024 * 1024;
-/// How often the pause between two tries doubles.
+/// How often the delay between two attempts doubles.
 const DOUBLINGS: u32 = 6;
 
 /// How a connection ended.
 #[derive(Debug, PartialEq, Eq)]
 enum End {
-    /// Slack wants it replaced.
+    /// Slack wants the connection replaced.
     Refresh,
-    /// It broke.
+    /// The connection broke.
     Lost,
     /// Socket Mode was turned off.
     Disabled,
@@ -61,7 +62,7 @@ struct Envelope {
 }
 
 impl Slack {
-    /// Listens until dropped; ends only when Slack will never have us.
+    /// Listens until the future is dropped. Returns only on a permanent error.
     pub(super) async fn listen_on(
         &self,
         token: &Secret,
@@ -83,7 +84,8 @@ impl Slack {
                     continue;
                 }
             };
-            // Slack still says things on a connection it wants replaced, so both are heard for a while
+            // Slack still sends payloads over a connection it wants replaced, so the server reads
+            // from both for a while.
             let mut former = old.take();
             let drained = async {
                 if let Some(former) = &mut former {
@@ -118,7 +120,7 @@ impl Slack {
         self.pause * 2u32.pow(failures.min(DOUBLINGS))
     }
 
-    /// Opens a connection, on a ticket that counts once.
+    /// Opens a connection with a single-use ticket.
     async fn connect(&self, token: &Secret) -> Result<WebSocketStream<Upgraded>, DeliveryError> {
         const METHOD: &str = "apps.connections.open";
         let by = By { whose: Whose::App, token };
@@ -153,14 +155,14 @@ impl Slack {
         Ok(WebSocketStream::from_raw_socket(upgraded, Role::Client, Some(config)).await)
     }
 
-    /// The address of a socket, as it is called over HTTP: Slack's, or where its API is played.
+    /// The URL of a socket with an HTTP scheme. It must be a host of Slack, or the test server.
     fn over_http(&self, mut url: Url) -> Option<Url> {
         let scheme = match url.scheme() {
             "wss" => "https",
             "ws" => "http",
             _ => return None,
         };
-        // these two schemes may be put in place of each other, unlike most
+        // These two schemes can be exchanged, unlike most.
         url.set_scheme(scheme).ok()?;
         let theirs = scheme == "https"
             && url.port().is_none()
@@ -171,7 +173,7 @@ impl Slack {
     }
 }
 
-/// Hears what comes until the connection ends.
+/// Handles payloads until the connection ends.
 async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     socket: &mut WebSocketStream<S>,
     handler: &dyn InboundHandler,
@@ -221,8 +223,8 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     }
 }
 
-/// What Slack is answered if the handler took what a payload says. One that cannot be read is taken too: it
-/// would not be read the next time either.
+/// The answer to Slack if the handler accepted the payload. An unreadable payload is acknowledged
+/// too, because a repetition would not be readable either.
 async fn taken(kind: &str, payload: Value, handler: &dyn InboundHandler) -> Option<Option<Value>> {
     let inbound = match kind {
         "events_api" => event(payload).map(|parsed| parsed.inbound),

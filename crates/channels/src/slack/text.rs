@@ -1,16 +1,16 @@
-//! Words for Slack and from Slack. What goes out is plain text that drives no markup: in every text of
-//! Slack's, `&`, `<` and `>` begin or end something, so they go out as entities. What comes in has them
-//! back as they were typed.
+//! Text to and from Slack. Outgoing text is plain and acts as no markup: in Slack, `&`, `<` and
+//! `>` are special everywhere, so they are sent as entities. Incoming text is decoded to what
+//! the person typed.
 
 use kernel::text::reveal;
 
-/// How long Slack takes a text to be. It does not say what it counts, so we count what comes to most:
-/// UTF-16 units of what is sent.
+/// The length of a text for Slack's limits. Slack does not define the unit, so this is the
+/// largest candidate: UTF-16 units of the escaped text.
 pub(super) fn length(sent: &str) -> usize {
     sent.encode_utf16().count()
 }
 
-/// Somebody's words, so that Slack shows them as they are written, hidden characters included.
+/// Escapes a text so that Slack shows it as written, including hidden characters.
 pub(super) fn escape(text: &str) -> String {
     let mut sent = String::with_capacity(text.len());
     for c in reveal(text).chars() {
@@ -36,8 +36,8 @@ fn width(c: char) -> usize {
     }
 }
 
-/// The words escaped and in pieces that are at most so long, broken between lines where there are any.
-/// Pieces of nothing but white space are left out: Slack takes no empty text.
+/// Escapes a text and splits it into parts of at most this length, at line ends where possible.
+/// Parts of only whitespace are left out, because Slack accepts no empty text.
 pub(super) fn pieces(text: &str, most: usize) -> Vec<String> {
     let mut pieces = Vec::new();
     let (mut piece, mut so_far) = (String::new(), 0);
@@ -61,7 +61,7 @@ pub(super) fn pieces(text: &str, most: usize) -> Vec<String> {
     pieces
 }
 
-/// As much of the words as fits, escaped; ends with `…` if that is not all of them.
+/// The escaped beginning of a text. Ends with `…` if the text is longer.
 pub(super) fn beginning(text: &str, most: usize) -> String {
     let shown = reveal(text);
     let whole: usize = shown.chars().map(width).sum();
@@ -80,14 +80,14 @@ pub(super) fn beginning(text: &str, most: usize) -> String {
     sent
 }
 
-/// An address of ours, as a link in Slack's markup.
+/// A URL of the server as a link in Slack's markup.
 pub(super) fn link(url: &str, words: &str) -> String {
     let url = url.replace('|', "%7C").replace('<', "%3C").replace('>', "%3E").replace('&', "&amp;");
     format!("<{url}|{}>", escape(words).replace('|', "/"))
 }
 
-/// What somebody typed, from how Slack writes it: `<https://a.example|a.example>` is an address it made
-/// a link of, `<@U1|ada>` somebody who was mentioned.
+/// The text that a person typed, decoded from Slack's markup: `<https://a.example|a.example>` is a
+/// URL that Slack turned into a link, `<@U1|ada>` a mention.
 pub(super) fn typed(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -105,7 +105,7 @@ pub(super) fn typed(text: &str) -> String {
     plain
 }
 
-/// What stood between `<` and `>`.
+/// Decodes the text between `<` and `>`.
 fn unmarked(marked: &str) -> String {
     let (target, label) = match marked.split_once('|') {
         Some((target, label)) => (target, Some(label).filter(|label| !label.is_empty())),
@@ -118,7 +118,7 @@ fn unmarked(marked: &str) -> String {
     match target.chars().next() {
         Some('@') => named("@", &target[1..]),
         Some('#') => named("#", &target[1..]),
-        // `!here` and its like have no label, a date says itself in the label
+        // `!here` and similar have no label. The label of a date is the date itself.
         Some('!') if target.starts_with("!date") => label.unwrap_or_default().to_owned(),
         Some('!') => named("@", target[1..].split('^').next_back().unwrap_or_default()),
         _ => match label {
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(pieces(" \n ", 10), Vec::<String>::new());
         assert_eq!(pieces("abc\ndef\nghi", 8), ["abc\ndef\n", "ghi"]);
         assert_eq!(pieces("abcdefghij", 4), ["abcd", "efgh", "ij"]);
-        // an entity is never torn apart, and a character beyond the first plane counts twice
+        // An entity is never split, and a character outside the basic plane counts twice.
         assert_eq!(pieces("ab&cd", 6), ["ab", "&amp;c", "d"]);
         assert_eq!(pieces("🙂🙂🙂", 4), ["🙂🙂", "🙂"]);
     }

@@ -1,22 +1,23 @@
-//! Whether a call is Slack's: `v0=` and the HMAC-SHA256 over `v0:timestamp:body`, byte by byte as it came
-//! (docs.slack.dev, "Verifying requests from Slack").
+//! Verifies that a call is from Slack: `v0=` and the HMAC-SHA256 over `v0:timestamp:body`, byte by
+//! byte (docs.slack.dev, "Verifying requests from Slack").
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 use crate::{ForgedCall, Secret, WebhookCall};
 
-/// How far Slack's clock and ours may be apart, and how old a call may be.
+/// The largest accepted age of a call, and difference between Slack's clock and the
+/// server's, in seconds.
 const WINDOW: u64 = 5 * 60;
 
-/// Whether the call is signed with this secret, and was made just now.
+/// Verifies that the call is signed with this secret and recent.
 pub(super) fn verify(call: &WebhookCall<'_>, secret: &Secret) -> Result<(), ForgedCall> {
     let stamp = call
         .header("x-slack-request-timestamp")
         .ok_or(ForgedCall("expected one x-slack-request-timestamp"))?;
     let signature =
         call.header("x-slack-signature").ok_or(ForgedCall("expected one x-slack-signature"))?;
-    // Slack writes digits alone; a sign or a space would make two texts of one moment
+    // Slack writes digits only. A sign or a space would allow two texts for one timestamp.
     let seconds = Some(stamp)
         .filter(|stamp| stamp.bytes().all(|byte| byte.is_ascii_digit()))
         .and_then(|stamp| stamp.parse::<i64>().ok())
@@ -30,13 +31,13 @@ pub(super) fn verify(call: &WebhookCall<'_>, secret: &Secret) -> Result<(), Forg
         .and_then(|hex| hex::decode(hex).ok())
         .ok_or(ForgedCall("expected x-slack-signature to be v0= and hex digits"))?;
     let mac = signed(secret, stamp, call.body).ok_or(WRONG)?;
-    // compares in constant time
+    // This compares in constant time.
     mac.verify_slice(&signature).map_err(|_| WRONG)
 }
 
 const WRONG: ForgedCall = ForgedCall("the signature is not made with the signing secret");
 
-/// What Slack signs, signed.
+/// The HMAC over the data that Slack signs.
 fn signed(secret: &Secret, stamp: &str, body: &[u8]) -> Option<Hmac<Sha256>> {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.reveal().as_bytes()).ok()?;
     mac.update(b"v0:");
@@ -52,7 +53,7 @@ mod tests {
 
     use super::*;
 
-    /// The example of Slack's own page on signatures.
+    /// The example from Slack's page on signatures.
     const SECRET: &str = "8f742231b10e8888abcd99yyyzzz85a5";
     const STAMP: &str = "1531420618";
     const BODY: &str = "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c";
@@ -112,7 +113,7 @@ mod tests {
         ] {
             assert!(tried(&headers, body, now).is_err(), "{what}");
         }
-        // hex is hex in either case
+        // Hexadecimal digits may be in either case.
         assert_eq!(tried(&[stamp, ("x-slack-signature", &upper)], BODY, at), Ok(()));
     }
 }

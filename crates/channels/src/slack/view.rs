@@ -1,4 +1,4 @@
-//! A sheet as a modal: what can be asked in one, and how.
+//! A form as a Slack modal, and which forms fit into one.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -10,27 +10,27 @@ use super::blocks::{LABEL, OPTIONS, option, or_dash, plain, sections};
 use super::text::{beginning, escape, length};
 use views::message_card::{DialogFields, FormDialog, WORDS};
 
-/// What all our modals are called.
+/// The callback id of all modals.
 pub(super) const CALLBACK: &str = "countersign";
 
-/// Most blocks in a modal.
+/// The most blocks in a modal.
 const BLOCKS: usize = 100;
-/// Most characters of its title and its buttons.
+/// The longest title and button label.
 const TITLE: usize = 24;
-/// Most characters somebody can type into one field, and in what stands there already.
+/// The longest input and initial value of a field.
 const TYPED: u64 = 3000;
-/// Most characters of a label or a hint.
+/// The longest label or hint.
 const HINT: usize = 2000;
-/// Most characters of a text that shows while a field is empty.
+/// The longest placeholder.
 const PLACEHOLDER: usize = 150;
-/// Most characters that come back with an option.
+/// The longest value of an option.
 const VALUE: usize = 150;
-/// Most options shown as a list of boxes instead of a menu.
+/// The most options shown as checkboxes instead of a menu.
 const BOXES: usize = 10;
-/// What Slack's number fields hold exactly: JavaScript's whole numbers.
+/// The largest number that Slack's number fields hold exactly: JavaScript's safe integers.
 const EXACT: f64 = 9_007_199_254_740_991.0;
 
-/// What a modal carries along: what comes back with it, and where an answer to it goes.
+/// The private metadata of a modal: its token, and where a reply goes.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Carried {
     pub(super) token: String,
@@ -40,8 +40,8 @@ pub(super) struct Carried {
     pub(super) thread: Option<String>,
 }
 
-/// Whether a form can be asked in a modal: on one page, always all of it, nothing secret and no files,
-/// and each field something that Slack can show whole.
+/// Whether a form fits into a modal: one page, no conditions, no secrets, no files, and only fields
+/// that Slack can show in full.
 pub(super) fn fits(form: &Form) -> bool {
     form.step_count() == 1
         && form.fields().count() <= BLOCKS / 2
@@ -49,7 +49,7 @@ pub(super) fn fits(form: &Form) -> bool {
         && form.fields().all(|field| element(field).is_some())
 }
 
-/// The modal for a sheet; nothing if it does not fit into one.
+/// The modal for a form. Returns `None` if the form does not fit.
 pub(super) fn modal(sheet: &FormDialog, carried: &Carried) -> Option<Value> {
     let mut blocks = Vec::new();
     if length(&escape(&sheet.title)) > TITLE {
@@ -95,7 +95,7 @@ fn block(key: &str, label: &str, hint: Option<&str>, optional: bool, element: &V
     block
 }
 
-/// What a field is filled in with; nothing if Slack cannot show it, or not all of it.
+/// The input element of a field. Returns `None` if Slack cannot show it in full.
 fn element(field: &Field) -> Option<Value> {
     let showable = field.condition().is_none()
         && !field.is_sensitive()
@@ -145,14 +145,14 @@ fn text(kind: &str, mut rules: Value, filled: Option<&str>) -> Option<Value> {
     Some(rules)
 }
 
-/// How much is typed. Where more may be than Slack takes, less can be given here; where more must be,
-/// nothing can.
+/// The length limits of an input. If the form allows more than Slack, the modal accepts less. If
+/// the form requires more, the field does not fit.
 fn lengths(rules: &TextRules) -> Option<Value> {
     let mut given = json!({});
     if let Some(min) = rules.min_length().filter(|min| *min > 0) {
         given["min_length"] = json!(Some(min).filter(|min| *min <= TYPED)?);
     }
-    // Slack wants at least one
+    // Slack requires at least 1.
     if let Some(max) = rules.max_length() {
         given["max_length"] = json!(max.clamp(1, TYPED));
     }
@@ -174,7 +174,7 @@ fn number(min: Option<&Number>, max: Option<&Number>, filled: Option<&Value>) ->
     Some(element)
 }
 
-/// A day, or a day with a time if the form speaks of times.
+/// A date picker, or a picker with a time if the field uses times.
 fn date(bounds: &Bounds<Moment>, filled: Option<&str>) -> Option<Value> {
     let has_time = |text: &str| text.len() > 10;
     let bound = |bound: Option<&Moment>| bound.is_some_and(|at| has_time(&at.to_string()));
@@ -182,7 +182,7 @@ fn date(bounds: &Bounds<Moment>, filled: Option<&str>) -> Option<Value> {
         let mut element = json!({ "type": "datetimepicker", "action_id": "datetime" });
         if let Some(filled) = filled.filter(|filled| has_time(filled)) {
             let at: jiff::Timestamp = filled.parse().ok()?;
-            // Slack takes ten digits: 2001 to 2286
+            // Slack takes ten digits: the years 2001 to 2286.
             let seconds = at.as_second();
             element["initial_date_time"] =
                 json!((1_000_000_000..=9_999_999_999).contains(&seconds).then_some(seconds)?);
@@ -254,8 +254,8 @@ fn chosen<'o>(choices: &Choices, options: &'o [Value], filled: &[&str]) -> Vec<&
     entries.filter(|(choice, _)| filled.contains(&choice.value.as_str())).map(|(_, o)| o).collect()
 }
 
-/// The value of an option as it goes to Slack: as it is if that is sure to come back so, otherwise in
-/// letters that are.
+/// The value of an option for Slack: unchanged if Slack is certain to preserve
+/// it, otherwise encoded.
 fn sealed(value: &str) -> String {
     let safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
     if !value.is_empty() && value.bytes().all(safe) {
@@ -265,7 +265,7 @@ fn sealed(value: &str) -> String {
     }
 }
 
-/// The value of an option as the form knows it.
+/// The original value of an option.
 pub(super) fn unsealed(value: &str) -> Option<String> {
     match value.strip_prefix('=') {
         None => Some(value.to_owned()),

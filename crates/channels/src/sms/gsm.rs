@@ -1,29 +1,30 @@
-//! How many messages a text is cut into. Phones show them as one, carriers charge for each: 160
-//! characters of an old alphabet fit into one, or 70 of any other; a little less where there are more.
+//! The number of segments in a text message. Phones show the segments as one message, but carriers
+//! charge for each. A single segment holds 160 characters of the GSM alphabet or 70 of any other.
+//! Each segment of a longer message holds slightly fewer.
 
-/// What the old alphabet has (GSM 03.38).
+/// The basic characters of the GSM alphabet (GSM 03.38).
 const BASIC: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?\
                      ¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
-/// What takes two places in it.
+/// Its characters that count twice.
 const EXTENDED: &str = "\u{c}^{}\\[~]|€";
 
-/// How a text is carried.
+/// The encoding of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Alphabet {
-    /// The old one.
+    /// The GSM alphabet.
     Gsm,
-    /// Any other, as UTF-16.
+    /// UTF-16, for all other characters.
     Ucs,
 }
 
 impl Alphabet {
-    /// The one all of these texts fit into.
+    /// The encoding that fits all of these texts.
     pub(super) fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let known = |c: char| BASIC.contains(c) || EXTENDED.contains(c);
         if texts.into_iter().all(|text| text.chars().all(known)) { Self::Gsm } else { Self::Ucs }
     }
 
-    /// How much room a text takes.
+    /// The function that measures the length of a text.
     pub(super) fn measure(self) -> fn(&str) -> usize {
         match self {
             Self::Gsm => |text| text.chars().map(|c| 1 + usize::from(EXTENDED.contains(c))).sum(),
@@ -31,8 +32,8 @@ impl Alphabet {
         }
     }
 
-    /// How much room there is in three: a character of two places is not cut in half, so one place of
-    /// each may stay empty.
+    /// The length that fits three segments. A character that counts twice is not split, so one
+    /// place of each segment may stay empty.
     pub(super) fn room(self) -> usize {
         match self {
             Self::Gsm => 3 * 152,

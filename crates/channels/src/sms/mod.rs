@@ -1,10 +1,10 @@
-//! Text messages, through Twilio. What is answered begins with a code, since phones have no threads and
-//! nothing to press.
+//! Text messages through Twilio. An answer begins with a code, because SMS has neither
+//! threads nor buttons.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `render.rs` | a card as a text |
-//! | `gsm.rs` | how long a text is for carriers |
+//! | `render.rs` | a message card as a text |
+//! | `gsm.rs` | the length of a text in message segments |
 
 mod gsm;
 mod render;
@@ -26,24 +26,24 @@ use crate::{
 use views::message_card::MessageCard;
 use views::message_card::plain_text::{beginning, units};
 
-/// What the channel is called.
+/// The name of the channel.
 pub const NAME: &str = "sms";
 
-/// No text is longer at Twilio.
+/// The longest text that Twilio accepts.
 const LONGEST: usize = 1600;
 
-/// What text messages need: an account at Twilio.
+/// The settings of the channel: a Twilio account.
 #[derive(Debug, Clone)]
 pub struct SmsSettings(pub TwilioAccount);
 
-/// Text messages.
+/// The SMS channel.
 #[derive(Debug)]
 pub struct Sms {
     twilio: Twilio,
 }
 
 impl Sms {
-    /// Text messages from this account, or what is wrong with it.
+    /// Creates the channel, or says what is wrong with the account.
     pub fn new(account: TwilioAccount, client: Client) -> Result<Self, String> {
         Ok(Self { twilio: Twilio::new(account, client)? })
     }

@@ -1,6 +1,6 @@
-//! A card as a text message: short, because each piece of it costs, and without anything that phones make
-//! a link of but our own. What the agent wrote is quoted line by line: there is nothing else to tell it
-//! from ours by.
+//! A message card as a text message. It is short, because every segment costs money. The server's
+//! own link is the only text that phones turn into a link. The agent's text is quoted line by line,
+//! because nothing else distinguishes it from the server's text.
 
 use serde_json::{Value, json};
 
@@ -8,10 +8,10 @@ use super::gsm::Alphabet;
 use views::message_card::plain_text::{beginning, defanged, facts, one_line, quoted};
 use views::message_card::{AnswerOptions, CardButton, CardStage, MessageCard};
 
-/// How much of who wants what is said.
+/// The longest title.
 const TITLE: usize = 120;
 
-/// The message, without whom it goes to.
+/// Renders a message, without its recipient.
 pub(super) fn render(card: &MessageCard) -> Value {
     json!({ "body": text(card) })
 }
@@ -70,7 +70,7 @@ fn over(headline: &str, at: &str) -> String {
     format!("{}, {at}", defanged(&one_line(headline)))
 }
 
-/// What to write back. Nothing can be answered without a code: text messages have no threads.
+/// How to answer. Every answer needs a code, because text messages have no threads.
 fn answers(ways: &AnswerOptions) -> String {
     let one = |code: &str, button: &CardButton| {
         format!("{code} {}: {}", one_line(&button.word), defanged(&one_line(&button.label)))
@@ -108,7 +108,7 @@ mod tests {
         assert!(!text(&card).contains("Answer with"), "{}", text(&card));
     }
 
-    /// An answer is offered only where all of the question was read.
+    /// An answer is offered only if the message contains the whole question.
     #[test]
     fn what_does_not_fit_cannot_be_answered() {
         for (words, fits) in

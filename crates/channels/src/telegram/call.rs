@@ -1,4 +1,4 @@
-//! Calls of the Bot API, and what is wrong when one fails.
+//! Calls of the Bot API, and their errors.
 
 use std::time::Duration;
 
@@ -11,16 +11,16 @@ use crate::{DeliveryError, Secret};
 
 const PLATFORM: &str = "Telegram";
 
-/// What the Bot API refuses, in its own words.
+/// An error from the Bot API, with its description.
 #[derive(Debug)]
 pub(super) struct Refused {
     code: u64,
     pub(super) words: String,
-    /// Where a group went when it became a supergroup.
+    /// The new chat id of a group that became a supergroup.
     pub(super) moved_to: Option<i64>,
 }
 
-/// Why a call came to nothing.
+/// Why a call failed.
 #[derive(Debug)]
 pub(super) enum Wrong {
     Refused(Refused),
@@ -81,7 +81,7 @@ fn wrong(answer: &Answer) -> Wrong {
 }
 
 impl Wrong {
-    /// Whether it was refused with these words somewhere in it.
+    /// Whether the Bot API rejected the call with a description that contains these words.
     pub(super) fn says(&self, words: &str) -> bool {
         matches!(self, Self::Refused(refused) if refused.words.contains(words))
     }
@@ -97,7 +97,7 @@ impl From<Wrong> for DeliveryError {
 }
 
 impl Refused {
-    /// What is wrong and what to do about it.
+    /// The error in words for the operator, with what to do about it.
     fn explained(self) -> DeliveryError {
         let says = |words: &str| self.words.contains(words);
         let why = match self.code {

@@ -1,11 +1,11 @@
-//! Telegram, through a bot. What people press and write comes by webhook, or when asked, for servers
-//! nobody can call.
+//! Telegram, through a bot. Presses and texts arrive by webhook, or by long polling for servers
+//! that Telegram cannot call.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `render.rs` | a card as a message |
+//! | `render.rs` | a message card as a Telegram message |
 //! | `call.rs` | calls of the Bot API, and their errors |
-//! | `parse.rs` | what Telegram says |
+//! | `parse.rs` | reads Telegram's updates |
 
 mod call;
 mod parse;
@@ -32,42 +32,43 @@ use parse::{Update, WANTED, known};
 use views::message_card::MessageCard;
 use views::message_card::plain_text::{beginning, units};
 
-/// What the channel is called.
+/// The name of the channel.
 pub const NAME: &str = "telegram";
 
-/// Where bots are.
+/// The URL of the public Bot API.
 pub const API: &str = "https://api.telegram.org";
-/// How long Telegram waits for something to be said before it says that there is nothing.
+/// The timeout of a long poll. Telegram then answers that there are no updates.
 const POLL: Duration = Duration::from_secs(50);
-/// How much is shown to somebody who presses.
+/// The longest text that is shown in reply to a press.
 const LONGEST_TOAST: usize = 200;
 
-/// What a bot needs.
+/// The settings of the channel.
 #[derive(Debug, Clone)]
 pub struct TelegramSettings {
-    /// Where the Bot API is: [`API`], or a server of one's own.
+    /// The URL of the Bot API: [`API`], or a self-hosted server.
     pub api: Url,
     /// The bot's token, as `@BotFather` shows it.
     pub token: Secret,
-    /// How what the bot hears comes to us.
+    /// How the server receives updates.
     pub hearing: UpdateSource,
 }
 
-/// How what a bot hears comes to us.
+/// How the server receives updates.
 #[derive(Debug, Clone)]
 pub enum UpdateSource {
-    /// We ask.
+    /// The server polls Telegram.
     Poll,
-    /// Telegram calls.
+    /// Telegram calls the server.
     Webhook {
-        /// Where, over https.
+        /// The webhook URL, which must use HTTPS.
         url: Url,
-        /// What it shows to be Telegram: 1 to 256 letters, digits, `_` and `-`.
+        /// The secret that Telegram sends with each call: 1 to 256 characters out of `A-Z`, `a-z`,
+        /// `0-9`, `_` and `-`.
         secret: Secret,
     },
 }
 
-/// Telegram.
+/// The Telegram channel.
 #[derive(Debug)]
 pub struct Telegram {
     settings: TelegramSettings,
@@ -75,7 +76,7 @@ pub struct Telegram {
 }
 
 impl Telegram {
-    /// A bot with these settings, or what is wrong with them.
+    /// Creates the channel, or says what is wrong with its settings.
     pub fn new(settings: TelegramSettings, client: Client) -> Result<Self, String> {
         let token = settings.token.reveal();
         let known = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -100,7 +101,7 @@ impl Telegram {
         Ok(Self { settings, client })
     }
 
-    /// Sends a message; to where a group went, if it became a supergroup meanwhile.
+    /// Sends a message. If a group became a supergroup, the message goes to its new chat id.
     async fn send(
         &self,
         mut message: Value,
@@ -113,13 +114,14 @@ impl Telegram {
         };
         let Some(chat) = moved else { return Ok(first?) };
         put(&mut message, "chat_id", chat.into());
-        // Messages of the old group have other numbers here.
+        // Message ids of the old group do not exist in the new one.
         put(&mut message, "reply_parameters", Value::Null);
         Ok(self.call("sendMessage", &message, token, None).await?)
     }
 
-    /// One round of asking. What was taken is told to Telegram with the next round, and only then
-    /// forgotten there; with nothing to tell, no number is named, since Telegram's start anew at times.
+    /// Polls once. The next poll acknowledges the updates of this one, and only then does Telegram
+    /// drop them. A poll without anything to acknowledge names no offset, because Telegram
+    /// sometimes restarts its numbering.
     async fn ask(
         &self,
         taken: Option<i64>,
@@ -141,7 +143,7 @@ impl Telegram {
                         handler.handle(inbound).await?;
                     }
                 }
-                // It would come for ever, and hold up everything behind it.
+                // Without skipping it, Telegram would repeat this update and block all later ones.
                 Err(error) => {
                     tracing::warn!(update.id = id, %error, "an update of Telegram was not understood");
                 }
@@ -152,7 +154,7 @@ impl Telegram {
     }
 }
 
-/// What Telegram says of a message it has taken.
+/// Telegram's description of a message it accepted.
 #[derive(Deserialize)]
 struct Sent {
     message_id: i64,
@@ -164,7 +166,7 @@ struct Chat {
     id: i64,
 }
 
-/// What we keep of a message, to change it.
+/// The stored position of a message, for updating it.
 #[derive(Deserialize)]
 struct Place {
     chat: i64,
@@ -181,7 +183,7 @@ struct WebhookInfo {
     last_error_message: Option<String>,
 }
 
-/// Sets a member of an object; null takes it away.
+/// Sets a member of an object. Null removes it.
 fn put(object: &mut Value, name: &str, value: Value) {
     let Value::Object(members) = object else { return };
     if value.is_null() {
@@ -197,7 +199,7 @@ impl Setup for TelegramSettings {
     const NAME: &'static str = NAME;
 
     fn open(self, context: &ChannelContext) -> Result<Arc<Self::Channel>, String> {
-        // Telegram answers a poll only when there is something to say.
+        // Telegram answers a poll only when there is an update.
         Telegram::new(self, context.patient_http()?).map(Arc::new)
     }
 }
@@ -250,8 +252,8 @@ impl Channel for Telegram {
         }
     }
 
-    /// Telegram signs nothing and dates nothing: whoever knows the secret it was given is Telegram, and
-    /// what comes twice has the same id.
+    /// Telegram neither signs nor dates its calls. A caller that knows the secret counts as
+    /// Telegram, and repetitions have the same id.
     fn verify(&self, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
         let UpdateSource::Webhook { secret, .. } = &self.settings.hearing else {
             return Err(ForgedCall("Telegram is asked here, it does not call"));
@@ -273,8 +275,7 @@ impl Channel for Telegram {
         Ok(ParsedCall::of(update.inbound().into_iter().collect()))
     }
 
-    /// Without words a press is taken note of all the same: until then, phones show that it is still
-    /// being done.
+    /// Acknowledges a press even without a text: until then, phones show a progress indicator.
     async fn reply(&self, inbound: &InboundMessage, words: &str) -> Result<(), DeliveryError> {
         if let Some(query) = inbound.place.get("query") {
             let mut toast = json!({ "callback_query_id": query });
@@ -302,8 +303,7 @@ impl Channel for Telegram {
         self.send(message, None).await.map(|_| ())
     }
 
-    /// Asks in turn; or tells Telegram where to call, and leaves the rest to it. What waits there is
-    /// never thrown away.
+    /// Polls in a loop, or registers the webhook and then waits. Never drops pending updates.
     async fn listen(&self, handler: &dyn InboundHandler) -> Result<(), DeliveryError> {
         match &self.settings.hearing {
             UpdateSource::Poll => {

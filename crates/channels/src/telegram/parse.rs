@@ -1,4 +1,4 @@
-//! What Telegram says: an `Update` of the Bot API, by webhook or when asked.
+//! Reads an `Update` of the Bot API, from a webhook call or a poll.
 
 use kernel::Time;
 use kernel::directory::Means;
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::inbound::{InReplyTo, InboundContent, InboundMessage};
 
-/// What we want to hear of. Everything else is ignored where it comes all the same.
+/// The kinds of update to subscribe to. Other kinds are ignored if they arrive anyway.
 pub(super) const WANTED: [&str; 3] = ["message", "callback_query", "my_chat_member"];
 
-/// One thing Telegram says.
+/// One update from Telegram.
 #[derive(Debug, Deserialize)]
 pub(super) struct Update {
     #[serde(rename = "update_id")]
@@ -33,7 +33,7 @@ struct Message {
     above: Option<Reference>,
 }
 
-/// A message that is referred to: perhaps one Telegram has forgotten.
+/// A message that an update refers to. Telegram may no longer have its content.
 #[derive(Debug, Deserialize)]
 struct Reference {
     message_id: i64,
@@ -80,7 +80,7 @@ struct Chat {
 }
 
 impl Update {
-    /// What was heard, if anything that concerns us.
+    /// The inbound message of an update, if it has one for the server.
     pub(super) fn inbound(self) -> Option<InboundMessage> {
         let id = self.id.to_string();
         if let Some(query) = self.callback_query {
@@ -93,12 +93,12 @@ impl Update {
     }
 }
 
-/// A message by what it is known to us: numbers of messages count for one chat alone.
+/// The id of a message across chats. Telegram's message ids are unique in one chat only.
 pub(super) fn known(chat: i64, message: i64) -> String {
     format!("{chat}:{message}")
 }
 
-/// Who pressed counts, not where: anybody of a group can.
+/// The person who pressed counts, not the chat, because every member of a group can press.
 fn pressed(id: String, query: Query) -> Option<InboundMessage> {
     let posted = query.message.as_ref().map(|m| known(m.chat.id, m.message_id));
     let what = InboundContent::Pressed { token: query.data?, posted };
@@ -106,10 +106,10 @@ fn pressed(id: String, query: Query) -> Option<InboundMessage> {
 }
 
 fn wrote(id: String, message: Message) -> Option<InboundMessage> {
-    // Channels and those who hide behind their group are nobody we could know.
+    // Channels and anonymous group administrators cannot be known people.
     let from = message.from.filter(|from| !from.is_bot)?;
     let text = message.text.or(message.caption)?;
-    // Of what people say to each other, nothing is meant for us.
+    // In groups, messages that people send to each other are ignored.
     let above = message.above.filter(|above| above.from.as_ref().is_none_or(|from| from.is_bot));
     if message.chat.kind != "private" && above.is_none() && !text.starts_with('/') {
         return None;
@@ -121,7 +121,7 @@ fn wrote(id: String, message: Message) -> Option<InboundMessage> {
     Some(from.said(id, place, InboundContent::Wrote { text, about }, Some(message.date)))
 }
 
-/// Whoever blocks the bot wants nothing more from us. In groups it says nothing of one person.
+/// A person who blocks the bot unsubscribes. In a group, the change is not about one person.
 fn came_or_went(id: String, member: Member) -> Option<InboundMessage> {
     if member.chat.kind != "private" {
         return None;

@@ -1,22 +1,22 @@
-//! A card as a message of Telegram. No markup is parsed: what stands out is named by position, beside
-//! the text, so no text can make itself stand out. Agents' words stand in blocks of fixed width, in which
-//! Telegram makes no links of addresses, names and commands.
+//! A message card as a Telegram message. Telegram parses no markup: formatting is given as entities
+//! with positions, beside the text, so no text can format itself. The agent's text is in
+//! fixed-width blocks, in which Telegram creates no links from URLs, names and commands.
 
 use serde_json::{Value, json};
 
 use views::message_card::plain_text::{cut as shown, defanged, facts, one_line, units};
 use views::message_card::{AnswerOptions, CardButton, CardStage, MessageCard};
 
-/// No message is longer.
+/// The longest message that Telegram accepts.
 pub(super) const LONGEST: usize = 4096;
-/// What is shown of a label before phones cut it.
+/// The longest label that phones show in full.
 const LABEL: usize = 32;
-/// How many buttons a message takes.
+/// The most buttons that a message can have.
 const BUTTONS: usize = 100;
-/// How much of a question is shown where not all of it fits.
+/// The longest beginning of a question that is shown if not all of it fits.
 const BEGINNING: usize = 2000;
 
-/// The message, without whom it goes to.
+/// Renders a message, without its recipient.
 pub(super) fn render(card: &MessageCard) -> Value {
     let (whole, buttons) = whole(card);
     if units(&whole.text) <= LONGEST {
@@ -47,7 +47,7 @@ fn whole(card: &MessageCard) -> (Text, Vec<(String, String)>) {
     (text, buttons)
 }
 
-/// The beginning of what does not fit, and the page that has all of it.
+/// The beginning of a question that is too long, and the link to its page.
 fn cut(card: &MessageCard) -> Text {
     let mut text = Text::titled(card);
     text.theirs(&shown(&card.words, BEGINNING));
@@ -63,7 +63,7 @@ fn cut(card: &MessageCard) -> Text {
     text
 }
 
-/// A text, and what stands out in it.
+/// A text and its formatting entities.
 #[derive(Default)]
 struct Text {
     text: String,
@@ -81,13 +81,13 @@ impl Text {
         text
     }
 
-    /// Words of ours.
+    /// Adds text from the server.
     fn ours(&mut self, words: &str) {
         self.begin();
         self.text.push_str(&defanged(words));
     }
 
-    /// Words of whoever: nothing in them means anything to Telegram.
+    /// Adds text from others, in which nothing has a meaning to Telegram.
     fn theirs(&mut self, words: &str) {
         let words = kernel::text::reveal(words.trim());
         if !words.is_empty() {
@@ -108,7 +108,7 @@ impl Text {
         }
     }
 
-    /// How it can be answered here; gives what there is to press.
+    /// Adds how to answer. Returns the buttons.
     fn ways(&mut self, ways: &AnswerOptions) -> Vec<(String, String)> {
         let offered: Vec<&CardButton> = ways.buttons.iter().filter(|b| !b.wants_words).collect();
         let fits = |button: &&CardButton| {

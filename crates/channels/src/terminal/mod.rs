@@ -1,4 +1,5 @@
-//! The terminal the server runs in: an operator who tries Countersign sees at once that something waits.
+//! The terminal the server runs in: an operator who tries Countersign sees immediately that a
+//! request is waiting.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use crate::channel::{Channel, OutboundMessage, PostedMessage};
 use crate::errors::DeliveryError;
 use crate::setup::{ChannelContext, Setup};
 
-/// What the channel is called.
+/// The name of the channel.
 pub const NAME: &str = "terminal";
 
 /// The terminal needs no settings.
@@ -39,7 +40,8 @@ impl Channel for Terminal {
         NAME
     }
 
-    /// A card on one line. Notifications about requests have [their own view](views::terminal_line).
+    /// Renders a card on one line. Notifications about requests have
+    /// [their own view](views::terminal_line).
     fn render(&self, card: &MessageCard) -> Value {
         let MessageCard { title, words, link, .. } = card;
         format!("{title}: “{}”  {link}", one_line(words)).into()

@@ -1,4 +1,4 @@
-//! Cards of every kind, for snapshots of what people see.
+//! Cards of every kind, for snapshots of messages.
 
 use kernel::form::Form;
 
@@ -6,7 +6,7 @@ use views::message_card::{
     AnswerOptions, ButtonTone, CardButton, CardFact, CardStage, MessageCard,
 };
 
-/// The page all of them lead to.
+/// The page that all cards link to.
 pub const LINK: &str = "https://ask.example.com/asks/ask_01";
 
 /// One card of every kind, with a name for its snapshot.
@@ -50,7 +50,7 @@ pub fn approve() -> MessageCard {
     }
 }
 
-/// A choice, one of them with a long name.
+/// A choice with one long label.
 pub fn choose() -> MessageCard {
     let buttons = vec![
         button("Blue", "t-1", ButtonTone::Plain, "1"),
@@ -74,7 +74,7 @@ pub fn choose() -> MessageCard {
     }
 }
 
-/// A form.
+/// A request with a form.
 pub fn form() -> MessageCard {
     let fields = serde_json::json!([{ "key": "iban", "label": "IBAN", "type": "text" }]);
     let form = serde_json::from_value(fields).ok().and_then(|fields| Form::of_fields(fields).ok());
@@ -90,7 +90,7 @@ pub fn form() -> MessageCard {
     }
 }
 
-/// A question that is answered in words.
+/// A question with a free-text answer.
 pub fn converse() -> MessageCard {
     let ways = AnswerOptions { reply: true, code: Some("C3".into()), ..AnswerOptions::default() };
     MessageCard {
@@ -101,7 +101,7 @@ pub fn converse() -> MessageCard {
     }
 }
 
-/// Something urgent to confirm.
+/// An urgent confirmation.
 pub fn confirm() -> MessageCard {
     let buttons = vec![
         button("I have done it", "t-done", ButtonTone::Yes, "done"),
@@ -121,12 +121,12 @@ pub fn confirm() -> MessageCard {
     }
 }
 
-/// More than any message holds.
+/// A question that is longer than any message.
 pub fn long() -> MessageCard {
     MessageCard { words: "All of this has to be read. ".repeat(400), ..approve() }
 }
 
-/// Words that try to be more than words.
+/// A text that tries to act as markup.
 pub fn hostile() -> MessageCard {
     let words = "<b>*Approve* _now_</b> ~not~ `code` ```\nend``` [x](https://evil.example) \
                  https://evil.example www.evil.com t.me/evil @channel @ada #pay /start <!channel> \
@@ -150,7 +150,7 @@ pub fn hostile() -> MessageCard {
     }
 }
 
-/// One that was answered.
+/// A request that was answered.
 pub fn over() -> MessageCard {
     let stage = CardStage::Closed {
         headline: "Approved by Ada Lovelace".into(),

@@ -1,4 +1,4 @@
-//! A name server that knows some TXT records, as keys of signatures are published.
+//! A name server with TXT records, for the public keys of signatures.
 
 use std::collections::HashMap;
 use std::io;
@@ -12,32 +12,32 @@ use tokio::task::JoinSet;
 /// How the name server answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mood {
-    /// With what it knows.
+    /// It answers from its records.
     Answers,
-    /// That it has failed.
+    /// It answers with a server failure.
     Fails,
-    /// Not at all.
+    /// It never answers.
     Silent,
 }
 
-/// A name server on loopback, over UDP, for as long as it is kept.
+/// A name server on loopback over UDP. It stops when it is dropped.
 #[derive(Debug)]
 pub struct NameServer {
-    /// Where it is.
+    /// The address it listens on.
     pub address: SocketAddr,
     asked: Arc<AtomicUsize>,
     _serving: JoinSet<()>,
 }
 
 impl NameServer {
-    /// A name server with these records: names without a dot at their end, and texts.
+    /// A name server with these records: names without a trailing dot, and texts.
     pub async fn open(records: &[(String, String)], mood: Mood) -> io::Result<Self> {
         let socket = UdpSocket::bind("127.0.0.1:0").await?;
         let address = socket.local_addr()?;
         let records: HashMap<String, String> = records.iter().cloned().collect();
         let asked = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&asked);
-        // It ends when the set is dropped.
+        // The task ends when the set is dropped.
         let mut serving = JoinSet::new();
         serving.spawn(async move {
             let mut buffer = [0; 2048];
@@ -45,7 +45,7 @@ impl NameServer {
                 counted.fetch_add(1, Ordering::SeqCst);
                 let query = buffer.get(..length).unwrap_or_default();
                 if let Some(answer) = answer(query, &records, mood) {
-                    // Whoever asked may be gone.
+                    // The client may be gone.
                     let _ = socket.send_to(&answer, from).await;
                 }
             }
@@ -53,13 +53,13 @@ impl NameServer {
         Ok(Self { address, asked, _serving: serving })
     }
 
-    /// How often it was asked.
+    /// The number of queries so far.
     pub fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
 }
 
-/// The answer to one question (RFC 1035, 4).
+/// The answer to one query (RFC 1035, 4).
 fn answer(query: &[u8], records: &HashMap<String, String>, mood: Mood) -> Option<Vec<u8>> {
     let (mut name, mut at) = (Vec::new(), 12);
     loop {
@@ -89,7 +89,7 @@ fn answer(query: &[u8], records: &HashMap<String, String>, mood: Mood) -> Option
             data.push(u8::try_from(part.len()).ok()?);
             data.extend(part);
         }
-        // The name of the question, TXT, IN, a minute.
+        // The name of the query, TXT, IN, a TTL of one minute.
         answer.extend([0xc0, 12, 0, 16, 0, 1, 0, 0, 0, 60]);
         answer.extend(u16::try_from(data.len()).ok()?.to_be_bytes());
         answer.extend(data);

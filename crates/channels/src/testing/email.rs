@@ -1,4 +1,4 @@
-//! Providers that post emails, as they sign their calls.
+//! Signed calls of providers that post emails.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -6,12 +6,12 @@ use hmac::{Hmac, KeyInit, Mac};
 use kernel::Time;
 use sha2::Sha256;
 
-/// A call: headers, names in lower case, and body.
+/// A call with its headers and body.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// Names in lower case, and values.
+    /// Pairs of lower-case name and value.
     pub headers: Vec<(String, String)>,
-    /// Byte by byte.
+    /// The exact bytes.
     pub body: Vec<u8>,
 }
 
@@ -23,7 +23,7 @@ impl Call {
     }
 }
 
-/// What a route of Mailgun posts to an address that ends in `mime`.
+/// The call of a Mailgun route to a URL that ends in `mime`.
 pub fn mailgun(key: &str, to: &str, letter: &str, now: Time) -> Call {
     let (at, token) = (seconds(now), "c0ffee".repeat(8));
     let signature = hex::encode(signed(key.as_bytes(), format!("{at}{token}").as_bytes()));
@@ -37,7 +37,7 @@ pub fn mailgun(key: &str, to: &str, letter: &str, now: Time) -> Call {
     Call::new(&[("content-type", "application/x-www-form-urlencoded")], form.finish())
 }
 
-/// What an inbound stream of Postmark posts with the raw content.
+/// The call of a Postmark inbound stream with the raw content.
 pub fn postmark(user: &str, password: &str, to: &str, letter: &str) -> Call {
     let basic = format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")));
     let body = serde_json::json!({
@@ -51,7 +51,7 @@ pub fn postmark(user: &str, password: &str, to: &str, letter: &str) -> Call {
     Call::new(&headers, body.to_string())
 }
 
-/// What a program posts that signs as Standard Webhooks have it.
+/// The call of a program that signs with Standard Webhooks.
 pub fn webhook(secret: &str, id: &str, letter: &str, now: Time) -> Call {
     let at = seconds(now);
     let key = secret.strip_prefix("whsec_").unwrap_or(secret);
@@ -72,7 +72,7 @@ fn seconds(at: Time) -> String {
 }
 
 fn signed(key: &[u8], text: &[u8]) -> Vec<u8> {
-    // HMAC takes keys of any length, so there is always one.
+    // HMAC takes keys of any length, so this never fails.
     Hmac::<Sha256>::new_from_slice(key)
         .map(|mut mac| {
             mac.update(text);

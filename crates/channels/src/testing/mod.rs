@@ -1,5 +1,5 @@
-//! Platforms played by the rules they publish, for tests. Each is stricter than the platform: what it
-//! would refuse, or silently cut, is refused here.
+//! Simulated platforms for tests, built from their published rules. Each is stricter than the real
+//! platform: it rejects everything that the platform would reject or silently truncate.
 
 pub mod cards;
 pub mod dkim;

@@ -1,4 +1,4 @@
-//! A server of ntfy. <https://docs.ntfy.sh/publish/#publish-as-json>
+//! An ntfy server. <https://docs.ntfy.sh/publish/#publish-as-json>
 
 use std::collections::BTreeSet;
 use std::io;
@@ -15,12 +15,12 @@ use super::stand::{Call, Play, Reply, Stand, lock};
 
 /// The access token of the only user.
 pub const TOKEN: &str = "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2";
-/// The user, and their password.
+/// The user name and the password.
 pub const USER: (&str, &str) = ("phil", "mypass");
-/// A topic the user may not write to.
+/// A topic that the user may not publish to.
 pub const CLOSED: &str = "closed";
 
-/// ntfy, with one user. Topics that begin with `free` are anybody's.
+/// ntfy with one user. Anyone may publish to topics that begin with `free`.
 #[derive(Debug)]
 pub struct Ntfy {
     stand: Stand,
@@ -41,18 +41,18 @@ impl Deref for Ntfy {
 }
 
 impl Ntfy {
-    /// A server with nothing published.
+    /// Starts a server without any messages.
     pub async fn start() -> io::Result<Self> {
         let play = Arc::new(Server::default());
         Ok(Self { stand: Stand::of(play.clone()).await?, play })
     }
 
-    /// What was published, in order.
+    /// All published messages, in order.
     pub fn published(&self) -> Vec<Value> {
         lock(&self.play.published).clone()
     }
 
-    /// What phones show: of each sequence the last.
+    /// The messages that phones show: the last of each sequence.
     pub fn shown(&self) -> Vec<Value> {
         let mut seen = BTreeSet::new();
         let published = self.published();
@@ -107,7 +107,7 @@ impl Play for Server {
     }
 }
 
-/// Whether ntfy would take a notice, and show it as one: longer ones become files.
+/// Checks that ntfy would accept a message and show it as text. ntfy turns longer ones into files.
 pub fn checked(message: &Value) -> Result<(), String> {
     let known = [
         "topic",

@@ -1,5 +1,5 @@
-//! Slack, with one workspace: its Web API, the addresses answers go to, and Socket Mode, on a loopback
-//! port; and the calls Slack makes, signed.
+//! Slack with one workspace on a loopback port: its Web API, response URLs and Socket Mode, and
+//! signed calls from Slack.
 
 pub mod inbound;
 pub mod limits;
@@ -27,23 +27,23 @@ use socket::Sockets;
 
 /// The bot token of the workspace's app.
 pub const BOT_TOKEN: &str = "xoxb-1-played";
-/// Another app's, as an agent might bring it.
+/// The bot token of another app, as an agent might provide it.
 pub const OTHER_TOKEN: &str = "xoxb-2-brought";
 /// The app token.
 pub const APP_TOKEN: &str = "xapp-1-played";
-/// What calls are signed with.
+/// The secret that signs calls.
 pub const SIGNING_SECRET: &str = "played-signing-secret";
-/// The workspace.
+/// The id of the workspace.
 pub const TEAM: &str = "T0001";
 
-/// What happens to a call instead of an answer.
+/// A failure that replaces the answer to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// 429, with so many seconds in `Retry-After`.
+    /// Status 429, with this many seconds in `Retry-After`.
     Slower(u64),
-    /// This status, and no JSON.
+    /// This status, without JSON.
     Status(u16),
-    /// Slack's own refusal, by its name.
+    /// An error with this code from Slack.
     Refusal(&'static str),
     /// No answer at all.
     Silence,
@@ -51,33 +51,33 @@ pub enum Fault {
     Drop,
 }
 
-/// One call as it came.
+/// One call as it was received.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     /// The method, or `response_url`.
     pub method: String,
     /// The token it was made with.
     pub token: Option<String>,
-    /// What it says; a query as an object.
+    /// The body, or the query as an object.
     pub body: Value,
 }
 
-/// A message as it lies in a channel.
+/// A message in a channel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
-    /// Where.
+    /// The id of the channel.
     pub channel: String,
-    /// What it is called there.
+    /// The timestamp, which identifies the message in its channel.
     pub ts: String,
-    /// The message it is below.
+    /// The first message of its thread.
     pub thread_ts: Option<String>,
-    /// What it says now.
+    /// The current content.
     pub body: Value,
-    /// With which token it was sent.
+    /// The token that sent it.
     pub token: String,
 }
 
-/// A workspace being played.
+/// A simulated workspace.
 pub struct Workspace {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -97,19 +97,19 @@ struct Inner {
     messages: Vec<Message>,
     views: Vec<Value>,
     users: HashMap<String, Value>,
-    /// Channels by id; whether the app is in them, and whether they are archived.
+    /// Channels by id: whether the app is a member, and whether they are archived.
     channels: HashMap<String, (bool, bool)>,
-    /// What opens a modal once.
+    /// Unused trigger ids, each of which opens one modal.
     triggers: HashSet<String>,
-    /// How often an address for answers still counts.
+    /// The remaining uses of each response URL.
     responses: HashMap<String, u32>,
     scopes: String,
     count: u64,
 }
 
 impl Workspace {
-    /// Begins: with Ada (`U0ADA`) in it, a channel the app is in (`C0OPS`), one it is not in (`C0SECRET`)
-    /// and one that is archived (`C0OLD`).
+    /// Starts a workspace with Ada (`U0ADA`), a channel the app is in (`C0OPS`), one it is not in
+    /// (`C0SECRET`) and an archived one (`C0OLD`).
     pub async fn begin() -> std::io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
@@ -139,12 +139,12 @@ impl Workspace {
         Ok(Self { address, shared, task: task.abort_handle() })
     }
 
-    /// Where its API is.
+    /// The URL of its API.
     pub fn base(&self) -> Option<Url> {
         format!("http://{}/api/", self.address).parse().ok()
     }
 
-    /// What a channel is set up with to be in this workspace, hearing over HTTP.
+    /// Settings for a channel in this workspace that receives calls over HTTP.
     pub fn settings(&self) -> SlackSettings {
         SlackSettings {
             bot_token: Secret::new(BOT_TOKEN),
@@ -154,7 +154,7 @@ impl Workspace {
         }
     }
 
-    /// The same, hearing over a socket.
+    /// Settings for a channel that receives payloads over a socket.
     pub fn socket_settings(&self) -> SlackSettings {
         let app_token = Some(Secret::new(APP_TOKEN));
         SlackSettings { signing_secret: None, app_token, ..self.settings() }
@@ -164,7 +164,7 @@ impl Workspace {
         self.shared.inner()
     }
 
-    /// What happens to the next call; several come one after the other.
+    /// Makes the next call fail. Several failures happen one after the other.
     pub fn next(&self, fault: Fault) {
         self.inner().faults.push_back(fault);
     }
@@ -179,7 +179,7 @@ impl Workspace {
         self.calls().into_iter().filter(|call| call.method == method).collect()
     }
 
-    /// The messages as they lie there now.
+    /// The messages in their current state.
     pub fn messages(&self) -> Vec<Message> {
         self.inner().messages.clone()
     }
@@ -200,13 +200,13 @@ impl Workspace {
         self.inner().views.clone()
     }
 
-    /// Somebody joins, or changes.
+    /// Adds or replaces a member.
     pub fn person(&self, user: Value) {
         let id = user["id"].as_str().unwrap_or_default().to_owned();
         self.inner().users.insert(id, user);
     }
 
-    /// What the bot token is allowed.
+    /// Sets the scopes of the bot token.
     pub fn allow(&self, scopes: &str) {
         scopes.clone_into(&mut self.inner().scopes);
     }
@@ -218,7 +218,7 @@ impl Drop for Workspace {
     }
 }
 
-/// Somebody of the workspace, as `users.info` says.
+/// A member of the workspace, as `users.info` returns it.
 pub fn person(id: &str, email: &str) -> Value {
     json!({
         "id": id, "team_id": TEAM, "name": id.to_lowercase(), "deleted": false, "is_bot": false,
@@ -269,7 +269,7 @@ async fn api(
     ([("x-oauth-scopes", scopes)], axum::Json(answer)).into_response()
 }
 
-/// An answer to a press.
+/// Handles a call to a response URL.
 async fn respond(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,

@@ -1,5 +1,5 @@
-//! What all stand-ins have in common: a server on a port of its own, a record of what was called, and
-//! troubles on demand.
+//! The parts that all simulated platforms share: a server on its own port, a record of its calls,
+//! and failures on demand.
 
 use std::collections::VecDeque;
 use std::io;
@@ -20,16 +20,16 @@ use url::Url;
 
 use crate::WebhookCall;
 
-/// One call that came in.
+/// One received call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// `POST`.
+    /// The HTTP method, such as `POST`.
     pub method: String,
-    /// Where, with the query.
+    /// The path with the query.
     pub path: String,
-    /// Name in lower case, and value.
+    /// Pairs of lower-case name and value.
     pub headers: Vec<(String, String)>,
-    /// Byte by byte.
+    /// The exact bytes.
     pub body: Vec<u8>,
 }
 
@@ -39,31 +39,31 @@ impl Call {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// The body as JSON; null if it is none.
+    /// The body as JSON. Null if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
-    /// The body as a form, in order.
+    /// The fields of the body as a form, in order.
     pub fn form(&self) -> Vec<(String, String)> {
         url::form_urlencoded::parse(&self.body).into_owned().collect()
     }
 }
 
-/// What goes wrong with one call.
+/// A failure of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
-    /// Too many calls; to be tried again after so many seconds.
+    /// Too many calls, with this many seconds until the next attempt.
     Busy(u64),
-    /// A status from 500 on.
+    /// A status of 500 or more.
     Broken(u16),
-    /// There is never an answer.
+    /// The call is never answered.
     Hang,
     /// The connection breaks in the middle of the answer.
     Drop,
 }
 
-/// What is answered.
+/// The answer to a call.
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -78,22 +78,22 @@ impl Reply {
     }
 }
 
-/// A platform, as far as it is played.
+/// The behaviour of a simulated platform.
 #[async_trait]
 pub(crate) trait Play: Send + Sync + 'static {
-    /// What is answered to a call.
+    /// The answer to a call.
     async fn answer(&self, call: &Call) -> Reply;
 
-    /// What is answered when there are too many.
+    /// The answer when there are too many calls.
     fn busy(&self, seconds: u64) -> Reply;
 }
 
-/// A stand-in, until it is dropped.
+/// A simulated platform. It stops when it is dropped.
 #[derive(Debug)]
 pub struct Stand {
     base: Url,
     desk: Arc<Desk>,
-    // The server ends with it.
+    // The server ends when this is dropped.
     _serving: JoinSet<()>,
 }
 
@@ -103,7 +103,7 @@ struct Desk {
     troubles: Mutex<VecDeque<Trouble>>,
 }
 
-/// Whatever panicked meanwhile, tests go on.
+/// Locks a mutex even if a test panicked while holding it.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -117,23 +117,23 @@ impl Stand {
         let router = Router::new().fallback(take).with_state((desk.clone(), play));
         let mut serving = JoinSet::new();
         serving.spawn(async move {
-            // Ends when it is aborted.
+            // This ends when the task is aborted.
             let _ = axum::serve(listener, router).await;
         });
         Ok(Self { base, desk, _serving: serving })
     }
 
-    /// Where it is.
+    /// The URL of the platform.
     pub fn base(&self) -> Url {
         self.base.clone()
     }
 
-    /// What was called so far, troubles included.
+    /// All calls so far, including failed ones.
     pub fn calls(&self) -> Vec<Call> {
         lock(&self.desk.calls).clone()
     }
 
-    /// What goes wrong with the next call behind those that are to go wrong already.
+    /// Adds a failure for the next call that has none yet.
     pub fn trouble(&self, trouble: Trouble) {
         lock(&self.desk.troubles).push_back(trouble);
     }
@@ -176,37 +176,37 @@ async fn take(
     response.body(Body::from(reply.body)).unwrap_or_default()
 }
 
-/// A client with so much patience. Only what hangs should ever need more than a little, so tests that are
-/// not about that have plenty.
+/// A client with this timeout. Only calls that are never answered should need more than a little,
+/// so all other tests use plenty.
 pub fn client(patience: Duration) -> reqwest::Client {
     reqwest::Client::builder().timeout(patience).build().unwrap_or_default()
 }
 
-/// More than enough.
+/// A timeout that no working call reaches.
 pub const PLENTY: Duration = Duration::from_secs(30);
-/// As little as it takes to give up on what hangs.
+/// A short timeout, for calls that are never answered.
 pub const LITTLE: Duration = Duration::from_millis(50);
 
-/// A call as a platform makes it.
+/// A call from a platform to the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inbound {
-    /// `POST`, mostly.
+    /// The HTTP method, mostly `POST`.
     pub method: &'static str,
-    /// The whole address, as the platform knows it.
+    /// The full URL that the platform calls.
     pub url: String,
-    /// Name in lower case, and value.
+    /// Pairs of lower-case name and value.
     pub headers: Vec<(String, String)>,
-    /// Byte by byte.
+    /// The exact bytes.
     pub body: Vec<u8>,
 }
 
 impl Inbound {
-    /// As a channel is shown it, under one of its names.
+    /// The call as a channel receives it, under one of its names.
     pub fn call<'a>(&'a self, name: &'a str, now: Time) -> WebhookCall<'a> {
         WebhookCall { url: &self.url, name, headers: &self.headers, body: &self.body, now }
     }
 
-    /// Makes the call, to another place than the platform thinks if one is given.
+    /// Makes the call, optionally to another URL than the platform's.
     pub async fn send(&self, to: Option<&str>) -> Result<reqwest::Response, reqwest::Error> {
         let method = Method::from_bytes(self.method.as_bytes()).unwrap_or_default();
         let client = reqwest::Client::new();

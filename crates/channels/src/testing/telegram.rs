@@ -14,7 +14,7 @@ use super::stand::{Call, Inbound, Play, Reply, Stand, lock};
 /// The bot's token.
 pub const TOKEN: &str = "123456:ABC-DEF_1234ghIkl";
 
-/// Telegram, with one bot.
+/// Telegram with one bot.
 #[derive(Debug)]
 pub struct Telegram {
     stand: Stand,
@@ -29,15 +29,15 @@ struct Bot {
 
 #[derive(Debug, Default)]
 struct State {
-    /// What may be written to, and how it is refused otherwise.
+    /// The known chats, and how messages to them are rejected.
     chats: BTreeMap<i64, Chat>,
-    /// Every message as it is now.
+    /// All messages in their current state.
     messages: BTreeMap<(i64, i64), Value>,
     updates: VecDeque<Value>,
     last_update: i64,
     webhook: Option<(String, String)>,
     answered: Vec<Value>,
-    /// Somebody else asks too.
+    /// Whether another program polls too.
     contested: bool,
 }
 
@@ -57,50 +57,50 @@ impl Deref for Telegram {
 }
 
 impl Telegram {
-    /// Telegram, with a bot nobody has written to.
+    /// Starts Telegram with a bot that has received nothing.
     pub async fn start() -> io::Result<Self> {
         let play = Arc::new(Bot::default());
         Ok(Self { stand: Stand::of(play.clone()).await?, play })
     }
 
-    /// A chat the bot may write to.
+    /// Adds a chat that the bot may write to.
     pub fn chat(&self, id: i64) {
         lock(&self.play.state).chats.insert(id, Chat::There);
     }
 
-    /// A chat that is refused with these words and 403.
+    /// Adds a chat that rejects messages with this description and 403.
     pub fn refusing(&self, id: i64, words: &'static str) {
         lock(&self.play.state).chats.insert(id, Chat::Refuses(words));
     }
 
-    /// A group that became another.
+    /// Turns a group into a supergroup with another id.
     pub fn moved(&self, id: i64, to: i64) {
         let mut state = lock(&self.play.state);
         state.chats.insert(id, Chat::MovedTo(to));
         state.chats.insert(to, Chat::There);
     }
 
-    /// A message as it is now.
+    /// A message in its current state.
     pub fn message(&self, chat: i64, id: i64) -> Option<Value> {
         lock(&self.play.state).messages.get(&(chat, id)).cloned()
     }
 
-    /// Somebody deletes a message.
+    /// Deletes a message, as a person might.
     pub fn delete(&self, chat: i64, id: i64) {
         lock(&self.play.state).messages.remove(&(chat, id));
     }
 
-    /// What those who pressed were shown.
+    /// The answers that were shown after presses.
     pub fn answered(&self) -> Vec<Value> {
         lock(&self.play.state).answered.clone()
     }
 
-    /// Somebody else asks what the bot hears, too.
+    /// Sets whether another program polls the updates of the bot.
     pub fn contest(&self, contested: bool) {
         lock(&self.play.state).contested = contested;
     }
 
-    /// Somebody presses a button.
+    /// A person presses a button.
     pub fn press(&self, from: i64, chat: i64, message: i64, data: &str) -> Inbound {
         let chat = json!({ "id": chat, "type": "group", "title": "Ops" });
         self.update(json!({ "callback_query": {
@@ -112,7 +112,7 @@ impl Telegram {
         }}))
     }
 
-    /// Somebody writes, perhaps in reply to something.
+    /// A person writes, optionally in reply to a message.
     pub fn write(&self, from: i64, text: &str, reply_to: Option<i64>) -> Inbound {
         let chat = json!({ "id": from, "type": "private" });
         let mut message = json!({
@@ -125,7 +125,8 @@ impl Telegram {
         self.update(json!({ "message": message }))
     }
 
-    /// Something happens: waits until it is asked for, or gives the call if there is a webhook.
+    /// Adds an update. It waits for a poll, or the result is the webhook call if there
+    /// is a webhook.
     pub fn update(&self, mut update: Value) -> Inbound {
         let mut state = lock(&self.play.state);
         state.last_update += 1;
@@ -147,7 +148,7 @@ impl Telegram {
         Inbound { method: "POST", url, headers, body }
     }
 
-    /// How many updates wait.
+    /// The number of updates that wait.
     pub fn waiting(&self) -> usize {
         lock(&self.play.state).updates.len()
     }
@@ -213,7 +214,7 @@ impl Bot {
                     return fine(&waiting.into());
                 }
             }
-            // As the real one does, for as long as the caller has patience.
+            // Like the real one, this waits for as long as the caller does.
             self.said.notified().await;
         }
     }
@@ -331,7 +332,7 @@ impl State {
     }
 }
 
-/// Whether Telegram would take a message, and show all of it.
+/// Checks that Telegram would accept a message and show all of it.
 pub fn checked(message: &Value) -> Result<(), String> {
     let text = message["text"].as_str().ok_or("message text is empty")?;
     let length = text.encode_utf16().count();

@@ -18,18 +18,18 @@ use crate::Secret;
 use crate::twilio::sign::signature;
 use crate::twilio::{Sender, TwilioAccount};
 
-/// The account.
+/// The account SID.
 pub const SID: &str = "AC0123456789abcdef0123456789abcdef";
-/// What it is known by.
+/// The auth token of the account.
 pub const AUTH_TOKEN: &str = "auth-token-of-twilio";
-/// Its number.
+/// The phone number of the account.
 pub const NUMBER: &str = "+15005550006";
-/// Its messaging service.
+/// The messaging service of the account.
 pub const SERVICE: &str = "MG0123456789abcdef0123456789abcdef";
-/// Its API key.
+/// The API key of the account.
 pub const KEY: (&str, &str) = ("SK0123456789abcdef0123456789abcdef", "key-secret");
 
-/// Twilio, with one account.
+/// Twilio with one account.
 #[derive(Debug)]
 pub struct Twilio {
     stand: Stand,
@@ -44,7 +44,7 @@ struct Accounts {
 #[derive(Debug, Default)]
 struct State {
     sent: Vec<Vec<(String, String)>>,
-    /// What is refused, by whom it goes to.
+    /// The error code for each rejected recipient.
     refusing: BTreeMap<String, u64>,
     laid_out: BTreeMap<String, Value>,
     templates: BTreeMap<String, usize>,
@@ -60,13 +60,13 @@ impl Deref for Twilio {
 }
 
 impl Twilio {
-    /// Twilio, with an account that has sent nothing.
+    /// Starts Twilio with an account that has sent nothing.
     pub async fn start() -> io::Result<Self> {
         let play = Arc::new(Accounts::default());
         Ok(Self { stand: Stand::of(play.clone()).await?, play })
     }
 
-    /// The account, as it is set up.
+    /// The settings of the account.
     pub fn account(&self, status: Option<&str>) -> TwilioAccount {
         TwilioAccount {
             api: self.base(),
@@ -79,27 +79,27 @@ impl Twilio {
         }
     }
 
-    /// What was taken to be sent.
+    /// The accepted messages.
     pub fn sent(&self) -> Vec<Vec<(String, String)>> {
         lock(&self.play.state).sent.clone()
     }
 
-    /// Refuses whatever goes to somebody with this error.
+    /// Rejects all messages to a recipient with this error code.
     pub fn refuse(&self, to: &str, code: u64) {
         lock(&self.play.state).refusing.insert(to.to_owned(), code);
     }
 
-    /// A template that was approved, with so many variables.
+    /// Adds an approved template with this many variables.
     pub fn template(&self, sid: &str, variables: usize) {
         lock(&self.play.state).templates.insert(sid.to_owned(), variables);
     }
 
-    /// What is laid out to be pressed.
+    /// The content with buttons that exists at Twilio.
     pub fn laid_out(&self) -> Vec<Value> {
         lock(&self.play.state).laid_out.values().cloned().collect()
     }
 
-    /// A call of Twilio's with this form.
+    /// A call from Twilio with this form.
     pub fn inbound(&self, url: &str, form: &[(&str, &str)]) -> Inbound {
         let mut members = vec![("AccountSid", SID), ("ApiVersion", "2010-04-01")];
         members.extend(form);
@@ -123,7 +123,7 @@ impl Twilio {
         }
     }
 
-    /// Somebody writes.
+    /// A call for an inbound text.
     pub fn write(&self, url: &str, sid: &str, from: &str, text: &str) -> Inbound {
         let form = [
             ("MessageSid", sid),
@@ -139,7 +139,7 @@ impl Twilio {
         self.inbound(url, &form)
     }
 
-    /// Twilio says what became of a message.
+    /// A call with a delivery report.
     pub fn became(&self, url: &str, sid: &str, to: &str, status: &str, error: &str) -> Inbound {
         let form = [
             ("MessageSid", sid),
@@ -269,7 +269,7 @@ impl State {
     }
 }
 
-/// Whether Twilio would lay something out to be pressed, and `WhatsApp` show all of it.
+/// Checks that Twilio would accept content with buttons, and that `WhatsApp` would show all of it.
 pub fn checked_content(content: &Value) -> Result<(), String> {
     let types = content["types"].as_object().filter(|types| types.len() == 1);
     let (kind, laid_out) =

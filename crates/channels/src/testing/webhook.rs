@@ -1,4 +1,4 @@
-//! A program the operator runs, which checks what it is told and calls back.
+//! A program that the operator runs. It checks the calls it gets, and calls back.
 
 use std::io;
 use std::ops::Deref;
@@ -13,10 +13,10 @@ use crate::Secret;
 use crate::standard::WebhookKey;
 use crate::webhook::WebhookSettings;
 
-/// What both sign with.
+/// The secret that both sides sign with.
 pub const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-/// The program.
+/// The simulated program.
 #[derive(Debug)]
 pub struct Program {
     stand: Stand,
@@ -43,28 +43,28 @@ impl Deref for Program {
 }
 
 impl Program {
-    /// A program that was told nothing.
+    /// Starts a program that has received nothing.
     pub async fn start() -> io::Result<Self> {
         let play = Arc::new(Receiver::default());
         Ok(Self { stand: Stand::of(play.clone()).await?, play })
     }
 
-    /// How it is set up.
+    /// The settings of the channel.
     pub fn settings(&self) -> WebhookSettings {
         WebhookSettings { url: self.base(), secret: Secret::new(SECRET) }
     }
 
-    /// What it was told.
+    /// The bodies of all calls so far.
     pub fn told(&self) -> Vec<Value> {
         lock(&self.play.state).told.clone()
     }
 
-    /// What it answers from now on.
+    /// Sets the answer to later calls.
     pub fn answers(&self, status: u16, body: Value) {
         lock(&self.play.state).answer = Some((status, body));
     }
 
-    /// The program calls back.
+    /// A call from the program to the server.
     pub fn call(&self, url: &str, id: &str, at: Time, body: &Value) -> Inbound {
         let body = body.to_string().into_bytes();
         let headers = WebhookKey::read(&Secret::new(SECRET)).map(|key| key.headers(id, at, &body));
@@ -93,8 +93,8 @@ impl Play for Receiver {
     }
 }
 
-/// Whether a call has the form that is documented. Who signed it is for tests to check, with a library
-/// that is not ours.
+/// Checks that a call has the documented format. Tests check the signature with
+/// an independent library.
 fn checked(call: &Call) -> Result<(), String> {
     if call.method != "POST" || call.header("content-type") != Some("application/json") {
         return Err("expected JSON by POST".to_owned());

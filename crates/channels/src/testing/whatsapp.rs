@@ -14,16 +14,16 @@ use crate::Secret;
 use crate::whatsapp::MetaSettings;
 use crate::whatsapp::meta::verify::signature;
 
-/// The number's id.
+/// The id of the phone number.
 pub const PHONE_NUMBER_ID: &str = "106540352242922";
 /// The access token.
 pub const TOKEN: &str = "EAAtoken";
-/// The app's secret.
+/// The app secret.
 pub const APP_SECRET: &str = "app-secret-of-meta";
-/// What we chose.
+/// The verify token that the operator chose.
 pub const VERIFY_TOKEN: &str = "chosen-by-us";
 
-/// Meta, with one number.
+/// Meta with one phone number.
 #[derive(Debug)]
 pub struct Whatsapp {
     stand: Stand,
@@ -38,9 +38,9 @@ struct Number {
 #[derive(Debug, Default)]
 struct State {
     sent: Vec<Value>,
-    /// What is refused, by whom it goes to: only what is free, or templates as well.
+    /// The error code for each rejected recipient.
     refusing: BTreeMap<String, u64>,
-    /// Templates that were approved: how many places they have.
+    /// Approved templates, with the number of their placeholders.
     templates: BTreeMap<(String, String), usize>,
 }
 
@@ -53,13 +53,13 @@ impl Deref for Whatsapp {
 }
 
 impl Whatsapp {
-    /// Meta, with a number nobody was written to from.
+    /// Starts Meta with a number that has sent nothing.
     pub async fn start() -> io::Result<Self> {
         let play = Arc::new(Number::default());
         Ok(Self { stand: Stand::of(play.clone()).await?, play })
     }
 
-    /// The number, as it is set up.
+    /// The settings of the number.
     pub fn settings(&self) -> MetaSettings {
         MetaSettings {
             graph: Url::parse(&format!("{}v23.0", self.base())).unwrap_or_else(|_| self.base()),
@@ -71,22 +71,23 @@ impl Whatsapp {
         }
     }
 
-    /// What was taken to be sent.
+    /// The accepted messages.
     pub fn sent(&self) -> Vec<Value> {
         lock(&self.play.state).sent.clone()
     }
 
-    /// Refuses what goes to somebody with this error; of 131047, templates are spared.
+    /// Rejects messages to a recipient with this error code. With 131047, templates
+    /// are still accepted.
     pub fn refuse(&self, to: &str, code: u64) {
         lock(&self.play.state).refusing.insert(to.to_owned(), code);
     }
 
-    /// A template that was approved, with so many places.
+    /// Adds an approved template with this many placeholders.
     pub fn template(&self, name: &str, language: &str, places: usize) {
         lock(&self.play.state).templates.insert((name.to_owned(), language.to_owned()), places);
     }
 
-    /// A signed call with some messages or statuses.
+    /// A signed call with messages or statuses.
     pub fn inbound(&self, url: &str, number: &str, news: &Value) -> Inbound {
         let mut value = json!({
             "messaging_product": "whatsapp",
@@ -101,7 +102,7 @@ impl Whatsapp {
         signed(url, body.to_string().into_bytes())
     }
 
-    /// Somebody sends a message: what of it is not plain comes as it is.
+    /// A call for an inbound message. Content other than text is passed through.
     pub fn message(&self, url: &str, from: &str, seconds: i64, what: &Value) -> Inbound {
         let mut message =
             json!({ "from": from, "id": "wamid.IN", "timestamp": seconds.to_string() });
@@ -113,7 +114,7 @@ impl Whatsapp {
         self.inbound(url, PHONE_NUMBER_ID, &news)
     }
 
-    /// Meta says what became of a message.
+    /// A call with a delivery report.
     pub fn became(&self, url: &str, id: &str, to: &str, status: &str, errors: &Value) -> Inbound {
         let status = json!({
             "id": id, "status": status, "timestamp": "1772000000", "recipient_id": to, "errors": errors,
@@ -121,7 +122,7 @@ impl Whatsapp {
         self.inbound(url, PHONE_NUMBER_ID, &json!({ "statuses": [status] }))
     }
 
-    /// Meta is told where to call, and looks whether that is wanted.
+    /// Meta's verification request for a new webhook URL.
     pub fn greet(&self, url: &str, token: &str) -> Inbound {
         let query = format!("hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token={token}");
         Inbound {
@@ -133,7 +134,7 @@ impl Whatsapp {
     }
 }
 
-/// A call with these bytes, signed.
+/// A signed call with this body.
 pub fn signed(url: &str, body: Vec<u8>) -> Inbound {
     let headers = vec![
         ("content-type".to_owned(), "application/json".to_owned()),
@@ -208,7 +209,7 @@ impl Play for Number {
     }
 }
 
-/// Whether the Cloud API would take a message, and show all of it.
+/// Checks that the Cloud API would accept a message and show all of it.
 pub fn checked(message: &Value) -> Result<(), String> {
     let kind = message["type"].as_str().unwrap_or_default();
     let known = ["messaging_product", "recipient_type", "to", "type", "context", kind];

@@ -12,8 +12,8 @@ use crate::wire::{self, Answer, below};
 const PLATFORM: &str = "Twilio";
 
 impl Twilio {
-    /// Sends a message, from and to addresses that begin so: nothing for text messages, `whatsapp:` for
-    /// the other. Gives its SID.
+    /// Sends a message and returns its SID. The prefix is for both addresses: empty for text
+    /// messages, `whatsapp:` for `WhatsApp`.
     pub(crate) async fn send(
         &self,
         prefix: &str,
@@ -48,7 +48,7 @@ impl Twilio {
         form.finish()
     }
 
-    /// Lays out something to press; gives its SID.
+    /// Creates content with buttons and returns its SID.
     pub(crate) async fn lay_out(&self, content: &Value) -> Result<String, DeliveryError> {
         let call = self.client.post(below(&self.account.content, "v1/Content")).json(content);
         let answer = self.called(call).await?;
@@ -57,7 +57,7 @@ impl Twilio {
             .ok_or_else(|| DeliveryError::later("Twilio laid it out without saying its SID"))
     }
 
-    /// Clears away what was laid out; gone already is as good.
+    /// Deletes created content. Content that no longer exists counts as deleted.
     pub(crate) async fn clear_away(&self, sid: &str) -> Result<(), DeliveryError> {
         let call = self.client.delete(below(&self.account.content, &format!("v1/Content/{sid}")));
         let answer = wire::answer(PLATFORM, self.signed(call).send().await).await?;
@@ -67,7 +67,7 @@ impl Twilio {
         Err(refused(&answer))
     }
 
-    /// What the account is called.
+    /// The name of the account.
     pub(crate) async fn name(&self) -> Result<String, DeliveryError> {
         let answer = self.called(self.client.get(self.below_account(".json"))).await?;
         let text = |name: &str| answer.body.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -103,7 +103,7 @@ impl Twilio {
 
 fn refused(answer: &Answer) -> DeliveryError {
     let code = answer.body.get("code").and_then(Value::as_u64).unwrap_or_default();
-    // Its own queue is full.
+    // Twilio's queue for this number is full.
     if code == 21_611 {
         return DeliveryError::later("Twilio has too many messages of this number waiting");
     }

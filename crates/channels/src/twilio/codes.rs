@@ -2,7 +2,7 @@
 
 use crate::errors::OUTSIDE_WINDOW;
 
-/// What an error means for whoever runs this, and whether nothing will ever arrive there.
+/// An error in words for the operator, and whether it is permanent for this address.
 pub(crate) fn explained(code: u64) -> Option<(&'static str, bool)> {
     Some(match code {
         20_003 => ("Twilio does not take the account SID with this auth token or API key", false),

@@ -1,4 +1,4 @@
-//! What Twilio says: somebody wrote, or what became of a message.
+//! Reads Twilio's calls: inbound messages and delivery reports.
 
 use kernel::directory::Means;
 use kernel::directory::contact::is_phone_number;
@@ -8,16 +8,17 @@ use super::codes::explained;
 use crate::inbound::{DeliveryReport, InReplyTo, InboundContent, InboundMessage, ParsedCall};
 use crate::{UnreadableCall, WebhookCall};
 
-/// What tells carriers everywhere that somebody wants nothing more, as the only word of a message.
+/// The words that unsubscribe a person at every carrier, as the only word of a message.
 const STOP: [&str; 8] =
     ["STOP", "STOPALL", "UNSUBSCRIBE", "CANCEL", "END", "QUIT", "OPTOUT", "REVOKE"];
-/// And that they do again. Twilio takes YES for it, too; we cannot, since it is an answer.
+/// The words that subscribe a person again. Twilio also accepts YES. The server does not, because
+/// that is an answer.
 const START: [&str; 2] = ["START", "UNSTOP"];
 
-/// A call of Twilio's.
+/// The form of a call from Twilio.
 pub(crate) struct Form(Vec<(String, String)>);
 
-/// Somebody, as they wrote.
+/// A text and its sender.
 pub(crate) struct Written<'a> {
     pub(crate) sid: &'a str,
     pub(crate) from: Means,
@@ -25,12 +26,12 @@ pub(crate) struct Written<'a> {
 }
 
 impl Form {
-    /// Reads it; anything is a form, so what must be in it is looked for later.
+    /// Reads the form. Every body is a form, so callers check for the required fields.
     pub(crate) fn read(call: &WebhookCall<'_>) -> Self {
         Self(url::form_urlencoded::parse(call.body).into_owned().collect())
     }
 
-    /// A member of it that is there once and not empty.
+    /// A field that is present once and not empty.
     pub(crate) fn member(&self, name: &str) -> Option<&str> {
         let mut found = self.0.iter().filter(|(key, _)| key == name);
         let value = found.next().map(|(_, value)| value.as_str()).filter(|value| !value.is_empty());
@@ -42,7 +43,7 @@ impl Form {
             .ok_or_else(|| UnreadableCall(format!("expected {name} in a form of Twilio's")))
     }
 
-    /// What became of a message, if this is about that.
+    /// The delivery report, if the call is one.
     pub(crate) fn status(
         &self,
         means: fn(&str) -> Option<Means>,
@@ -76,7 +77,8 @@ impl Form {
         DeliveryReport::Failed { why, forever }
     }
 
-    /// Somebody who wrote; `None` if it is nobody we could know, such as a short code.
+    /// The text and its sender. `None` if the sender cannot be a known person, such as
+    /// a short code.
     pub(crate) fn written(
         &self,
         means: fn(&str) -> Option<Means>,
@@ -86,8 +88,8 @@ impl Form {
         Ok(means(from).map(|from| Written { sid, from, text }))
     }
 
-    /// What they said: whether they want nothing more from us or want to hear again, as Twilio says or by
-    /// the words everybody uses; and what else, which is about something.
+    /// The content of a text: unsubscribing or subscribing again, as Twilio or the usual words say,
+    /// and an answer.
     pub(crate) fn said(
         &self,
         written: Written<'_>,
@@ -101,8 +103,8 @@ impl Form {
             Some("START") => Some(InboundContent::Resumed),
             _ => wish(text),
         };
-        // What Twilio calls a START may be the answer "yes". A STOP is nothing else, and what Twilio
-        // answers by itself (HELP) is none of our business.
+        // A START as Twilio reports it may be the answer "yes". A STOP is never an answer, and
+        // neither is a HELP, which Twilio answers itself.
         let is_said = !text.trim().is_empty()
             && match (&wish, kind) {
                 (Some(InboundContent::Resumed), _) => text.trim().eq_ignore_ascii_case("yes"),
@@ -118,7 +120,7 @@ impl Form {
     }
 }
 
-/// Whether they want nothing more from us or want to hear again, by the words alone.
+/// Whether the text unsubscribes the person or subscribes them again, by its words alone.
 pub(crate) fn wish(text: &str) -> Option<InboundContent> {
     let word = text.trim().to_uppercase();
     if STOP.contains(&word.as_str()) {
@@ -130,7 +132,7 @@ pub(crate) fn wish(text: &str) -> Option<InboundContent> {
     }
 }
 
-/// One thing that was heard, which an answer goes to by the number it came from.
+/// One inbound message. A reply goes to the number it came from.
 pub(crate) fn inbound(
     id: String,
     from: Means,
@@ -140,13 +142,13 @@ pub(crate) fn inbound(
     InboundMessage { id, from, name, place: Value::Null, what, at: None }
 }
 
-/// What Twilio is answered: nothing is to be said by itself.
+/// The answer to Twilio, which sends no message in return.
 pub(crate) fn taken(inbound: Vec<InboundMessage>) -> ParsedCall {
     let nothing = "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Response/>".to_owned();
     ParsedCall { inbound, answer: Some(("text/xml", nothing)) }
 }
 
-/// A number as text messages have it.
+/// A phone number as an SMS contact method.
 pub(crate) fn sms(number: &str) -> Option<Means> {
     is_phone_number(number).then(|| Means::Sms(number.to_owned()))
 }

@@ -1,11 +1,11 @@
-//! Twilio, which carries text messages and `WhatsApp` for whoever has an account there.
+//! An account at Twilio, which carries text messages and `WhatsApp`.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `call.rs` | sending, and what is wrong when that fails |
-//! | `codes.rs` | Twilio's errors in words |
-//! | `sign.rs` | how Twilio shows that a call is its own |
-//! | `hear.rs` | what Twilio says |
+//! | `call.rs` | sending, and its errors |
+//! | `codes.rs` | Twilio's error codes in words |
+//! | `sign.rs` | verifies the signature of Twilio's calls |
+//! | `inbound.rs` | reads Twilio's calls |
 
 mod call;
 pub(crate) mod codes;
@@ -18,40 +18,41 @@ use url::Url;
 
 use crate::{ForgedCall, Secret, WebhookCall};
 
-/// Where messages are sent.
+/// The URL of the API that sends messages.
 pub const API: &str = "https://api.twilio.com";
-/// Where things to press are laid out.
+/// The URL of the Content API, which creates messages with buttons.
 pub const CONTENT: &str = "https://content.twilio.com";
 
 /// An account at Twilio.
 #[derive(Debug, Clone)]
 pub struct TwilioAccount {
-    /// Where Twilio is: [`API`].
+    /// The URL of the API: [`API`].
     pub api: Url,
-    /// Where its Content API is: [`CONTENT`].
+    /// The URL of the Content API: [`CONTENT`].
     pub content: Url,
-    /// `AC…`
+    /// The account SID, `AC…`.
     pub sid: String,
-    /// The account's auth token: what Twilio signs with, and what we show unless there is a key.
+    /// The account's auth token. Twilio signs its calls with it. The server authenticates with it
+    /// unless an API key is set.
     pub auth_token: Secret,
-    /// An API key to show instead: `SK…` and its secret.
+    /// An API key to authenticate with instead: `SK…` and its secret.
     pub key: Option<(String, Secret)>,
-    /// Whom messages come from.
+    /// The sender of messages.
     pub sender: Sender,
-    /// Where Twilio says what became of a message.
+    /// The callback URL for delivery reports.
     pub status: Option<Url>,
 }
 
-/// Whom messages come from.
+/// The sender of messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sender {
-    /// A number, as in `+15005550006`.
+    /// A phone number, as in `+15005550006`.
     Number(String),
     /// A messaging service, `MG…`, which picks a number.
     Service(String),
 }
 
-/// An account, and how to call.
+/// An account, and the client to call it with.
 #[derive(Debug)]
 pub(crate) struct Twilio {
     account: TwilioAccount,
@@ -59,7 +60,7 @@ pub(crate) struct Twilio {
 }
 
 impl Twilio {
-    /// What is set up, or what is wrong with it.
+    /// Checks the account, or says what is wrong with it.
     pub(crate) fn new(account: TwilioAccount, client: Client) -> Result<Self, String> {
         let is_sid = |text: &str, kind: &str| {
             text.strip_prefix(kind).is_some_and(|rest| {
@@ -95,7 +96,8 @@ impl Twilio {
         Ok(Self { account, client })
     }
 
-    /// Whether a call is Twilio's. It has no date; what comes twice has the same SID.
+    /// Verifies that a call is from Twilio. The signature has no date. Repetitions have
+    /// the same SID.
     pub(crate) fn verify(&self, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
         sign::verify(&self.account.auth_token, call)
     }

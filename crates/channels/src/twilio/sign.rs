@@ -1,5 +1,5 @@
-//! `X-Twilio-Signature`: HMAC-SHA1 with the auth token over the address that was called and the members
-//! of the form, sorted, name and value after each other.
+//! `X-Twilio-Signature`: HMAC-SHA1 with the auth token over the called URL and the form fields,
+//! sorted by name, name and value concatenated.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -17,7 +17,7 @@ pub(super) fn verify(token: &Secret, call: &WebhookCall<'_>) -> Result<(), Forge
     let form: Vec<(String, String)> = url::form_urlencoded::parse(call.body).into_owned().collect();
     let fits =
         |url: &str| bool::from(signature(token, url, &form).as_bytes().ct_eq(shown.as_bytes()));
-    // Twilio drops a port at times, and says so of no call.
+    // Twilio sometimes signs the URL without its port, and does not say when.
     if fits(call.url) || without_port(call.url).is_some_and(|url| fits(&url)) {
         Ok(())
     } else {
@@ -25,7 +25,7 @@ pub(super) fn verify(token: &Secret, call: &WebhookCall<'_>) -> Result<(), Forge
     }
 }
 
-/// How Twilio signs.
+/// The signature that Twilio computes.
 pub(crate) fn signature(token: &Secret, url: &str, form: &[(String, String)]) -> String {
     let mut sorted: Vec<&(String, String)> = form.iter().collect();
     sorted.sort();
@@ -34,7 +34,7 @@ pub(crate) fn signature(token: &Secret, url: &str, form: &[(String, String)]) ->
         signed.push_str(name);
         signed.push_str(value);
     }
-    // HMAC takes keys of any length, so there is always a signature.
+    // HMAC takes keys of any length, so this never fails.
     let mac = Hmac::<Sha1>::new_from_slice(token.reveal().as_bytes()).map(|mut mac| {
         mac.update(signed.as_bytes());
         mac.finalize().into_bytes()
@@ -56,7 +56,7 @@ mod tests {
         members.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
-    /// The example Twilio publishes with its explanation of signatures.
+    /// The example from Twilio's documentation of signatures.
     #[test]
     fn signed_as_twilio_has_it() {
         let signed = signature(

@@ -1,10 +1,10 @@
-//! A program the operator runs: it is called with what there is to say, and calls back with what people
-//! answered. For platforms this crate does not know.
+//! A program that the operator runs, for platforms this crate does not support. The server calls it
+//! with messages, and the program calls back with people's answers.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `render.rs` | a card as JSON |
-//! | `parse.rs` | what the program says |
+//! | `render.rs` | a message card as JSON |
+//! | `parse.rs` | reads the program's calls |
 
 mod parse;
 mod render;
@@ -30,25 +30,25 @@ use crate::{
 };
 use views::message_card::MessageCard;
 
-/// What the channel is called.
+/// The name of the channel.
 pub const NAME: &str = "webhook";
 
-/// The version of the form of calls.
+/// The version of the call format.
 const VERSION: u32 = 1;
 const PLATFORM: &str = "the webhook's program";
-/// How long what a message is known by may be.
+/// The longest accepted message id.
 const LONGEST_ID: usize = 200;
 
-/// What a program needs.
+/// The settings of the channel.
 #[derive(Debug, Clone)]
 pub struct WebhookSettings {
-    /// Where it is.
+    /// The URL of the program.
     pub url: Url,
-    /// What both sign with: `whsec_…`.
+    /// The secret that both sides sign with: `whsec_…`.
     pub secret: Secret,
 }
 
-/// A program the operator runs.
+/// The channel to a program that the operator runs.
 pub struct WebhookChannel {
     url: Url,
     key: WebhookKey,
@@ -63,7 +63,7 @@ impl fmt::Debug for WebhookChannel {
 }
 
 impl WebhookChannel {
-    /// A program with these settings, or what is wrong with them.
+    /// Creates the channel, or says what is wrong with its settings.
     pub fn new(settings: &WebhookSettings, client: Client, clock: ClockFn) -> Result<Self, String> {
         if !matches!(settings.url.scheme(), "http" | "https") {
             return Err("the webhook's address begins with https://".to_owned());
@@ -98,7 +98,7 @@ impl WebhookChannel {
     }
 }
 
-/// The same for the same words about the same message.
+/// A call id that is the same for the same body about the same message.
 fn repeatable(about: &str, body: &Value) -> String {
     let digest = hex::encode(Sha256::digest(body.to_string().as_bytes()));
     format!("{about}.{}", digest.get(..16).unwrap_or_default())

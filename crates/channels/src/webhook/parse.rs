@@ -1,4 +1,4 @@
-//! What the operator's program says.
+//! Reads calls from the operator's program.
 
 use kernel::Time;
 use kernel::directory::Means;
@@ -9,14 +9,14 @@ use serde_json::{Map, Value};
 use crate::inbound::{DeliveryReport, InReplyTo, InboundContent, InboundMessage};
 use crate::{UnreadableCall, WebhookCall};
 
-/// A call. Exactly one of what can be said is there.
+/// A call. Exactly one of its content members is present.
 #[derive(Debug, Deserialize)]
 pub(super) struct Said {
     id: Option<String>,
     from: String,
     name: Option<String>,
     at: Option<Time>,
-    /// Which message it is about, by the id that was answered when it came.
+    /// The message it is about, by the id that the program returned on delivery.
     about: Option<String>,
     pressed: Option<String>,
     submitted: Option<Submitted>,

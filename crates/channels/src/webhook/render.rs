@@ -1,11 +1,11 @@
-//! A card as JSON, whole: there is no limit here, and whoever receives it lays it out. The form is
-//! described in `docs/channels/webhook.md`.
+//! A message card as JSON. It is complete: the channel has no length limit, and the program lays it
+//! out. `docs/channels/webhook.md` describes the format.
 
 use serde_json::{Value, json};
 
 use views::message_card::{ButtonTone, CardButton, CardFact, CardStage, MessageCard};
 
-/// The card. Members that say nothing are left out.
+/// Renders a card. Empty members are left out.
 pub(super) fn render(card: &MessageCard) -> Value {
     let fact = |fact: &CardFact| json!({ "name": fact.name, "value": fact.value });
     let facts: Vec<Value> = card.facts.iter().map(fact).collect();
@@ -73,7 +73,7 @@ mod tests {
                 insta::assert_json_snapshot!(name, render(&card));
             }
         }
-        // Nothing is cut.
+        // Long text is not truncated.
         assert_eq!(render(&cards::long())["words"], cards::long().words);
     }
 }

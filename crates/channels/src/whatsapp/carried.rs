@@ -1,5 +1,5 @@
-//! `WhatsApp` through Twilio. What can be pressed is laid out at Twilio for one message, and cleared away
-//! when its ask is over.
+//! `WhatsApp` through Twilio. A message with buttons needs content that is created at Twilio for
+//! this one message. The channel deletes the content when the request is closed.
 
 use async_trait::async_trait;
 use reqwest::Client;
@@ -17,7 +17,7 @@ use crate::{
 use views::message_card::plain_text::{beginning, units};
 use views::message_card::{AnswerOptions, CardButton, CardFact, CardStage, MessageCard};
 
-/// No text is longer at Twilio.
+/// The longest text that Twilio accepts.
 const LONGEST: usize = 1600;
 const PREFIX: &str = "whatsapp:";
 
@@ -30,7 +30,7 @@ pub struct TwilioWhatsapp {
 }
 
 impl TwilioWhatsapp {
-    /// `WhatsApp` with this account, or what is wrong with it.
+    /// Creates the channel, or says what is wrong with the account.
     pub fn new(
         account: TwilioAccount,
         template: Option<Template>,
@@ -57,7 +57,7 @@ impl TwilioWhatsapp {
         match self.twilio.send(PREFIX, to, &[("ContentSid", &sid)]).await {
             Ok(id) => Ok(PostedMessage { id, thread: None, place: json!({ "content": sid }) }),
             Err(failed) => {
-                // It would be laid out again with the next attempt.
+                // The next attempt creates the content again.
                 if let Err(error) = self.twilio.clear_away(&sid).await {
                     tracing::warn!(content.sid = sid, %error, "what was laid out at Twilio stays there");
                 }
@@ -84,8 +84,8 @@ impl TwilioWhatsapp {
     }
 }
 
-/// A card without two braces side by side, which Twilio takes for a place to be filled. Before it is laid
-/// out, since it takes more room so.
+/// Separates adjacent braces in a card, because Twilio reads two of them as a placeholder. This
+/// happens before rendering, because it makes the text longer.
 fn apart(card: &MessageCard) -> MessageCard {
     fn text(text: &str) -> String {
         let mut apart = String::with_capacity(text.len());
@@ -122,7 +122,7 @@ fn apart(card: &MessageCard) -> MessageCard {
     }
 }
 
-/// What is to be laid out, if there is something to press.
+/// The content to create, if the message has buttons.
 fn content(message: &Value, key: &str) -> Option<Value> {
     let body = message.get("body");
     let list = |name: &str| message.get(name).and_then(Value::as_array);
@@ -162,7 +162,7 @@ impl Channel for TwilioWhatsapp {
         }
     }
 
-    /// What was sent stays as it is; what was laid out for it goes.
+    /// The message stays as it was sent. Only its content at Twilio is deleted.
     async fn update(
         &self,
         posted: &PostedMessage,
@@ -213,7 +213,7 @@ impl Channel for TwilioWhatsapp {
     }
 }
 
-/// Somebody at `WhatsApp`; text messages come to the same number.
+/// A `WhatsApp` sender. Text messages arrive at the same number.
 fn carried(address: &str) -> Option<kernel::directory::Means> {
     address.strip_prefix(PREFIX).and_then(whatsapp)
 }

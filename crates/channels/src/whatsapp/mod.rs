@@ -1,13 +1,15 @@
-//! `WhatsApp`, through Meta's Cloud API ([`MetaWhatsapp`]) or through Twilio ([`TwilioWhatsapp`]). Both show the same.
+//! `WhatsApp`, through Meta's Cloud API ([`MetaWhatsapp`]) or through Twilio ([`TwilioWhatsapp`]).
+//! Both show the same messages.
 //!
-//! Whoever has not written for a day can be sent approved templates alone. A platform does not say
-//! beforehand whether it would take anything else, so who wrote when is remembered here while the server
-//! runs; where that is not known and a template is set up, the template is sent, which always arrives.
+//! People who have not written for a day can only receive approved templates. The platform does not
+//! say in advance whether it would accept a free text. The channel therefore remembers in memory
+//! who wrote when. If that is unknown and a template is configured, the channel sends the template,
+//! which always arrives.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `render.rs` | a card as both carriers show it |
-//! | `window.rs` | who wrote within a day |
+//! | `render.rs` | a message card for both providers |
+//! | `window.rs` | who wrote within the last day |
 //! | `meta/` | Meta's Cloud API |
 //! | `carried.rs` | Twilio |
 
@@ -29,44 +31,44 @@ use crate::channel::Channel;
 use crate::setup::{ChannelContext, Setup};
 use crate::twilio::TwilioAccount;
 
-/// What the channel is called.
+/// The name of the channel.
 pub const NAME: &str = "whatsapp";
 
-/// Where something is answered that cannot be answered in a message.
+/// Where to answer a request that cannot be answered in a message.
 const ON_ITS_PAGE: &str = "on its page";
 
-/// Which provider carries `WhatsApp`.
+/// The provider that carries `WhatsApp`, with its settings.
 #[derive(Debug, Clone)]
 pub enum WhatsappSettings {
-    /// Meta itself.
+    /// Meta's Cloud API.
     Meta(Box<MetaSettings>),
-    /// Twilio.
+    /// A Twilio account, and the template.
     Twilio(Box<TwilioAccount>, Option<Template>),
 }
 
-/// A message that was approved beforehand, for whoever has not written for a day.
+/// An approved template, for people who have not written for a day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     /// Its name at Meta, or its SID at Twilio, `HX…`.
     pub name: String,
-    /// Its language, such as `en` or `en_US`; Twilio knows by itself.
+    /// Its language, such as `en` or `en_US`. Twilio does not need it.
     pub language: String,
-    /// What goes into `{{1}}`, `{{2}}` and so on.
+    /// The contents of `{{1}}`, `{{2}}` and so on.
     pub slots: Vec<TemplateSlot>,
 }
 
-/// What a place in a template is filled with: one line each.
+/// The content of a placeholder in a template. Each is one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TemplateSlot {
-    /// Who wants what.
+    /// Who asks for what.
     Title,
-    /// What is asked, with its details; its beginning, if that is long.
+    /// The question with its details, or its beginning if it is long.
     Question,
-    /// Until when.
+    /// The deadline of the request.
     Until,
-    /// What to write back, or that it is answered on its page.
+    /// How to answer, or that the answer is given on the request's page.
     Answer,
-    /// The page.
+    /// The link to the request's page.
     Link,
 }
 
@@ -81,7 +83,7 @@ impl TemplateSlot {
         }
     }
 
-    /// What a message has for it. No place may stay empty.
+    /// The content for this placeholder. Never empty, because templates take no empty placeholder.
     fn of(self, message: &Value) -> &str {
         let text = message.pointer(&format!("/template/{}", self.name())).and_then(Value::as_str);
         text.filter(|text| !text.is_empty()).unwrap_or("-")
@@ -90,7 +92,7 @@ impl TemplateSlot {
 
 impl Template {
     fn filled<'a>(&'a self, message: &'a Value) -> impl Iterator<Item = &'a str> {
-        // Nobody answers what they have not read.
+        // Without the question in the message, the person answers on the page.
         let is_read = self.slots.contains(&TemplateSlot::Question);
         self.slots.iter().map(move |slot| match slot {
             TemplateSlot::Answer if !is_read => ON_ITS_PAGE,
@@ -99,7 +101,7 @@ impl Template {
     }
 }
 
-/// A number as `WhatsApp` has it: without the sign.
+/// A number in `WhatsApp`'s format, without the plus sign, as a contact method.
 fn whatsapp(number: &str) -> Option<Means> {
     let number = format!("+{}", number.trim_start_matches("whatsapp:").trim_start_matches('+'));
     is_phone_number(&number).then_some(Means::Whatsapp(number))

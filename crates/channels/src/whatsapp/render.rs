@@ -1,8 +1,8 @@
-//! A card in `WhatsApp`. What the agent wrote stands in blocks of fixed width, in which nothing else is
-//! markup; nothing in it ends the block, and its addresses are defanged.
+//! A message card for `WhatsApp`. The agent's text is in fixed-width blocks, in which nothing else
+//! is markup. No text can end its block, and URLs in it are defanged.
 //!
-//! The message is what both carriers need to make theirs: `body`, perhaps `buttons` or `rows` to press,
-//! and `template` with what templates can say.
+//! Both providers build their message from the result: `body`, optionally `buttons` or `rows`, and
+//! `template` with the contents of template placeholders.
 
 use serde_json::{Value, json};
 
@@ -10,19 +10,19 @@ use super::ON_ITS_PAGE;
 use views::message_card::plain_text::{beginning, defanged, facts, one_line, units};
 use views::message_card::{AnswerOptions, CardButton, CardStage, MessageCard};
 
-/// How long a text may be beside things to press.
+/// The longest text of a message with buttons or rows.
 const BESIDE: usize = 1024;
-/// What fits on a button, on a row, and below a row.
+/// The longest button title, row title, and row description.
 const BUTTON: usize = 20;
 const ROW: usize = 24;
 const BELOW: usize = 72;
-/// How many there may be.
+/// The most buttons and rows.
 const BUTTONS: usize = 3;
 const ROWS: usize = 10;
-/// How much of a question a template holds.
+/// The longest question in a template.
 const IN_TEMPLATE: usize = 500;
 
-/// The message, without whom it goes to; its text no longer than the carrier takes.
+/// Renders a message, without its recipient. Its text is no longer than the provider accepts.
 pub(super) fn render(card: &MessageCard, longest: usize) -> Value {
     let mut message = pressed(card)
         .filter(|message| {
@@ -35,7 +35,7 @@ pub(super) fn render(card: &MessageCard, longest: usize) -> Value {
     message
 }
 
-/// With things to press, if there are any and they can be shown whole.
+/// A message with buttons or rows, if there are any and they fit in full.
 fn pressed(card: &MessageCard) -> Option<Value> {
     let CardStage::Open(ways) = &card.stage else { return None };
     let offered: Vec<&CardButton> = ways.buttons.iter().filter(|b| !b.wants_words).collect();
@@ -57,7 +57,7 @@ fn pressed(card: &MessageCard) -> Option<Value> {
         let buttons: Vec<Value> = offered.iter().zip(&labels).map(button).collect();
         return Some(json!({ "body": body(card, None, hint), "buttons": buttons }));
     }
-    // Long ones stand below their word, or in the text where even that has no room.
+    // A long label becomes the description below its answer word, or is listed in the text.
     let named = fits(ROW);
     let below = labels.iter().all(|label| units(label) <= BELOW);
     let row = |((b, label), word): ((&&CardButton, &String), &String)| match (named, below) {
@@ -75,7 +75,7 @@ fn pressed(card: &MessageCard) -> Option<Value> {
     Some(json!({ "body": body(card, listing, hint), "rows": rows }))
 }
 
-/// Without anything to press: answered in words, if all of it fits.
+/// A text without buttons. It can be answered with a reply if all of it fits.
 fn written(card: &MessageCard, longest: usize) -> String {
     let ways = match &card.stage {
         CardStage::Open(ways) => answers(ways),
@@ -98,7 +98,7 @@ fn written(card: &MessageCard, longest: usize) -> String {
         }
     };
     let around = units(&before) + units(&after) + units(&card.link) + 20;
-    // What is defanged takes more room than what was written.
+    // Defanged text is longer than the original.
     let words = defanged(card.words.trim());
     let shown = beginning(&words, longest.saturating_sub(around).min(longest / 2), units);
     format!("{before}\n{}\n{after}\n{}", block(&format!("{shown}…")), card.link)
@@ -125,7 +125,7 @@ fn body(card: &MessageCard, listing: Option<String>, ways: Option<String>) -> St
     lines.join("\n")
 }
 
-/// What to write back. Replies say what they reply to, so a code is of use only to those who do not.
+/// How to answer. A reply names the message it replies to, so only other messages need the code.
 fn answers(ways: &AnswerOptions) -> String {
     let code = ways.code.as_deref().map(|code| format!("{code} ")).unwrap_or_default();
     let one = |b: &CardButton| format!("{code}{}: {}", one_line(&b.word), one_line(&b.label));
@@ -141,7 +141,7 @@ fn answers(ways: &AnswerOptions) -> String {
     format!("Reply to this message: your words are the answer{}.", or.unwrap_or_default())
 }
 
-/// `A7 yes or A7 no`.
+/// Returns a text such as `A7 yes or A7 no`.
 fn either(code: &str, words: &[String]) -> String {
     words.iter().map(|word| format!("{code} {word}")).collect::<Vec<_>>().join(" or ")
 }
@@ -151,24 +151,24 @@ fn title(card: &MessageCard) -> String {
     strong(&format!("{urgent}{}", card.title))
 }
 
-/// Words of ours, made to stand out.
+/// Text from the server, in bold.
 fn strong(words: &str) -> String {
     format!("*{}*", plain(&beginning(words, 200, units).replace('*', "∗")))
 }
 
-/// Words of ours.
+/// Text from the server.
 fn plain(words: &str) -> String {
     defanged(&one_line(words))
 }
 
-/// Words of whoever, in a block.
+/// Text from others, in a block.
 fn theirs(words: &str) -> String {
     let words = defanged(words.trim());
     if words.is_empty() { words } else { block(&words) }
 }
 
-/// Nothing inside is markup but the three that end it. At its edges a fourth could be taken for one of
-/// them.
+/// A fixed-width block. Only three backticks in a row end it, so adjacent backticks inside are
+/// separated, also at its edges.
 fn block(words: &str) -> String {
     let mut inside = String::with_capacity(words.len());
     let mut before = '`';
@@ -179,11 +179,11 @@ fn block(words: &str) -> String {
         inside.push(c);
         before = c;
     }
-    // The last one is the first of those that end the block.
+    // The last backtick inside is the first of the three that end the block.
     format!("```{inside}``")
 }
 
-/// What templates can say, each on one line.
+/// The contents of template placeholders, one line each.
 fn template(card: &MessageCard) -> Value {
     let mut asked = vec![card.words.trim().to_owned()];
     asked.extend(card.context.clone());
@@ -197,7 +197,8 @@ fn template(card: &MessageCard) -> Value {
         CardStage::Open(ways) => {
             let offered = ways.buttons.iter().filter(|b| !b.wants_words);
             let words: Vec<String> = offered.map(|b| one_line(&b.word)).collect();
-            // The words of a choice mean nothing without its labels, which have no room here.
+            // The words of a choice mean nothing without its labels, and the labels do
+            // not fit here.
             let plain =
                 ways.buttons.iter().all(|b| !b.word.starts_with(|c: char| c.is_ascii_digit()));
             match ways.code.as_deref().filter(|_| is_whole) {

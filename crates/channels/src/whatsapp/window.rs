@@ -1,21 +1,21 @@
-//! Who wrote within the last day, and can be written to without a template.
+//! Who wrote within the last day and can therefore receive messages without a template.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use kernel::Time;
 
-/// A day, less what a message takes on its way.
+/// A day, less the time that a message takes to arrive.
 const OPEN: u64 = 24 * 60 * 60 - 5 * 60;
-/// How many are remembered. Whoever is forgotten gets the template.
+/// The most entries that are kept. People without an entry receive the template.
 const MOST: usize = 10_000;
 
-/// Who wrote when.
+/// The time of the last message from each number.
 #[derive(Debug, Default)]
 pub(super) struct Window(Mutex<HashMap<String, Time>>);
 
 impl Window {
-    /// Somebody wrote.
+    /// Records a message from a number.
     pub(super) fn wrote(&self, number: &str, at: Time) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST && !known.contains_key(number) {
@@ -28,7 +28,7 @@ impl Window {
         *wrote = at.max(*wrote);
     }
 
-    /// Whether they wrote within a day, as far as is known.
+    /// Whether the number wrote within the last day, as far as is known.
     pub(super) fn is_open(&self, number: &str, now: Time) -> bool {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(number).is_some_and(|wrote| is_open(*wrote, now))

@@ -5,12 +5,11 @@ use serde_json::{Map, Value, json};
 
 use super::Asking;
 
-/// A kind of question.
 pub trait Kind {
-    /// What a person can say to it.
+    /// The answers that a person can give.
     type Said;
 
-    /// The answer as this kind has it; `None` if it belongs to another kind.
+    /// The answer in this kind's type; `None` if it belongs to another kind.
     fn said(answer: Answer) -> Option<Self::Said>;
 }
 
@@ -27,42 +26,41 @@ pub struct Escalate;
 /// See [`Draft::converse`](super::Draft::converse).
 pub struct Converse;
 
-/// What a person says to an action.
+/// A person's answer to an action.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Approval {
-    /// Yes.
+    /// The person approved.
     Approved {
-        /// The details as the person changed them: carry out these and not the ones proposed. Only
-        /// where the question was made [editable](Asking::editable).
+        /// The details as the person changed them. Use these in place of the proposed ones. Only if
+        /// the question is [editable](Asking::editable).
         edits: Option<Map<String, Value>>,
     },
-    /// No.
+    /// The person rejected.
     Rejected,
-    /// Change it and ask again; the comment says how.
+    /// The person wants a change; the comment describes it. Ask again afterwards.
     ChangesRequested,
 }
 
-/// What a person says to "go ahead with exactly these".
+/// A person's answer to "go ahead with exactly these".
 #[derive(Debug, Clone, PartialEq)]
 pub enum Confirmation {
-    /// Go ahead with these, by id.
+    /// Go ahead with these items, by id.
     Confirmed(Vec<String>),
-    /// Do not.
+    /// Do not go ahead.
     Declined,
-    /// Change it and ask again; the comment says how.
+    /// The person wants a change; the comment describes it. Ask again afterwards.
     ChangesRequested,
 }
 
-/// What a person says when something failed.
+/// A person's answer to a failure.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Escalation {
     /// Try again, perhaps with other parameters.
     Retry(Map<String, Value>),
-    /// Leave this step out.
+    /// Skip this step.
     Skip,
-    /// Stop.
     Abort,
-    /// Change it and ask again; the comment says how.
+    /// The person wants a change; the comment describes it. Ask again afterwards.
     ChangesRequested,
 }
 
@@ -79,7 +77,7 @@ impl Kind for Approve {
     }
 }
 
-/// `None` where the person asked for changes instead.
+/// `None` if the person requested changes.
 impl Kind for Choose {
     type Said = Option<Vec<String>>;
 
@@ -92,7 +90,7 @@ impl Kind for Choose {
     }
 }
 
-/// `None` where the person asked for changes instead.
+/// `None` if the person requested changes.
 impl Kind for Provide {
     type Said = Option<Map<String, Value>>;
 
@@ -132,7 +130,7 @@ impl Kind for Escalate {
     }
 }
 
-/// `None` where the person asked for changes instead.
+/// `None` if the person requested changes.
 impl Kind for Converse {
     type Said = Option<String>;
 
@@ -146,7 +144,7 @@ impl Kind for Converse {
 }
 
 impl Asking<Approve> {
-    /// A detail of the action, shown to the person.
+    /// Adds a detail of the action, which the person sees.
     pub fn detail(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         let details = self.question.entry("details").or_insert_with(|| json!({}));
         if let Value::Object(details) = details {
@@ -155,26 +153,27 @@ impl Asking<Approve> {
         self
     }
 
-    /// The person may change the details; whoever says this must carry out what comes back.
+    /// Lets the person change the details. The agent must then use the returned details.
     pub fn editable(self) -> Self {
         self.say("editable", true)
     }
 
-    /// A no needs a reason.
+    /// Requires a reason for a rejection.
     pub fn reject_requires_reason(self) -> Self {
         self.say("reject_requires_reason", true)
     }
 }
 
 impl Asking<Choose> {
-    /// The option the agent would take by itself.
+    /// The option that the agent recommends.
     pub fn suggest(self, id: &str) -> Self {
         self.say("suggested", id)
     }
 }
 
 impl Asking<Provide> {
-    /// A field as the API takes it, such as `{"key": "size", "label": "Size", "type": "number"}`.
+    /// Adds a field in the API's format, such as
+    /// `{"key": "size", "label": "Size", "type": "number"}`.
     pub fn field(mut self, field: Value) -> Self {
         let fields = self.question.get_mut("form").and_then(|form| form.get_mut("fields"));
         if let Some(Value::Array(fields)) = fields {
@@ -183,12 +182,12 @@ impl Asking<Provide> {
         self
     }
 
-    /// A required text.
+    /// Adds a required text field.
     pub fn text(self, key: &str, label: &str) -> Self {
         self.field(json!({ "key": key, "label": label, "type": "text", "required": true }))
     }
 
-    /// A required text that is shown to nobody again.
+    /// Adds a required text field whose value is never shown again.
     pub fn secret(self, key: &str, label: &str) -> Self {
         let field = json!({ "key": key, "label": label, "type": "text", "required": true,
             "sensitive": true });
@@ -197,14 +196,14 @@ impl Asking<Provide> {
 }
 
 impl Asking<Confirm> {
-    /// What the two buttons say.
+    /// Sets the labels of the two buttons.
     pub fn labels(self, yes: &str, no: &str) -> Self {
         self.say("yes", yes).say("no", no)
     }
 }
 
 impl Asking<Escalate> {
-    /// A parameter a retry may change.
+    /// Adds a parameter that a retry may change.
     pub fn param(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         let params = self.question.entry("params").or_insert_with(|| json!({}));
         if let Value::Object(params) = params {

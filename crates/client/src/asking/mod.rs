@@ -1,4 +1,5 @@
-//! Builders: a prompt, a kind of question, what else there is to say, then `wait` or `send`.
+//! Builders: start with a prompt, choose the kind of question, add options, then call `wait` or
+//! `send`.
 
 mod kinds;
 mod outcome;
@@ -16,14 +17,14 @@ use serde_json::{Map, Value, json};
 
 use crate::{Ask, Client, ClientError, Result, retry};
 
-/// A prompt that wants a kind.
+/// A prompt without a kind of question.
 #[must_use = "a question without a kind asks nothing"]
 pub struct Draft {
     client: Client,
     question: Map<String, Value>,
 }
 
-/// A question of some kind, ready to be asked.
+/// A question that is ready to be sent.
 #[must_use = "nothing is asked before `wait` or `send`"]
 pub struct Asking<K> {
     client: Client,
@@ -33,10 +34,9 @@ pub struct Asking<K> {
     kind: PhantomData<K>,
 }
 
-/// An ask that was sent.
 pub struct Sent<K> {
     client: Client,
-    /// As it was when it was created.
+    /// The ask at creation.
     pub ask: Ask,
     kind: PhantomData<K>,
 }
@@ -47,7 +47,7 @@ impl Draft {
         Self { client, question }
     }
 
-    /// What the person should know before they answer.
+    /// Adds information that the person needs before they answer.
     pub fn context(mut self, text: impl Into<String>) -> Self {
         self.question.insert("context".to_owned(), Value::String(text.into()));
         self
@@ -63,12 +63,12 @@ impl Draft {
         Asking { client, question, body, key, kind: PhantomData }
     }
 
-    /// Yes or no to an action.
+    /// Asks to approve or reject an action.
     pub fn approve(self) -> Asking<Approve> {
         self.asking("approve", json!({}))
     }
 
-    /// One of several, each an id and what the person reads.
+    /// Asks to choose one of several options, each with an id and a label.
     pub fn choose<I: Into<String>, L: Into<String>>(
         self,
         options: impl IntoIterator<Item = (I, L)>,
@@ -76,7 +76,7 @@ impl Draft {
         self.asking("choose", json!({ "options": listed(options), "pick": "one" }))
     }
 
-    /// One or more of several.
+    /// Asks to choose one or more of several options.
     pub fn choose_many<I: Into<String>, L: Into<String>>(
         self,
         options: impl IntoIterator<Item = (I, L)>,
@@ -84,12 +84,12 @@ impl Draft {
         self.asking("choose", json!({ "options": listed(options), "pick": "many" }))
     }
 
-    /// Values only a person can supply; add the fields with [`Asking::field`].
+    /// Asks for values that only a person can supply. Add the fields with [`Asking::field`].
     pub fn provide(self) -> Asking<Provide> {
         self.asking("provide", json!({ "form": { "fields": [] } }))
     }
 
-    /// "Go ahead with exactly these", or not.
+    /// Asks to confirm exactly these items.
     pub fn confirm<I: Into<String>, L: Into<String>>(
         self,
         items: impl IntoIterator<Item = (I, L)>,
@@ -97,13 +97,13 @@ impl Draft {
         self.asking("confirm", json!({ "items": listed(items), "yes": "Go ahead", "no": "Cancel" }))
     }
 
-    /// Something failed: retry, skip or abort.
+    /// Reports a failure and asks to retry, skip or abort.
     pub fn escalate(self, error: impl Serialize) -> Result<Asking<Escalate>> {
         let error = serde_json::to_value(error).map_err(ClientError::Garbled)?;
         Ok(self.asking("escalate", json!({ "error": error })))
     }
 
-    /// A free message that wants a free answer.
+    /// Sends a free message and asks for a free answer.
     pub fn converse(self) -> Asking<Converse> {
         self.asking("converse", json!({}))
     }
@@ -115,38 +115,39 @@ fn listed<I: Into<String>, L: Into<String>>(pairs: impl IntoIterator<Item = (I, 
 }
 
 impl<K> Asking<K> {
-    /// After how long it runs out; see [`Asking::on_silence`].
+    /// Sets when the ask expires; see [`Asking::on_silence`].
     pub fn timeout(self, after: Duration) -> Self {
         self.with("timeout_seconds", after.as_secs().max(1))
     }
 
-    /// What happens then: `"stay_open"`, `"fail"`, `{"report": "skip"}` or `{"answer": …}`. If nothing
-    /// is said it expires, and [`wait`](Asking::wait) says so.
+    /// Sets what happens on expiry: `"stay_open"`, `"fail"`, `{"report": "skip"}` or
+    /// `{"answer": …}`. By default the ask expires, and [`wait`](Asking::wait) reports that.
     pub fn on_silence(self, what: impl Into<Value>) -> Self {
         self.with("on_expiry", what)
     }
 
-    /// `low`, `normal`, `high` or `critical`.
+    /// Sets the priority: `low`, `normal`, `high` or `critical`.
     pub fn priority(self, priority: &str) -> Self {
         self.with("priority", priority)
     }
 
-    /// A named person is asked.
+    /// Asks a named person.
     pub fn person(self, human: &str) -> Self {
         self.with("route", json!({ "to": "person", "human": human }))
     }
 
-    /// The first qualified member of the project who takes it is asked, of a group if one is named.
+    /// Asks the project's members, or those of a group. The first qualified person who takes it
+    /// answers.
     pub fn pool(self, group: Option<&str>) -> Self {
         self.with("route", json!({ "to": "pool", "group": group }))
     }
 
-    /// Whom the owner's delegation rules name is asked.
+    /// Asks the person that the owner's delegation rules name.
     pub fn delegate(self) -> Self {
         self.with("route", json!({ "to": "delegate" }))
     }
 
-    /// Something it is about.
+    /// Adds a tag.
     pub fn tag(mut self, tag: impl Into<String>) -> Self {
         let tags = self.body.entry("tags").or_insert_with(|| json!([]));
         if let Value::Array(tags) = tags {
@@ -155,7 +156,7 @@ impl<K> Asking<K> {
         self
     }
 
-    /// Data that comes back with it.
+    /// Adds data that the server returns with the ask.
     pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         let metadata = self.body.entry("metadata").or_insert_with(|| json!({}));
         if let Value::Object(metadata) = metadata {
@@ -164,20 +165,20 @@ impl<K> Asking<K> {
         self
     }
 
-    /// The ask it continues.
+    /// Names the ask that this one continues.
     pub fn follows(self, ask: &str) -> Self {
         self.with("follows", ask)
     }
 
-    /// Where to tell, in one signed call, that it is over.
+    /// Sets the URL that receives one signed call when the ask is closed.
     pub fn callback(self, url: &str) -> Self {
         self.with("callback_url", url)
     }
 
-    /// A key of the caller's, such as a thread and tool-call id. An agent that was restarted and asks
-    /// the same question under the same key gets the ask that is open already, or the answer that was
-    /// given meanwhile. Another question under the same key is refused with `idempotency-mismatch`.
-    /// Without this, every ask has a random key, so that trying again after a failure asks once.
+    /// Sets the idempotency key, such as a thread and tool-call id. A restarted agent that asks the
+    /// same question under the same key gets the open ask, or the answer given in the meantime.
+    /// Another question under the same key is refused with `idempotency-mismatch`. By default every
+    /// ask has a random key, so that a retry after a failure does not ask twice.
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.key = key.into();
         self
@@ -195,42 +196,41 @@ impl<K> Asking<K> {
 }
 
 impl<K: Kind> Asking<K> {
-    /// Asks.
+    /// Sends the question.
     pub async fn send(mut self) -> Result<Sent<K>> {
         self.body.insert("question".to_owned(), Value::Object(self.question));
-        // 0 seconds are no deadline.
+        // A timeout of 0 means no deadline.
         if self.body.get("timeout_seconds").is_some_and(|seconds| *seconds != 0) {
-            // An ask that stays open after its time would be waited for in vain.
+            // If the ask stayed open after its timeout, `wait` would never return.
             self.body.entry("on_expiry").or_insert_with(|| json!({ "report": "abort" }));
         }
         let ask = self.client.create_as(&Value::Object(self.body), &self.key).await?;
         Ok(Sent { client: self.client, ask, kind: PhantomData })
     }
 
-    /// Asks, and waits until it is over, however long that takes.
+    /// Sends the question and waits until it is closed, without a time limit.
     pub async fn wait(self) -> Result<Outcome<K::Said>> {
         self.send().await?.wait().await
     }
 }
 
 impl<K: Kind> Sent<K> {
-    /// Its id.
     pub fn id(&self) -> &str {
         &self.ask.id
     }
 
-    /// Waits until it is over, however long that takes.
+    /// Waits until the ask is closed, without a time limit.
     pub async fn wait(&self) -> Result<Outcome<K::Said>> {
         self.wait_up_to(Duration::MAX).await
     }
 
-    /// Waits that long; [`ClientError::StillOpen`] if nobody answered by then.
+    /// Waits up to this time; returns [`ClientError::StillOpen`] if there is no answer by then.
     pub async fn wait_up_to(&self, up_to: Duration) -> Result<Outcome<K::Said>> {
         let ask = self.client.wait(&self.ask.id, up_to).await?;
         Outcome::of::<K>(ask)
     }
 
-    /// Withdraws it.
+    /// Withdraws the ask.
     pub async fn cancel(self) -> Result<Ask> {
         self.client.cancel(&self.ask.id).await
     }

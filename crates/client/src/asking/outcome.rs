@@ -5,40 +5,40 @@ use kernel::By;
 use super::{Approval, Kind};
 use crate::{Ask, ClientError, Ended, Result};
 
-/// How an ask ended. Only [`Said::Answered`] is an answer: time that ran out never looks like one, and
-/// [an outcome nobody gave is never an approval](crate).
+/// How an ask ended. Only [`Said::Answered`] is an answer. A timeout never looks like one, and [an
+/// outcome without a person is never an approval](crate).
 #[derive(Debug, Clone)]
 pub struct Outcome<T> {
-    /// What was said, if anything was.
+    /// The answer, if there is one.
     pub said: Said<T>,
-    /// Who, when, how sure; the comment; the receipt is on the ask.
+    /// Who ended it, when, with which assurance and which comment. The receipt is on the ask.
     pub ended: Ended,
-    /// The ask as it ended.
+    /// The ask in its final state.
     pub ask: Ask,
 }
 
-/// What was said, if anything was.
+/// The answer, if there is one.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Said<T> {
-    /// This, by a person.
+    /// A person gave this answer.
     Answered(T),
-    /// Nothing: time ran out, and this default was taken.
+    /// The ask timed out, and this default was taken.
     Defaulted(T),
-    /// This, but it was called back since; the reason is in [`Ask::revoked`].
+    /// This answer was revoked; the reason is in [`Ask::revoked`].
     Revoked(T),
-    /// Nothing: time ran out, and the agent is to `skip`, `approve`, `reject` or `abort`.
+    /// The ask timed out; the agent should `skip`, `approve`, `reject` or `abort`.
     Expired(String),
-    /// Nothing: time ran out, and the agent wanted that to be a failure.
+    /// The ask timed out, and the agent wanted that to be a failure.
     Failed,
-    /// Nothing: it was withdrawn.
+    /// The ask was withdrawn.
     Cancelled,
-    /// Something, but the words were erased since.
+    /// The answer was erased.
     Erased,
 }
 
 impl<T> Outcome<T> {
-    /// How an ask that is over ended, for example one from [`Events`](crate::Events);
-    /// [`ClientError::StillOpen`] if it is not.
+    /// How a closed ask ended, for example one from [`Events`](crate::Events);
+    /// [`ClientError::StillOpen`] if it is not closed.
     pub fn of<K: Kind<Said = T>>(ask: Ask) -> Result<Self> {
         let Some(ended) = ask.result.clone() else {
             return Err(ClientError::StillOpen { ask: ask.id });
@@ -67,7 +67,7 @@ impl<T> Outcome<T> {
         Ok(Self { said, ended, ask })
     }
 
-    /// What a person said, if one did and it still holds.
+    /// A person's answer, if there is one and it was not revoked.
     pub fn answer(&self) -> Option<&T> {
         match &self.said {
             Said::Answered(said) => Some(said),
@@ -80,30 +80,27 @@ impl<T> Outcome<T> {
         }
     }
 
-    /// Whether a person said it, and not the agent's own default for silence.
+    /// Whether a person answered, and not a default on timeout.
     pub fn is_by_a_person(&self) -> bool {
         self.answer().is_some()
     }
 
-    /// Who ended it.
     pub fn who(&self) -> &By {
         &self.ended.by
     }
 
-    /// The words that go with it.
     pub fn comment(&self) -> Option<&str> {
         self.ended.comment.as_deref()
     }
 
-    /// The signed receipt.
     pub fn receipt(&self) -> Option<&str> {
         self.ask.receipt.as_deref()
     }
 }
 
 impl Outcome<Approval> {
-    /// Whether a person said yes and it still holds. An ask that expired is not approved, whatever its
-    /// report says, and neither is one whose default says so.
+    /// Whether a person approved and the approval was not revoked. An expired ask is not approved,
+    /// whatever its report or its default says.
     pub fn is_approved(&self) -> bool {
         matches!(self.answer(), Some(Approval::Approved { .. }))
     }
@@ -116,7 +113,7 @@ mod tests {
     use super::*;
     use crate::asking::Approve;
 
-    /// An approval, given like this.
+    /// An approval with these members.
     fn approved(by: &Value, assurance: Option<&str>, via: &str) -> Value {
         json!({
             "id": "ask_1", "version": 2, "state": "completed", "kind": "approve",

@@ -1,4 +1,4 @@
-//! The call a service makes when a case is over. Section 13 of the protocol.
+//! The callback that a service sends when a case is closed. Section 13 of the protocol.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::Timestamp;
@@ -7,30 +7,28 @@ use sha2::Sha256;
 use super::outcome::{Outcome, Terms, Told};
 use super::{HitlError, Result};
 
-/// The header that holds the signature.
+/// The header with the signature.
 pub const SIGNATURE: &str = "X-HITL-Signature";
 
-/// A callback whose signature was good.
+/// A callback with a valid signature.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Callback {
-    /// Which case.
     pub case_id: String,
-    /// How it ended.
     pub outcome: Outcome,
 }
 
-/// Checks the signature over the body as it was received, before anything of it is read, and then
-/// reads it. Services may deliver the same callback twice.
+/// Verifies the signature over the raw body before parsing any of it, and then parses it. Services
+/// may deliver the same callback twice.
 pub fn verify_callback(secret: &str, body: &[u8], signature: Option<&str>) -> Result<Callback> {
     let hex = signature.and_then(|text| text.strip_prefix("sha256="));
-    // Lower case and nothing else, as the protocol writes it.
+    // The protocol requires lower-case hex.
     let plain = |text: &&str| text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     let given = hex.filter(plain).and_then(|text| hex::decode(text).ok());
     let given = given.ok_or(HitlError::BadSignature)?;
     let mut mac =
         Hmac::<Sha256>::new_from_slice(secret.as_bytes()).map_err(|_| HitlError::BadSignature)?;
     mac.update(body);
-    // In constant time.
+    // This compares in constant time.
     mac.verify_slice(&given).map_err(|_| HitlError::BadSignature)?;
     read(body)
 }

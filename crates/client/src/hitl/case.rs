@@ -1,4 +1,4 @@
-//! A 202 that asks for a person. Sections 2 and 2.1 of the protocol.
+//! A 202 response that requires a person. Sections 2 and 2.1 of the protocol.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,58 +10,55 @@ use serde_json::{Map, Value};
 
 use super::{HitlError, Result};
 
-/// A case as the service offered it. Its tokens are never printed.
+/// A case as the service sent it. Its tokens are never printed.
 #[derive(Clone)]
 pub struct Case {
-    /// The version of the protocol the service speaks.
+    /// The protocol version of the service.
     pub spec_version: String,
-    /// What the service calls the case.
     pub case_id: String,
-    /// Where the person decides. Whoever has it can: send it to nobody else.
+    /// The page where the person decides. Everyone who has this URL can decide, so send it only to
+    /// that person.
     pub review_url: String,
-    /// What is decided.
+    /// The question for the person.
     pub prompt: String,
-    /// What the service wants the person told, if it said so beside the prompt.
+    /// The service's text for the person, if it sent one beside the prompt.
     pub message: Option<String>,
-    /// What kind of decision it is.
     pub review_type: ReviewType,
-    /// What goes with the prompt.
+    /// Details that belong to the prompt.
     pub context: Map<String, Value>,
-    /// What the service said beside the case.
+    /// The service's data beside the case.
     pub data: Option<Value>,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it runs out.
     pub expires_at: Timestamp,
-    /// What the agent does when nobody answers.
+    /// What the agent does without an answer.
     pub default_action: String,
-    /// When the person is to be reminded.
+    /// When to remind the person.
     pub reminders: Vec<Timestamp>,
-    /// The case this one continues.
+    /// The case that this one continues.
     pub previous_case_id: Option<String>,
-    /// The only actions that may be passed on; `None` leaves it to the type.
+    /// The only actions that may be submitted inline; `None` if the type determines them.
     pub inline_actions: Option<Vec<String>>,
-    /// How long the service wants to be left alone before the first poll.
+    /// How long to wait before the first poll, if the service says so.
     pub retry_after: Option<Duration>,
     pub(super) poll_url: Url,
     pub(super) events_url: Option<Url>,
     pub(super) submit: Option<(Url, String)>,
 }
 
-/// What kind of decision is wanted.
+/// The kind of decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReviewType {
     /// `approve`, `edit` or `reject`.
     Approval,
     /// `select`.
     Selection,
-    /// `submit`; and what custom types are treated as.
+    /// `submit`. Custom types are treated like this.
     Input,
     /// `confirm` or `cancel`.
     Confirmation,
     /// `retry`, `skip` or `abort`.
     Escalation,
-    /// One of the service's own, treated as input (HITL-009).
+    /// A custom type of the service, treated as input (HITL-009).
     Custom(String),
 }
 
@@ -78,7 +75,7 @@ impl ReviewType {
         })
     }
 
-    /// How to treat it: a custom type is an input.
+    /// How to treat the type: a custom type is an input.
     #[must_use]
     pub fn treated_as(&self) -> Self {
         match self {
@@ -89,8 +86,8 @@ impl ReviewType {
 }
 
 impl Case {
-    /// The case in an answer: `None` if the service needs nobody (another status, or a 202 for
-    /// something else), an error if it says it does and the rest makes no sense.
+    /// The case in a response. `None` if the service needs no person (another status, or a 202 for
+    /// something else); an error if it does but the rest is invalid.
     pub fn recognise(status: u16, body: &Value) -> Result<Option<Self>> {
         let asks = body.get("status").and_then(Value::as_str) == Some("human_input_required");
         if status != 202 || !asks || body.get("hitl").is_none() {
@@ -99,7 +96,7 @@ impl Case {
         Self::read(body).map(Some)
     }
 
-    /// The case in the answer of a service, read whole; heeds its `Retry-After`.
+    /// Reads the whole response of a service and returns its case; respects `Retry-After`.
     pub async fn of(answer: reqwest::Response) -> Result<(Value, Option<Self>)> {
         let (status, url) = (answer.status().as_u16(), answer.url().clone());
         let retry_after = super::wire::retry_after(answer.headers());
@@ -113,7 +110,7 @@ impl Case {
         Ok((body, case))
     }
 
-    /// A case from a body that was kept, whatever its status was.
+    /// Reads a case from a stored body, regardless of its status.
     pub fn read(body: &Value) -> Result<Self> {
         let hitl = body.get("hitl").cloned().unwrap_or_default();
         let wire: Wire = serde_json::from_value(hitl)
@@ -159,12 +156,12 @@ impl Case {
         })
     }
 
-    /// What the person is told: the message, else the prompt.
+    /// The text for the person: the message, otherwise the prompt.
     pub fn text(&self) -> &str {
         self.message.as_deref().unwrap_or(&self.prompt)
     }
 
-    /// Whether answers may be passed on for it at all.
+    /// Whether answers may be submitted inline.
     pub fn is_inline(&self) -> bool {
         self.submit.is_some()
     }
@@ -181,7 +178,7 @@ impl fmt::Debug for Case {
     }
 }
 
-/// An address that may be called: https, or http on this machine (HITL-242).
+/// A URL that may be called: https, or http on this machine (HITL-242).
 fn address(text: &str) -> Result<Url> {
     let url = Url::parse(text).map_err(|_| HitlError::BadUrl("what it names".to_owned()))?;
     let local = matches!(url.host_str(), Some("localhost" | "127.0.0.1"));

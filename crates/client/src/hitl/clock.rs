@@ -1,4 +1,4 @@
-//! Time, handed in: a test has a clock of its own.
+//! A clock as a parameter, so that tests can supply their own.
 
 use std::time::Duration;
 
@@ -6,15 +6,13 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 
-/// What time it is, and waiting.
+/// A source of time.
 pub trait Clock: Send + Sync {
-    /// Now.
     fn now(&self) -> Timestamp;
-    /// Waits.
     fn sleep(&self, length: Duration) -> BoxFuture<'static, ()>;
 }
 
-/// The clock of the machine.
+/// The system clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -29,12 +27,12 @@ impl Clock for SystemClock {
     }
 }
 
-/// `at` and `length` more; the end of time if that is beyond it.
+/// The time `length` after `at`, or the maximum time if that overflows.
 pub(super) fn later(at: Timestamp, length: Duration) -> Timestamp {
     at.checked_add(length).unwrap_or(Timestamp::MAX)
 }
 
-/// From `from` to `to`; nothing if that lies in the past.
+/// The time from `from` to `to`; zero if `to` is in the past.
 pub(super) fn between(from: Timestamp, to: Timestamp) -> Duration {
     Duration::try_from(to.duration_since(from)).unwrap_or(Duration::ZERO)
 }

@@ -1,64 +1,64 @@
-//! What can go wrong while a case is followed.
+//! Errors while following a case.
 
 use std::time::Duration;
 
-/// What went wrong. Addresses are told without their tokens.
+/// Why following a case failed. URLs are shown without their tokens.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HitlError {
-    /// The service does not speak the protocol.
+    /// The response does not follow the protocol.
     #[error("the service does not speak HITL here: {0}")]
     Malformed(String),
-    /// An address that may not be called: it is neither https nor on this machine.
+    /// The URL may not be called: it is neither https nor on this machine.
     #[error("{0} is neither an https address nor one of this machine")]
     BadUrl(String),
-    /// Nobody answered.
+    /// The service could not be reached.
     #[error("cannot reach {url}")]
     Unreachable {
-        /// Who was called.
+        /// The URL of the call.
         url: String,
-        /// Why not.
+        /// The cause.
         #[source]
         source: reqwest::Error,
     },
     /// The service refused.
     #[error("{message} (HTTP {status} {code})")]
     Refused {
-        /// The status.
+        /// The HTTP status.
         status: u16,
-        /// Its name for the reason, such as `duplicate_submission`; empty if it has none.
+        /// The service's code, such as `duplicate_submission`; empty if it has none.
         code: String,
-        /// What it said.
+        /// The service's message.
         message: String,
-        /// When to try again, if it said so.
+        /// When to try again, if the service names a time.
         retry_after: Option<Duration>,
-        /// Where the person can go instead, if it said so.
+        /// The page that the person can use instead, if the service names one.
         review_url: Option<String>,
     },
-    /// The answer cannot be passed on for this case; the person uses the page.
+    /// The answer cannot be submitted inline for this case; the person must use the page.
     #[error("{0}")]
     NotInline(String),
-    /// The answer needs a proof that a person gives it (0.8). Nothing is gained by sending it again:
-    /// the person gives it on the page, if there is one.
+    /// The answer needs a proof that a person gives it (0.8). A retry does not help: the person
+    /// must use the page, if there is one.
     #[error("{message}")]
     VerificationRequired {
-        /// What the service said.
+        /// The service's message.
         message: String,
-        /// Where the person can go instead, if it said so.
+        /// The page that the person can use instead, if the service names one.
         review_url: Option<String>,
     },
-    /// A proof that was passed on does not count (0.8). As above.
+    /// A submitted proof is not valid (0.8). A retry does not help either.
     #[error("{message}")]
     VerificationFailed {
-        /// What the service said.
+        /// The service's message.
         message: String,
-        /// Where the person can go instead, if it said so.
+        /// The page that the person can use instead, if the service names one.
         review_url: Option<String>,
     },
-    /// A callback whose signature is missing, malformed or wrong.
+    /// The signature of a callback is missing, malformed or wrong.
     #[error("the callback is not signed with this secret")]
     BadSignature,
-    /// What the caller gave cannot be sent.
+    /// The caller's data cannot be sent.
     #[error("{0}")]
     Invalid(String),
 }
@@ -79,7 +79,7 @@ impl HitlError {
         }
     }
 
-    /// How long the service wants to be left alone.
+    /// How long to wait before the next call, if the service says so.
     pub(super) fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Refused { retry_after, .. } => *retry_after,

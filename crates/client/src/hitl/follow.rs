@@ -1,5 +1,5 @@
-//! Waiting for the end of a case: events where they are offered, polls everywhere, and the clock where
-//! the service falls silent. Sections 7, 11 and 12 of the protocol.
+//! Waits for the end of a case: with the event stream where there is one, with polls always, and
+//! with the clock if the service stops responding. Sections 7, 11 and 12 of the protocol.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,31 +15,29 @@ use super::watch::{News, Watch};
 use super::wire::{Wire, retry_after};
 use super::{Case, Clock, HitlError, Outcome, Result, SystemClock};
 
-/// The pause between polls where the service names none; it grows while nothing happens.
+/// The polling interval if the service names none; it grows while the case does not change.
 const INTERVAL: Duration = Duration::from_secs(30);
-/// The longest pause of our own, and how often a poll backs up an open stream.
+/// The maximum polling interval, and the interval of polls beside an open stream.
 const LONGEST: Duration = Duration::from_mins(5);
 /// The first pause after a failure; it doubles.
 const FAILED: Duration = Duration::from_secs(5);
-/// How long after its end a case may still be called open, for clocks that disagree.
+/// How long after its expiry a case may still be reported as open, because clocks differ.
 const GRACE: Duration = Duration::from_mins(1);
-/// When we stop asking, however long the service wants to be left alone.
+/// When polling stops, even if the service asks for a longer pause.
 const LAST: Duration = Duration::from_mins(5);
-/// So often in a row an answer may make no sense.
+/// The maximum number of invalid responses in a row.
 const MOST_GARBLED: u32 = 3;
 
-/// What the person is told.
+/// A notification for the person.
 #[derive(Debug, Clone)]
 pub struct Notice {
-    /// Which case.
     pub case_id: String,
-    /// What it is about.
+    /// The text for the person.
     pub text: String,
-    /// Where they decide.
+    /// The page where the person decides.
     pub review_url: String,
-    /// When it runs out.
     pub expires_at: Timestamp,
-    /// Whether they were told before.
+    /// Whether the person was notified before.
     pub is_reminder: bool,
 }
 
@@ -51,27 +49,28 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// A follower that shows no credential but the tokens in the addresses.
+    /// A follower without credentials except the tokens in the URLs.
     pub fn new() -> Result<Self> {
         Ok(Self { wire: Wire::new()?, clock: Arc::new(SystemClock) })
     }
 
-    /// With the `Authorization` header the service at `url` was called with. It is sent to that origin
-    /// and to no other, wherever the addresses of a case lead.
+    /// Sets the `Authorization` header for the service at `url`. It is sent only to that origin,
+    /// wherever the URLs of a case point.
     pub fn authorization(mut self, url: &str, value: &str) -> Result<Self> {
         self.wire.authorize(url, value)?;
         Ok(self)
     }
 
-    /// With a clock of the caller's.
+    /// Replaces the clock.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Tells the person, and waits until the case is over. `notify` is called once now and once for
-    /// each reminder; it is the only way to the person, and nothing is ever decided for them.
+    /// Notifies the person and waits until the case is closed. `notify` is called once now and once
+    /// for each reminder. It is the only contact with the person; the follower never decides for
+    /// them.
     pub async fn follow<N, F>(&self, case: &Case, notify: N) -> Result<Outcome>
     where
         N: FnMut(Notice) -> F,
@@ -82,7 +81,7 @@ impl Follower {
         following.end().await
     }
 
-    /// Waits until the case is over; somebody else tells the person.
+    /// Waits until the case is closed, without notifying the person.
     pub async fn wait(&self, case: &Case) -> Result<Outcome> {
         Following::new(self, case, async |_: Notice| {}).end().await
     }
@@ -95,18 +94,19 @@ struct Following<'f, N> {
     notify: N,
     terms: Terms,
     reminders: Reminders,
-    /// Whether somebody works on it: then nobody is reminded.
+    /// Whether a person works on the case; then no reminders are sent.
     engaged: bool,
     tag: Option<HeaderValue>,
-    /// What the last poll said, for services without tags.
+    /// The body of the last poll, for services without `ETag`.
     said: Vec<u8>,
     /// When to poll next.
     due: Timestamp,
-    /// The service does not want to be called before.
+    /// The service asked not to be called before this time.
     not_before: Timestamp,
-    /// The pause it last asked for.
+    /// The pause that the service last asked for.
     asked: Option<Duration>,
-    /// Polls in a row that brought nothing, failed, or made no sense.
+    /// The number of consecutive polls without a change, with a failure, or with an invalid
+    /// response.
     idle: u32,
     failed: u32,
     garbled: u32,
@@ -137,7 +137,7 @@ where
             engaged: false,
             tag: None,
             said: Vec::new(),
-            // A case that is over already is looked at once, at once.
+            // A case that has already expired is polled once, immediately.
             due: if case.expires_at <= now { now } else { first },
             not_before: now,
             asked: case.retry_after,
@@ -202,17 +202,17 @@ where
         }
     }
 
-    /// When the clock decides, whatever the service says or does not say.
+    /// When the clock decides, whatever the service reports.
     fn last_resort(&self) -> Timestamp {
         later(self.terms.expires_at, if self.asked_since_end { GRACE } else { LAST })
     }
 
-    /// There is something to see; as soon as the service lets us.
+    /// Polls as soon as the service allows it, because the case changed.
     fn hurry(&mut self) {
         self.due = self.clock.now().max(self.not_before);
     }
 
-    /// One poll; the outcome if it is over.
+    /// Polls once; returns the outcome if the case is closed.
     async fn poll(&mut self, listening: bool) -> Result<Option<Outcome>> {
         let looked = self.look().await;
         let now = self.clock.now();
@@ -229,7 +229,8 @@ where
                         asked.max(LONGEST.min(between(now, self.terms.expires_at)))
                     }
                     Some(asked) => asked,
-                    // Our own pace: the end is looked at when it comes, and soon again after.
+                    // Without a pause from the service: poll at the expiry, and soon again after
+                    // it.
                     None if now < self.terms.expires_at => {
                         own.min(between(now, self.terms.expires_at))
                     }
@@ -283,10 +284,10 @@ where
         Ok(Looked::Open { is_news, asked })
     }
 
-    /// One event; the outcome if it ends the case.
+    /// Processes an event; returns the outcome if it closes the case.
     async fn heard(&mut self, frame: &Sse) -> Option<Outcome> {
         let status = frame.event.as_deref()?.strip_prefix("review.")?;
-        // What cannot be read is left to the polls.
+        // Polls handle events that cannot be parsed.
         let told = Told::read(frame.data.as_deref()?.as_bytes(), &self.case.case_id).ok()?;
         if status == "reminder" {
             let at = told.reminder_at.unwrap_or_else(|| self.clock.now());
@@ -302,7 +303,8 @@ where
         })
     }
 
-    /// An event says less than a poll, such as who answered: one look more, if it may be had.
+    /// An event has fewer members than a poll, such as no name of the person who answered. So this
+    /// polls once more, if the service allows it.
     async fn whole(&mut self, heard: Outcome) -> Outcome {
         if self.clock.now() < self.not_before {
             return heard;
@@ -317,9 +319,9 @@ where
 enum Looked {
     Over(Box<Outcome>),
     Open {
-        /// Whether anything may have changed.
+        /// Whether the case may have changed.
         is_news: bool,
-        /// The pause the service wants.
+        /// The pause that the service asked for.
         asked: Option<Duration>,
     },
 }

@@ -1,4 +1,5 @@
-//! Following any service that answers "a person decides this first": HITL 0.7 and 0.8, for agents.
+//! For agents: follows the cases of any service that requires a person's decision, by HITL 0.7 and
+//! 0.8.
 //!
 //! ```no_run
 //! # async fn example(body: serde_json::Value) -> Result<(), client::hitl::HitlError> {
@@ -20,17 +21,17 @@
 //! # }
 //! ```
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`case`] | a 202 that asks for a person |
-//! | [`follow`] | waiting: events where they are offered, polls everywhere |
+//! | [`case`] | a 202 response that requires a person |
+//! | [`follow`] | waiting: the event stream where there is one, polls always |
 //! | [`outcome`] | how a case ended |
-//! | [`rounds`] | sending a revised request again until nobody wants another edit |
-//! | [`submit`] | passing on what a person pressed in a messenger |
-//! | [`callback`] | the signed call that tells how a case ended |
-//! | [`clock`] | time, so that tests need none |
+//! | [`rounds`] | sends a revised request again until the person wants no further edit |
+//! | [`submit`] | submits an action that a person took in a messenger |
+//! | [`callback`] | the signed callback with the outcome of a case |
+//! | [`clock`] | a clock that tests can replace |
 //!
-//! Nothing here decides for a person. A default is told, and it is the agent that carries it out.
+//! Nothing here decides for a person. The client reports a default, and the agent executes it.
 
 pub mod callback;
 pub mod case;
@@ -55,5 +56,5 @@ pub use outcome::{Cancelled, Completed, Expired, JudgedBy, Outcome, RespondedBy}
 pub use rounds::Round;
 pub use submit::{Submitted, SubmittedBy};
 
-/// A shorthand.
+/// A result with [`HitlError`] as the default error.
 pub type Result<T, E = HitlError> = std::result::Result<T, E>;

@@ -13,28 +13,27 @@ use super::{HitlError, Result};
 pub enum Outcome {
     /// A person decided.
     Completed(Completed),
-    /// Nobody did in time.
+    /// No one decided in time.
     Expired(Expired),
-    /// It was withdrawn.
+    /// The case was withdrawn.
     Cancelled(Cancelled),
 }
 
-/// What a person decided.
+/// A person's decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Completed {
-    /// What they did: `approve`, `select`, …
+    /// The action: `approve`, `select`, …
     pub action: String,
-    /// What goes with it.
+    /// The data of the action.
     pub data: Map<String, Value>,
-    /// Who it was, if the service says so.
+    /// The person, if the service names them.
     pub responded_by: Option<RespondedBy>,
-    /// When.
     pub completed_at: Option<Timestamp>,
-    /// The case that continues this one, if there is one already.
+    /// The case that continues this one, if there already is one.
     pub next_case_id: Option<String>,
-    /// The service's signature of the result, as it came.
+    /// The service's signature of the result, unverified.
     pub signature: Option<Value>,
-    /// How it was answered, where the service speaks 0.8.
+    /// How the case was answered, if the service uses 0.8.
     pub submission_context: Option<Value>,
 }
 
@@ -44,7 +43,7 @@ impl Completed {
         self.action == "edit"
     }
 
-    /// The request to send next: `revised` with a word of which case it continues (HITL-142).
+    /// The next request: `revised` with the id of the case that it continues (HITL-142).
     #[must_use]
     pub fn resubmission(&self, case_id: &str, revised: Map<String, Value>) -> Map<String, Value> {
         let mut revised = revised;
@@ -53,46 +52,41 @@ impl Completed {
     }
 }
 
-/// Nobody decided in time: the agent does `default_action` (HITL-150).
+/// No one decided in time: the agent executes `default_action` (HITL-150).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expired {
     /// `skip`, `approve`, `reject` or `abort`.
     pub default_action: String,
-    /// When.
     pub expired_at: Timestamp,
-    /// Who says so.
     pub judged_by: JudgedBy,
 }
 
-/// Who says that a case has expired.
+/// The source of the information that a case has expired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JudgedBy {
-    /// The service.
+    /// The service reported it.
     Service,
-    /// The agent's clock: the service was silent, or went on calling it open.
+    /// The agent's clock: the service did not respond, or still reported the case as open.
     Clock,
 }
 
-/// The case was withdrawn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cancelled {
-    /// Why, if it was said.
+    /// The reason, if the service names it.
     pub reason: Option<String>,
-    /// When, if it was said.
+    /// The time, if the service names it.
     pub cancelled_at: Option<Timestamp>,
 }
 
-/// Who decided.
+/// The person who decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RespondedBy {
-    /// What they are called.
     pub name: Option<String>,
-    /// Their address.
     pub email: Option<String>,
 }
 
-/// What a poll or an event says, as far as it matters here.
+/// The used members of a poll or an event.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct Told {
     pub(super) case_id: Option<String>,
@@ -119,7 +113,7 @@ struct Answer {
 }
 
 impl Told {
-    /// Reads what was said about `case_id`.
+    /// Reads a status of `case_id`.
     pub(super) fn read(bytes: &[u8], case_id: &str) -> Result<Self> {
         let told: Self = serde_json::from_slice(bytes)
             .map_err(|error| HitlError::Malformed(format!("its status: {error}")))?;
@@ -131,7 +125,7 @@ impl Told {
         }
     }
 
-    /// How it ended under this status; `None` if it goes on.
+    /// The outcome under this status; `None` if the case is still open.
     pub(super) fn outcome(self, status: &str, case: &Terms) -> Result<Option<Outcome>> {
         Ok(match status {
             "completed" => {
@@ -156,13 +150,13 @@ impl Told {
                 reason: self.reason,
                 cancelled_at: self.cancelled_at,
             })),
-            // pending, opened, in_progress, and what later versions may add.
+            // pending, opened, in_progress, and statuses of later versions.
             _ => None,
         })
     }
 }
 
-/// What a case says about its end, where the service leaves it out.
+/// The case's own terms, used where the service leaves them out.
 #[derive(Debug, Clone)]
 pub(super) struct Terms {
     pub(super) default_action: String,

@@ -1,4 +1,5 @@
-//! When to remind: at the times the case names and when the service says so, once each (HITL-160).
+//! When to remind: at the times that the case names and when the service says so, once each
+//! (HITL-160).
 
 use std::time::Duration;
 
@@ -6,28 +7,29 @@ use jiff::Timestamp;
 
 use super::clock::between;
 
-/// A service tells of a reminder a little after its time; within this it is the same one.
+/// A service announces a reminder shortly after its time; within this window it is the same
+/// reminder.
 const SAME: Duration = Duration::from_mins(1);
 
 /// The reminders of one case.
 pub(super) struct Reminders {
     started: Timestamp,
-    /// Each with whether it was given.
+    /// The times, each with whether the reminder was sent.
     times: Vec<(Timestamp, bool)>,
 }
 
 impl Reminders {
-    /// What lay in the past when following began is covered by the first notice.
+    /// Reminders from before the start count as sent, because the first notification covers them.
     pub(super) fn new(times: &[Timestamp], started: Timestamp) -> Self {
         Self { started, times: times.iter().map(|at| (*at, *at <= started)).collect() }
     }
 
-    /// The next one the clock has to give.
+    /// The next reminder that the clock triggers.
     pub(super) fn next(&self) -> Option<Timestamp> {
         self.times.iter().filter(|(_, given)| !given).map(|(at, _)| *at).min()
     }
 
-    /// Whether one is due; several that are due together are one.
+    /// Whether a reminder is due; several due reminders count as one.
     pub(super) fn take_due(&mut self, now: Timestamp) -> bool {
         let mut due = false;
         for (at, given) in &mut self.times {
@@ -37,7 +39,7 @@ impl Reminders {
         due
     }
 
-    /// Whether what the service tells now is news.
+    /// Whether the service's reminder was not sent before.
     pub(super) fn take_told(&mut self, at: Timestamp) -> bool {
         if at <= self.started {
             return false;

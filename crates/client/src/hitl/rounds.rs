@@ -1,31 +1,30 @@
-//! More than one round: a person asks for a change, the agent revises and sends again. Section 10.
+//! Several rounds: a person requests a change, and the agent revises and sends again. Section 10.
 
 use serde_json::{Map, Value};
 
 use super::{Case, Completed, Follower, Notice, Outcome, Result};
 
-/// How it ended, after however many rounds.
+/// The outcome after all rounds.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "there is one of them, and it is matched on")]
 pub enum Round {
-    /// The service answered without a person.
+    /// The service responded without a person.
     Answered(Value),
-    /// The last case ended, and nobody wants an edit.
+    /// The last case is closed, and the person wants no further edit.
     Ended {
-        /// The last case.
+        /// The id of the last case.
         case_id: String,
-        /// How it ended.
         outcome: Outcome,
     },
 }
 
 impl Follower {
-    /// Sends a request and follows what comes of it. For as long as the person asks for an `edit`,
-    /// `revise` makes the next request, which is sent with `previous_case_id` (HITL-140, HITL-142);
-    /// where it gives `None`, the edit is how it ended.
+    /// Sends a request and follows its case. As long as the person requests an `edit`, `revise`
+    /// creates the next request, which is sent with `previous_case_id` (HITL-140, HITL-142). If it
+    /// returns `None`, the edit is the outcome.
     ///
-    /// The addresses of the next case come with its own 202. If the service continued the case by
-    /// itself, `revise` sees that in [`Completed::next_case_id`].
+    /// The URLs of the next case come with its own 202. If the service continued the case itself,
+    /// `revise` sees that in [`Completed::next_case_id`].
     pub async fn rounds<S, SF, R, RF, N, NF>(
         &self,
         request: Map<String, Value>,

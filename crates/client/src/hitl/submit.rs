@@ -1,7 +1,8 @@
-//! Passing on what a person pressed in a messenger. Section 6 of the protocol.
+//! Submits an action that a person took in a messenger. Section 6 of the protocol.
 //!
-//! Only a person's own press may lead here, and `submit_token` stays with the agent: what goes into a
-//! button is [`Case::button`], which names the case and the action and opens nothing (HITL-037).
+//! Only the person's own action may trigger a submit, and `submit_token` stays with the agent. A
+//! button holds [`Case::button`], which names the case and the action and grants no access
+//! (HITL-037).
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -18,31 +19,30 @@ const CHANNELS: [&str; 5] = [
 ];
 const PLATFORMS: [&str; 5] = ["telegram", "slack", "discord", "whatsapp", "teams"];
 
-/// Who pressed.
+/// The person who pressed the button.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SubmittedBy {
     /// `telegram`, `slack`, `discord`, `whatsapp`, `teams` or `x-…`.
     pub platform: String,
-    /// Who they are there.
+    /// The person's id on that platform.
     pub platform_user_id: String,
-    /// What they are called there.
+    /// The person's name on that platform.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
 }
 
-/// The service took the answer.
+/// The service accepted the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Submitted {
-    /// Which case.
     pub case_id: String,
-    /// When, if it said so.
+    /// The time, if the service names it.
     pub completed_at: Option<Timestamp>,
-    /// The case that continues it, if there is one.
+    /// The case that continues this one, if there is one.
     pub next_case_id: Option<String>,
 }
 
 impl Case {
-    /// What to put into a button: `case_id:action`, at most `limit` bytes (64 for Telegram, 100 for
+    /// The data of a button: `case_id:action`, at most `limit` bytes (64 for Telegram, 100 for
     /// Discord, 256 for `WhatsApp`, 2000 for Slack). It never holds a token.
     pub fn button(&self, action: &str, limit: usize) -> Result<String> {
         self.inline(action)?;
@@ -54,7 +54,7 @@ impl Case {
         Ok(button)
     }
 
-    /// The case id and the action in what a button sent back.
+    /// The case id and the action in a button's data.
     pub fn pressed(button: &str) -> Option<(&str, &str)> {
         button.rsplit_once(':').filter(|(id, action)| !id.is_empty() && !action.is_empty())
     }
@@ -73,10 +73,10 @@ impl Case {
 }
 
 impl Follower {
-    /// Passes on what a person did. Call it from the handler of their press and from nowhere else. It
-    /// is sent once: after a failure that may have come too late, following the case tells what is so.
-    /// `evidence` are the proofs the person gave (`verification_evidence` of 0.8), passed on untouched;
-    /// an agent makes none and changes none (HITL-224).
+    /// Submits a person's action. Call it only from the handler of their button. It is sent once:
+    /// after a failure, follow the case to learn whether the service received it. `evidence` holds
+    /// the person's proofs (`verification_evidence` of 0.8). They are passed on unchanged; an agent
+    /// neither creates nor changes them (HITL-224).
     pub async fn submit(
         &self,
         case: &Case,

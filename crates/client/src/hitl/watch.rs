@@ -1,4 +1,4 @@
-//! The stream of one case. Section 12 of the protocol.
+//! The event stream of one case. Section 12 of the protocol.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,21 +17,21 @@ use super::{HitlError, Result};
 
 /// How long a service may take to open a stream.
 const OPENING: Duration = Duration::from_secs(30);
-/// A stream that says nothing for this long may be dead; opening it again costs little.
+/// A stream without data for this long may be dead; reconnecting is cheap.
 const SILENCE: Duration = Duration::from_secs(90);
-/// So often in a row a stream may fail before polls alone have to do.
+/// The maximum number of consecutive stream failures, after which only polls are used.
 const MOST_FAILURES: u32 = 5;
-/// The pause before a stream is opened again, unless the service names one; it doubles.
+/// The pause before reconnecting, unless the service names one; it doubles.
 const PAUSE: Duration = Duration::from_secs(2);
-/// The longest such pause.
+/// The maximum of that pause.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
-/// The stream, open or about to be opened again.
+/// The stream, open or about to reconnect.
 pub(super) struct Watch {
     url: Url,
     last: Option<String>,
     frames: Option<BoxStream<'static, Result<Sse, Error>>>,
-    /// Whether bytes came since anybody asked; signs of life are no frames.
+    /// Whether bytes arrived since the last check; heartbeats are not frames.
     alive: Arc<AtomicBool>,
     heard_at: Timestamp,
     reopen_at: Timestamp,
@@ -39,15 +39,13 @@ pub(super) struct Watch {
     failures: u32,
 }
 
-/// What came of listening.
+/// The result of listening.
 pub(super) enum News {
-    /// An event.
     Frame(Sse),
-    /// Nothing yet.
     Nothing,
-    /// The service has nothing more to tell: a poll says how it ended.
+    /// The service has no further events (204); a poll returns the outcome.
     Over,
-    /// There is no stream to be had.
+    /// There is no stream.
     NoStream,
 }
 
@@ -65,12 +63,12 @@ impl Watch {
         }
     }
 
-    /// Whether something would be heard if it happened.
+    /// Whether the stream is open.
     pub(super) fn is_open(&self) -> bool {
         self.frames.is_some()
     }
 
-    /// Listens, for `length` at the longest.
+    /// Listens for at most `length`.
     pub(super) async fn next(&mut self, wire: &Wire, clock: &dyn Clock, length: Duration) -> News {
         let now = clock.now();
         let Some(frames) = &mut self.frames else {
@@ -123,13 +121,13 @@ impl Watch {
                 News::Nothing
             }
             Ok(Err(error)) if error.is_passing() => self.broken(now, Some(&error)),
-            // Somebody else's page, or a no: the poll finds out which.
+            // Another page, or a refusal: the poll finds out which.
             Ok(_) => News::NoStream,
             Err(_) => self.broken(now, None),
         }
     }
 
-    /// It ended or did not begin; it is opened again later, each time a little later.
+    /// The stream ended or did not open. It reconnects after a growing pause.
     fn broken(&mut self, now: Timestamp, error: Option<&HitlError>) -> News {
         self.frames = None;
         self.failures += 1;

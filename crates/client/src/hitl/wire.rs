@@ -1,4 +1,4 @@
-//! Calls to whatever service: nothing is sent where it was not meant to go.
+//! Calls to any service. Credentials are sent only to their own origin.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use serde_json::Value;
 
 use super::{HitlError, Result};
 
-/// How long a poll or a submit may take.
+/// The timeout of a poll or a submit.
 const CALL: Duration = Duration::from_secs(30);
 
-/// An HTTP client and the credential it may show, and to whom.
+/// An HTTP client, with a credential and its origin.
 #[derive(Clone)]
 pub(super) struct Wire {
     http: reqwest::Client,
-    /// The origin it is for, and what it is.
+    /// The origin and the header value.
     authorization: Option<(String, HeaderValue)>,
 }
 
@@ -26,14 +26,14 @@ impl Wire {
         let http = reqwest::Client::builder()
             .user_agent(concat!("countersign-client/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(Duration::from_secs(10))
-            // A redirect could carry a token to somebody else.
+            // A redirect could send a token to another party.
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .map_err(|source| HitlError::Unreachable { url: "anybody".to_owned(), source })?;
         Ok(Self { http, authorization: None })
     }
 
-    /// From now on `value` is shown to the origin of `url`, and to nobody else.
+    /// Sends `value` to the origin of `url`, and to no other.
     pub(super) fn authorize(&mut self, url: &str, value: &str) -> Result<()> {
         let url = Url::parse(url).map_err(|_| HitlError::BadUrl(url.to_owned()))?;
         let mut value = HeaderValue::from_str(value)
@@ -43,7 +43,7 @@ impl Wire {
         Ok(())
     }
 
-    /// A GET, with the caller's credential if it is meant for this origin.
+    /// A GET, with the caller's credential if this is its origin.
     pub(super) fn get(&self, url: &Url) -> RequestBuilder {
         let request = self.http.get(url.clone());
         match &self.authorization {
@@ -54,17 +54,17 @@ impl Wire {
         }
     }
 
-    /// A POST with a token of its own.
+    /// A POST with its own token.
     pub(super) fn post(&self, url: &Url, token: &str, body: &Value) -> RequestBuilder {
         self.http.request(Method::POST, url.clone()).bearer_auth(token).json(body).timeout(CALL)
     }
 
-    /// Sends a request that is answered whole; anything but success and 304 is an error.
+    /// Sends a request with a timeout. Anything but success and 304 is an error.
     pub(super) async fn call(&self, url: &Url, request: RequestBuilder) -> Result<Response> {
         self.open(url, request.timeout(CALL)).await
     }
 
-    /// The same for an answer that may go on for ever.
+    /// Sends a request without a timeout, for a stream.
     pub(super) async fn open(&self, url: &Url, request: RequestBuilder) -> Result<Response> {
         let answer = request.send().await.map_err(|source| unreachable(url, source))?;
         if answer.status().is_success() || answer.status() == 304 {
@@ -79,7 +79,7 @@ async fn refused(answer: Response) -> HitlError {
     let retry_after = retry_after(answer.headers());
     let bytes = answer.bytes().await.unwrap_or_default();
     let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    // Some frameworks wrap their errors once more.
+    // Some frameworks wrap their errors in `detail`.
     let body = body.get("detail").filter(|inner| inner.is_object()).unwrap_or(&body);
     let text = |name: &str| body.get(name).and_then(Value::as_str).map(str::to_owned);
     let (code, review_url) = (text("error").unwrap_or_default(), text("review_url"));
@@ -92,7 +92,7 @@ async fn refused(answer: Response) -> HitlError {
     }
 }
 
-/// How long the sender wants to be left alone: seconds, or a date seen from the answer's own.
+/// How long to wait before the next call: seconds, or a date relative to the response's own date.
 pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let after = text(header::RETRY_AFTER)?.trim();
@@ -108,7 +108,7 @@ pub(super) fn unreachable(url: &Url, source: reqwest::Error) -> HitlError {
     HitlError::Unreachable { url: shown(url), source: source.without_url() }
 }
 
-/// An address without what opens it.
+/// A URL without its tokens.
 pub(super) fn shown(url: &Url) -> String {
     let mut url = url.clone();
     url.set_query(None);

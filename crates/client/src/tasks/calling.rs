@@ -14,33 +14,31 @@ use serde_json::{Map, Value, json};
 use crate::retry::{Retry, fresh_key};
 use crate::{Client, ClientError, Result};
 
-/// The header in which a list says where it goes on.
+/// The header with the cursor of the next page.
 const NEXT: &str = "hacp-next-cursor";
 
-/// An operation that gives one object. Nothing is sent before it is awaited.
+/// An operation that returns one object. It is sent when it is awaited.
 #[must_use = "nothing is sent before it is awaited"]
 pub struct Calling<T> {
     call: Call,
     gives: PhantomData<fn() -> T>,
 }
 
-/// An operation that gives a list.
+/// An operation that returns a list.
 #[must_use = "nothing is sent before it is awaited"]
 pub struct Listing<T> {
     call: Call,
     gives: PhantomData<fn() -> T>,
 }
 
-/// Some of a list.
+/// A page of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page<T> {
-    /// What is on it.
     pub items: Vec<T>,
-    /// Where the list goes on: the cursor of the page after it.
+    /// The cursor of the next page.
     pub next: Option<String>,
 }
 
-/// A call of any kind.
 pub(super) struct Call {
     client: Client,
     operation: Operation,
@@ -55,7 +53,7 @@ impl Call {
             Value::Object(params) => params,
             _ => Map::new(),
         };
-        // To acknowledge twice does no harm: it never goes back.
+        // A repeated acknowledgement is harmless: the position never moves back.
         let keyed = operation.changes() && operation != Operation::RuntimeAck;
         Self { client, operation, params, expected: None, key: keyed.then(fresh_key) }
     }
@@ -94,7 +92,7 @@ macro_rules! builder {
                 Self { call, gives: PhantomData }
             }
 
-            /// Says one thing more, by its name on the wire.
+            /// Adds a parameter by its name on the wire.
             pub fn with(mut self, name: &str, value: impl Serialize) -> Self {
                 self.call.with(name, value);
                 self
@@ -107,13 +105,13 @@ builder!(Calling);
 builder!(Listing);
 
 impl<T> Calling<T> {
-    /// Only if the task still has the revision that was seen; with another one it is a `CONFLICT`.
+    /// Requires this revision of the task; another one causes a `CONFLICT`.
     pub fn expecting(mut self, task_revision: u64) -> Self {
         self.call.expected = Some(task_revision);
         self
     }
 
-    /// Under a key of the caller's: whoever repeats it does it once.
+    /// Sets the idempotency key: a repetition takes effect once.
     pub fn under(mut self, idempotency_key: impl Into<String>) -> Self {
         self.call.key = Some(idempotency_key.into());
         self
@@ -121,12 +119,12 @@ impl<T> Calling<T> {
 }
 
 impl<T> Listing<T> {
-    /// At most so many.
+    /// Sets the page size.
     pub fn limit(self, most: u64) -> Self {
         self.with("limit", most)
     }
 
-    /// Where the page before said the list goes on.
+    /// Continues after the previous page's cursor.
     pub fn after(self, cursor: &str) -> Self {
         self.with("cursor", cursor)
     }

@@ -1,4 +1,4 @@
-//! What happens to tasks, as it happens.
+//! Events of tasks, as a stream.
 
 use dialects::hacp::audit::AuditEvent;
 use serde::Deserialize;
@@ -7,41 +7,41 @@ use super::Tasks;
 use crate::Result;
 use crate::events::Frames;
 
-/// Something that happened to a task.
+/// An event of a task.
 #[derive(Debug, Clone, Deserialize)]
 pub struct TaskEvent {
-    /// Its place; hand it to [`Tasks::events`] to go on after it.
+    /// The position in the stream. Pass it to [`Tasks::events`] to continue after it.
     pub position: u64,
-    /// What happened, such as `task.assigned`.
+    /// The action, such as `task.assigned`.
     pub name: String,
-    /// The event as the history has it.
+    /// The event as in the history.
     pub event: AuditEvent,
 }
 
-/// Events, one after the other. It connects again by itself and goes on where it was.
+/// A stream of events. It reconnects automatically and continues where it stopped.
 pub struct TaskEvents {
     frames: Frames,
 }
 
 impl Tasks {
-    /// Everything that happens to the tasks this credential may see, after a position or from now on.
+    /// All events of the tasks that this credential may see, after a position or from now on.
     pub fn events(&self, after: Option<u64>) -> TaskEvents {
         TaskEvents { frames: Frames::new(self.client.clone(), "/hacp/v1/events", after) }
     }
 }
 
 impl TaskEvents {
-    /// The position of the last event that was given out.
+    /// The position of the last returned event.
     pub fn position(&self) -> Option<u64> {
         self.frames.position()
     }
 
-    /// Connects. What happens after this is not missed.
+    /// Connects. Events after this call are not missed.
     pub async fn ready(&mut self) -> Result<()> {
         self.frames.ready().await
     }
 
-    /// The next event; waits for it.
+    /// Waits for the next event.
     pub async fn next(&mut self) -> Result<TaskEvent> {
         let (position, name, event) = self.frames.next().await?;
         Ok(TaskEvent { position, name, event })

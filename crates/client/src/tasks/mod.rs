@@ -1,4 +1,4 @@
-//! Tasks: work a person owns and an agent does, over HACP.
+//! Tasks that a person owns and an agent executes, over HACP.
 //!
 //! ```no_run
 //! # async fn example() -> client::Result<()> {
@@ -9,18 +9,18 @@
 //! # }
 //! ```
 //!
-//! Whoever holds the credential is who acts. Every operation is a [`Calling`]: what else there is to
-//! say comes after it, then it is awaited. What changes something carries an idempotency key, so that
-//! a call whose answer was lost is repeated and still happens once.
+//! The holder of the credential is the actor. Every operation is a [`Calling`]: add optional
+//! parameters, then await it. An operation that changes data has an idempotency key, so that a call
+//! whose response was lost is repeated but takes effect once.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
 //! | `calling` | one call, with its key and the revision it expects |
 //! | `work` | tasks, checkpoints, ownership |
 //! | `record` | reviews, artifacts, ledgers, history |
-//! | `upload` | bytes of any size, to and fro |
-//! | [`runtime`] | what the runtime of an agent has to do, and the loop that does it |
-//! | [`events`] | what happens to tasks, as it happens |
+//! | `upload` | uploads and downloads of any size |
+//! | [`runtime`] | the loop of an agent's runtime |
+//! | [`events`] | events of tasks, as a stream |
 
 mod calling;
 pub mod events;
@@ -43,26 +43,25 @@ use serde_json::Value;
 use crate::Client;
 use calling::Call;
 
-/// Every operation of the protocol.
 #[derive(Clone)]
 pub struct Tasks {
     client: Client,
 }
 
 impl Client {
-    /// Work a person owns and an agent does.
+    /// The operations on tasks.
     pub fn tasks(&self) -> Tasks {
         Tasks { client: self.clone() }
     }
 }
 
 impl Tasks {
-    /// Any operation, with its parameters as they are on the wire.
+    /// Any operation, with its raw parameters.
     pub fn call(&self, operation: Operation, params: Value) -> Calling<Value> {
         self.calling(operation, params)
     }
 
-    /// Any operation that gives a list.
+    /// Any operation that returns a list.
     pub fn list_of(&self, operation: Operation, params: Value) -> Listing<Value> {
         self.listing(operation, params)
     }

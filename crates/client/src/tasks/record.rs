@@ -1,4 +1,4 @@
-//! Reviews, artifacts, ledgers and history: what was delivered, judged, remembered and recorded.
+//! Reviews, artifacts, ledgers and history.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,28 +10,27 @@ use serde_json::{Value, json};
 
 use super::{AuditEvent, Calling, Listing, Replay, Tasks};
 
-/// What is delivered.
+/// The content of an artifact.
 #[derive(Debug, Clone)]
 pub enum Content {
-    /// Words, sent as they are.
+    /// Text, sent with the call.
     Words(String),
     /// Bytes, sent with the call.
     Bytes(Vec<u8>),
     /// Bytes that were [uploaded](Tasks::upload) before.
     Uploaded(String),
-    /// Something that lies elsewhere.
+    /// Bytes that are stored elsewhere.
     Elsewhere {
-        /// Where.
         uri: String,
-        /// What its bytes hash to: `sha256:…`.
+        /// The hash of the bytes: `sha256:…`.
         checksum: String,
-        /// How many they are.
+        /// The number of bytes.
         size: u64,
     },
 }
 
 impl Content {
-    /// What it is made of, as the protocol says it.
+    /// The payload in the protocol's format.
     pub fn payload(&self) -> Value {
         match self {
             Self::Words(words) => json!({ "kind": "inline", "content": words }),
@@ -48,48 +47,48 @@ impl Content {
 }
 
 impl Tasks {
-    /// The agent delivers something of some sort, and the task is ready to be judged. Say of what it
-    /// is the next version with `art_id`, and what it is called with `version`.
+    /// The agent delivers an artifact of this type, and the task is ready for review. Optional:
+    /// `art_id` for a new version of an artifact, and `version` for its name.
     pub fn commit(&self, task: &str, sort: &str, content: &Content) -> Calling<Artifact> {
         let params = json!({ "task_id": task, "type": sort, "payload": content.payload() });
         self.calling(Operation::ArtifactCommit, params)
     }
 
-    /// What was delivered: the newest, or say which with `version`.
+    /// The newest version of an artifact. Optional: `version`.
     pub fn artifact(&self, artifact: &str) -> Calling<Artifact> {
         self.calling(Operation::ArtifactGet, json!({ "art_id": artifact }))
     }
 
-    /// A task uses a version. Say as what with `as`: `input` unless told, or `output`.
+    /// A task refers to a version. Optional: `as`, which is `input` by default, or `output`.
     pub fn reference(&self, artifact: &str, version: &str, by_task: &str) -> Calling<Artifact> {
         let params = json!({ "art_id": artifact, "version": version, "by_task": by_task });
         self.calling(Operation::ArtifactReference, params)
     }
 
-    /// Tasks of another project may use it.
+    /// Lets tasks of another project refer to the artifact.
     pub fn share(&self, artifact: &str, project: &str) -> Calling<Artifact> {
         self.calling(Operation::ArtifactShare, json!({ "art_id": artifact, "project": project }))
     }
 
-    /// A person judges what was delivered: `approved`, `changes_requested` or `rejected`. Say more
-    /// with `comments`, `requested_changes`, `art_id`, `version` and `kind`.
+    /// A person reviews the artifact: `approved`, `changes_requested` or `rejected`. Optional:
+    /// `comments`, `requested_changes`, `art_id`, `version` and `kind`.
     pub fn review(&self, task: &str, verdict: &str) -> Calling<Review> {
         self.calling(Operation::ReviewSubmit, json!({ "task_id": task, "verdict": verdict }))
     }
 
-    /// Adds a text or a whole comment to a review that stands.
+    /// Adds a text or a whole comment to an existing review.
     pub fn comment(&self, review: &str, comment: impl Serialize) -> Calling<CommentRecord> {
         self.calling(Operation::ReviewComment, json!({ "review_id": review }))
             .with("comment", comment)
     }
 
-    /// What a key of a ledger says now.
+    /// The current value of a key in a ledger.
     pub fn read(&self, scope: &str, key: &str) -> Calling<Option<LedgerEntry>> {
         self.calling(Operation::LedgerRead, json!({ "scope": scope, "key": key }))
     }
 
-    /// A key of a ledger says something else from now on; a task writes it. Say how often it was
-    /// written so far with `expected_revision`, if that matters.
+    /// A task writes a key of a ledger. Optional: `expected_revision`, the number of times the key
+    /// was written so far.
     pub fn write(
         &self,
         scope: &str,
@@ -101,12 +100,12 @@ impl Tasks {
         self.calling(Operation::LedgerWrite, params).with("value", value)
     }
 
-    /// Everything a key of a ledger ever said, oldest first.
+    /// All values of a key in a ledger, oldest first.
     pub fn history(&self, scope: &str, key: &str) -> Listing<LedgerEntry> {
         self.listing(Operation::LedgerHistory, json!({ "scope": scope, "key": key }))
     }
 
-    /// What happened. Narrow it with `task_id`, `actor` and `action`.
+    /// Audit events. Filter them with `task_id`, `actor` and `action`.
     pub fn audit(&self) -> Listing<Stamped<AuditEvent>> {
         self.listing(Operation::AuditQuery, json!({}))
     }
@@ -116,7 +115,7 @@ impl Tasks {
         self.calling(Operation::AuditReplay, json!({ "task_id": task }))
     }
 
-    /// The task as it was at a moment, and what had happened by then.
+    /// The task at a time, and its events until then.
     pub fn replay_at(&self, task: &str, at: Time) -> Calling<Replay> {
         self.calling(Operation::AuditReplay, json!({ "task_id": task, "at": at }))
     }

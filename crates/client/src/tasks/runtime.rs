@@ -1,7 +1,7 @@
-//! What the runtime of an agent has to do, and the loop that does it: look, do, confirm.
+//! The operations of an agent's runtime, and the loop that handles them: peek, handle, acknowledge.
 //!
-//! What was not confirmed is given again, after a crash too. Whatever a handler does in the protocol it
-//! does under a key made from the operation, so that doing it again does it once.
+//! Operations without an acknowledgement are delivered again, also after a crash. A handler uses
+//! idempotency keys derived from the operation, so that a repetition takes effect once.
 
 use std::time::Duration;
 
@@ -13,23 +13,22 @@ use super::{Calling, Listing, Tasks};
 use crate::retry::Retry;
 use crate::{ClientError, Result};
 
-/// How long to rest when there is nothing to do.
+/// The pause when there is nothing to do.
 const REST: Duration = Duration::from_secs(1);
-/// How much is looked at in one go.
+/// The page size.
 const BATCH: u64 = 100;
 
 impl Tasks {
-    /// What the runtime of the agent who calls has to do, without taking it.
+    /// The pending operations of the calling agent's runtime, without acknowledging them.
     pub fn peek(&self) -> Listing<HarnessEventDelivery> {
         self.listing(Operation::RuntimePeek, json!({}))
     }
 
-    /// Everything up to this cursor was done.
+    /// Acknowledges everything up to this cursor.
     pub fn ack(&self, through: &str) -> Calling<Value> {
         self.calling(Operation::RuntimeAck, json!({ "through": through }))
     }
 
-    /// The loop of a runtime.
     pub fn runtime(&self) -> Runtime {
         Runtime { tasks: self.clone(), rest: REST }
     }
@@ -42,15 +41,15 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Rests for so long when there is nothing to do; a second unless told.
+    /// Sets the pause when there is nothing to do; one second by default.
     #[must_use]
     pub fn resting(mut self, rest: Duration) -> Self {
         self.rest = rest;
         self
     }
 
-    /// Hands everything there is to do to `handle`, for ever. What fails is not confirmed: it comes
-    /// first when this runs again.
+    /// Passes all operations to `handle` and does not return without an error. An operation that
+    /// fails is not acknowledged: it comes first when this runs again.
     pub async fn run<E: From<ClientError>>(
         &self,
         mut handle: impl AsyncFnMut(HarnessEvent) -> Result<(), E>,
@@ -62,7 +61,7 @@ impl Runtime {
         }
     }
 
-    /// Hands what there is to do now to `handle`; how much it was.
+    /// Passes the pending operations to `handle`; returns how many there were.
     pub async fn once<E: From<ClientError>>(
         &self,
         handle: &mut impl AsyncFnMut(HarnessEvent) -> Result<(), E>,
@@ -82,7 +81,7 @@ impl Runtime {
     }
 }
 
-/// A call that may be repeated, for as long as the server is away.
+/// Repeats a call for as long as the server is unavailable.
 async fn outlast<T, F: Future<Output = Result<T>>>(call: impl Fn() -> F) -> Result<T> {
     let mut retry = Retry::ever();
     loop {
@@ -93,7 +92,7 @@ async fn outlast<T, F: Future<Output = Result<T>>>(call: impl Fn() -> F) -> Resu
     }
 }
 
-/// The key under which a runtime does a step of something: the same however often it is delivered.
+/// The idempotency key for a step of an operation, the same in every delivery.
 pub fn key(event: &HarnessEvent, step: &str) -> String {
     format!("{}:{step}", event.operation_id)
 }

@@ -1,4 +1,4 @@
-//! Bytes of any size on their way to the server: in parts, going on where it broke off.
+//! Uploads of any size: in parts, resuming after an interruption.
 
 use std::io;
 
@@ -12,10 +12,9 @@ use super::{Content, Tasks};
 use crate::retry::Retry;
 use crate::{ClientError, Result};
 
-/// How much goes in one part.
+/// The size of a part.
 const PART: u64 = 4 << 20;
 
-/// An upload as the server shows it.
 #[derive(Deserialize)]
 struct Stands {
     upload: String,
@@ -26,9 +25,9 @@ struct Stands {
 }
 
 impl Tasks {
-    /// Sends so many bytes; `part` gives those from a place on, at most so many. What comes back is
-    /// what to [commit](Self::commit). Only one part is in memory, and one that did not arrive whole is
-    /// sent again from where it broke off.
+    /// Uploads `length` bytes. `part` returns the bytes from a position on, up to a maximum.
+    /// [Commit](Self::commit) the returned content. Only one part is in memory, and a part that did
+    /// not arrive completely is resumed where it stopped.
     pub async fn upload<E: From<ClientError> + From<io::Error>>(
         &self,
         length: u64,
@@ -53,8 +52,8 @@ impl Tasks {
         Ok(Content::Uploaded(stands.upload))
     }
 
-    /// The bytes of a version the server holds, from a place on, as they come. Whoever keeps them
-    /// checks them against the checksum of the artifact.
+    /// Streams the stored bytes of a version from a position on. The caller must check them against
+    /// the checksum of the artifact.
     pub async fn content(&self, artifact: &Artifact, from: u64) -> Result<Response> {
         let path = content_path(artifact.id, &artifact.version);
         let mut retry = Retry::default();

@@ -1,21 +1,21 @@
-//! How much a `response_schema` may cost: its size, its depth, its patterns, and the keywords that make
-//! checking a value slow. Compiling the schema and checking an answer against it then take time and
-//! memory in proportion to their sizes.
+//! Limits on a `response_schema`: its size, its depth, its patterns, and the keywords that make
+//! validation slow. With them, the time and memory to compile a schema and to validate an answer
+//! grow in proportion to their sizes.
 
 use kernel::form::check_patterns;
 use serde_json::Value;
 
-/// Largest schema, in bytes of JSON.
+/// Maximum size of a schema, in bytes of JSON.
 const LONGEST_SCHEMA: usize = 64 << 10;
-/// Deepest nesting of objects and lists in a schema.
+/// Maximum nesting of objects and lists in a schema.
 const DEEPEST_SCHEMA: usize = 32;
-/// Most objects, lists and values in a schema.
+/// Maximum number of objects, lists and values in a schema.
 const MOST_NODES: usize = 10_000;
-/// `unevaluatedProperties` and `unevaluatedItems` look at everything below them once more, so each of
-/// them can double the work.
+/// `unevaluatedProperties` and `unevaluatedItems` visit everything below them again, so each can
+/// double the work.
 const MOST_UNEVALUATED: usize = 4;
 
-/// What is found in a schema on the way through it.
+/// Counts collected while walking a schema.
 #[derive(Default)]
 struct Found<'s> {
     nodes: usize,
@@ -23,7 +23,7 @@ struct Found<'s> {
     patterns: Vec<&'s str>,
 }
 
-/// What would have been accepted in place of a schema we do not take.
+/// Checks a schema against the limits. The error names the accepted form.
 pub(super) fn check(schema: &Value) -> Result<(), String> {
     if !schema.is_object() && !schema.is_boolean() {
         return Err("a JSON Schema".to_owned());
@@ -68,8 +68,8 @@ impl<'s> Found<'s> {
         Ok(())
     }
 
-    /// A property may have the name of a keyword; counting it then costs the agent nothing but a bit of
-    /// its budget.
+    /// A property may have the name of a keyword. Counting it then only uses up a little of the
+    /// agent's budget.
     fn note(&mut self, key: &str, value: &'s Value) -> Result<(), String> {
         match (key, value) {
             ("$ref" | "$dynamicRef" | "$recursiveRef", _) => {

@@ -1,8 +1,9 @@
-//! `spec.channel`: where the agent wants a person to be reached (A2H-029 to A2H-034), and
+//! `spec.channel`: how the agent wants a person to be contacted (A2H-029 to A2H-034), and
 //! `GET /channels`, `POST /channels/validate` (A2H-120, A2H-125).
 //!
-//! What is kept is one spelling of each field, and it is the one every client reads (A2H-037). A
-//! `bot_token` is no part of it: it is read apart, never logged or shown (A2H-031).
+//! The server stores one spelling of each field, the one every client reads (A2H-037). A
+//! `bot_token` is not part of it: the server reads it separately and never logs or shows it
+//! (A2H-031).
 
 use std::fmt;
 
@@ -16,27 +17,22 @@ use serde_json::{Map, Value, json};
 use super::errors::WireError;
 use super::parse::Members;
 
-/// No token of Slack's is longer.
+/// Slack tokens are shorter than this.
 const LONGEST_TOKEN: usize = 500;
 
-/// A medium people can be reached by.
+/// A medium over which people can be contacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Medium {
-    /// Slack.
     Slack,
-    /// Mail.
     Email,
-    /// Text messages.
     Sms,
-    /// `WhatsApp`.
     Whatsapp,
 }
 
 impl Medium {
-    /// Every medium.
     pub const ALL: [Self; 4] = [Self::Slack, Self::Email, Self::Sms, Self::Whatsapp];
 
-    /// As the key of a channel.
+    /// The medium's key in a channel object.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Slack => "slack",
@@ -46,7 +42,7 @@ impl Medium {
         }
     }
 
-    /// Its fields for agents: name and what it is.
+    /// The fields that agents may set, each with a description.
     fn fields(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Slack => &[
@@ -67,38 +63,37 @@ impl Medium {
     }
 }
 
-/// A channel as it was read.
+/// A channel after parsing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Channel {
-    /// As it is kept and shown; `None` where nothing is said.
+    /// The channel as stored and shown; `None` if the agent gave none.
     pub(super) shown: Option<Value>,
     /// The person it names (A2H-129).
     pub(super) human: Option<HumanId>,
-    /// The first address it names, and the others.
+    /// Every address it names, the primary one first.
     pub(super) addresses: Vec<String>,
-    /// Which medium, if one.
     pub(super) medium: Option<Medium>,
     /// The conversation it names (A2H-133).
     pub(super) conversation: Option<Value>,
-    /// Where it leads (A2H-080).
+    /// The destination of the message (A2H-080).
     pub(super) place: Option<Place>,
-    /// The app of the agent's own by which it is said (A2H-084).
+    /// The token of the agent's own Slack app, which posts the message (A2H-084).
     pub(super) bot_token: Option<BotToken>,
 }
 
 impl Channel {
-    /// The further recipients of a mail.
+    /// The additional recipients of an email.
     pub(super) fn copies(&self) -> Vec<Means> {
         self.addresses.iter().skip(1).map(|address| Means::email(address)).collect()
     }
 }
 
-/// The token of an app in Slack that an agent lends for one call. It never prints.
+/// The token of a Slack app that an agent lends for one call. It is never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BotToken(String);
 
 impl BotToken {
-    /// The token, for whoever speaks with it.
+    /// The token in plain text, for calls to Slack.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -110,14 +105,14 @@ impl fmt::Debug for BotToken {
     }
 }
 
-/// Reads the channel under a key; absent, `null` and all keys `null` are the same.
+/// Reads the channel under a key. An absent member, `null`, and an object whose members are all
+/// `null` mean the same.
 pub(super) fn read(from: Members<'_>, key: &str) -> Result<Channel, WireError> {
     let Some(map) = from.object(key)? else { return Ok(Channel::default()) };
     let path = from.path(key);
     read_map(map, &path)
 }
 
-/// Reads a channel.
 pub(super) fn read_map(map: &Map<String, Value>, path: &str) -> Result<Channel, WireError> {
     let members = Members::new(map, path);
     let mut channel = Channel::default();
@@ -171,7 +166,7 @@ pub(super) fn read_map(map: &Map<String, Value>, path: &str) -> Result<Channel, 
     Ok(channel)
 }
 
-/// An object with the members that are there.
+/// An object of the members that have a value.
 fn object(members: impl IntoIterator<Item = (&'static str, Option<Value>)>) -> Map<String, Value> {
     let there = members.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
     there.collect()
@@ -180,7 +175,7 @@ fn object(members: impl IntoIterator<Item = (&'static str, Option<Value>)>) -> M
 fn read_slack(slack: Members<'_>) -> Result<Map<String, Value>, WireError> {
     let id = slack.either(&["channel_or_user_id", "channelOrUserId"])?;
     let id = id.ok_or_else(|| slack.bad("channel_or_user_id", "a string"))?;
-    // The empty one is whoever installed the app (A2H-030).
+    // An empty id stands for the person who installed the app (A2H-030).
     if !id.is_empty() && !is_slack_id(&id) {
         let expected = "the id of a channel or user such as C0123ABC, not its name";
         return Err(slack.bad("channel_or_user_id", expected));
@@ -206,7 +201,7 @@ fn read_slack(slack: Members<'_>) -> Result<Map<String, Value>, WireError> {
     ]))
 }
 
-/// The token of the agent's own app; an empty one is none.
+/// The token of the agent's own app; an empty token counts as none.
 fn read_token(slack: Members<'_>) -> Result<Option<BotToken>, WireError> {
     let token = slack.either(&["bot_token", "botToken"])?.filter(|token| !token.is_empty());
     let sent = |token: &String| {
@@ -218,8 +213,8 @@ fn read_token(slack: Members<'_>) -> Result<Option<BotToken>, WireError> {
     Ok(token.map(BotToken))
 }
 
-/// Where a channel in Slack leads; the empty one leads to whoever installed the app, and nobody here
-/// knows who that is.
+/// The destination of a Slack channel. An empty id stands for the person who installed the app,
+/// whom the server does not know.
 fn slack_place(slack: &Map<String, Value>) -> Option<Place> {
     let text = |key: &str| slack.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     let only = slack.get("allowed_responder_ids").and_then(Value::as_array);
@@ -272,7 +267,7 @@ fn read_phone(phone: Members<'_>) -> Result<Map<String, Value>, WireError> {
     ]))
 }
 
-/// One of the further recipients of a mail (A2H-033).
+/// An additional recipient of an email (A2H-033).
 pub(super) struct Recipient {
     pub(super) address: String,
     context: Option<String>,
@@ -320,7 +315,7 @@ pub(super) fn read_recipients(from: Members<'_>) -> Result<Vec<Recipient>, WireE
     list.iter().enumerate().map(read).collect()
 }
 
-/// `GET /channels`: the media that are set up here, and their fields (A2H-120).
+/// `GET /channels`: the configured media and their fields (A2H-120).
 pub fn channels(configured: &[Medium]) -> Value {
     let field = |(name, description): &(&str, &str)| {
         ((*name).to_owned(), json!({ "type": "string", "description": description }))
@@ -333,8 +328,8 @@ pub fn channels(configured: &[Medium]) -> Value {
     json!({ "channels": all })
 }
 
-/// `POST /channels/validate`: whether a channel is one, and whether it is set up here. Nothing is sent
-/// (A2H-125).
+/// `POST /channels/validate`: whether the body is a channel, and whether its medium is configured.
+/// It sends nothing (A2H-125).
 pub fn validated(bytes: &[u8], configured: &[Medium]) -> Result<Value, WireError> {
     let body = super::parse::object::<WireError>(bytes)?;
     let (medium, errors) = match read_map(&body, "") {

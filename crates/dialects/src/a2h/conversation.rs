@@ -1,5 +1,5 @@
-//! `NewConversation` of `proto.a2h.dev/v1alpha1`: what a person wrote first, as their agent is told it
-//! (A2H-132), and the `channel_id` that names the conversation wherever the agent goes on (A2H-133).
+//! `NewConversation` of `proto.a2h.dev/v1alpha1`: a person's first message as the agent receives it
+//! (A2H-132), and the `channel_id` with which the agent continues the conversation (A2H-133).
 
 use kernel::{Ask, AskId};
 use serde_json::Value;
@@ -11,7 +11,8 @@ use super::wire::{
 };
 use crate::origin::first_words;
 
-/// A conversation as its agent is told it; `None` if it is none, or its words were erased.
+/// A conversation as its agent receives it; `None` if the ask is no conversation or its text was
+/// erased.
 pub fn new_conversation(ask: &Ask) -> Option<NewConversation> {
     let begun = ask.conversation.as_ref().filter(|_| ask.is_opening())?;
     let text = first_words(ask)?.to_owned();
@@ -35,8 +36,8 @@ pub fn new_conversation(ask: &Ask) -> Option<NewConversation> {
     })
 }
 
-/// A conversation as a channel (A2H-050); `None` if it is none. It is one also when its words were
-/// erased: the agent can go on.
+/// A conversation as a channel (A2H-050); `None` if the ask is no conversation. An erased
+/// conversation remains a channel, so the agent can continue it.
 pub fn contact_channel(ask: &Ask) -> Option<ContactChannel> {
     let begun = ask.resolution().filter(|_| ask.is_opening())?;
     let id = super::call_id(ask);
@@ -48,7 +49,8 @@ pub fn contact_channel(ask: &Ask) -> Option<ContactChannel> {
     })
 }
 
-/// The conversation a `channel_id` names. It may be there or not; what cannot be one is none.
+/// The conversation that a `channel_id` names, which may not exist. A malformed id is reported like
+/// a missing conversation.
 pub(super) fn named(channel_id: &Value) -> Result<AskId, WireError> {
     let id = channel_id.as_str().and_then(super::ask_id);
     id.ok_or_else(WireError::no_conversation)

@@ -1,8 +1,8 @@
-//! `POST /function_calls`, `POST /human_contacts`, `POST /contact_requests`: from the body to a
+//! `POST /function_calls`, `POST /human_contacts`, `POST /contact_requests`: turns the body into a
 //! [`NewAsk`] (A2H-014, A2H-020 to A2H-029, A2H-040, A2H-042).
 //!
-//! What the kernel has no word for is kept as it is shown again, in the ask's metadata under `a2h`, and
-//! is forgotten with the words.
+//! Members without a kernel equivalent are stored as sent, in the ask's metadata under `a2h`, and
+//! are erased with the ask's text.
 
 use std::collections::BTreeSet;
 
@@ -24,30 +24,31 @@ use crate::hxp_experience::claims;
 
 /// The longest `call_id` and `run_id`, in bytes; the vendor's API took 64 of both together.
 const LONGEST_ID: usize = 200;
-/// What stands beside an only option: a choice is among two at least.
+/// The name of the option added beside a single option, because a choice needs at least two.
 pub(super) const OTHER: &str = "none_of_these";
-/// And how people read it.
+/// The title of that option.
 pub(super) const OTHERWISE: &str = "None of these";
 
-/// Under which it is noted that the agent lent an app of its own; its token lies elsewhere.
+/// The member that records that the agent lent its own Slack app. The token is stored elsewhere.
 pub(super) const OWN_APP: &str = "own_app";
 
-/// A call to be made. How long it may wait is the operator's to say.
+/// A call to create. The operator's configuration sets its deadline.
 #[derive(Debug, Clone)]
 pub struct NewCall {
     /// The ask, without a deadline.
     pub ask: NewAsk,
-    /// What the caller calls it.
+    /// The caller's own id.
     pub call_id: String,
-    /// Of its spec: the same call sent again has the same.
+    /// The digest of the spec. The same call sent again has the same digest.
     pub fingerprint: Digest,
-    /// Whom the channel names.
+    /// The recipient that the channel names.
     pub to: Addressed,
-    /// Where the channel leads.
+    /// The destination that the channel names.
     pub place: Option<Place>,
-    /// The conversation it goes on with, if it does (A2H-133); then that says whom it is for.
+    /// The conversation that this call continues, if any (A2H-133). The conversation then
+    /// determines the recipient.
     pub conversation: Option<AskId>,
-    /// The app of the agent's own by which it is said (A2H-084).
+    /// The token of the agent's own Slack app, which posts the message (A2H-084).
     pub bot_token: Option<BotToken>,
 }
 
@@ -58,8 +59,8 @@ impl NewCall {
     }
 }
 
-/// With what the agent says of what it asks. `state` is the caller's own, so what is no envelope there
-/// is no mistake either; whatever it is comes back as it came.
+/// Adds the agent's claims about its request. `state` belongs to the caller, so a member that is no
+/// envelope is not an error; the server returns it unchanged.
 pub(super) fn claiming(mut ask: NewAsk, bytes: &[u8]) -> NewAsk {
     let state = ask.metadata.get(KEPT).and_then(|kept| kept.get("state"));
     if state.is_some_and(|state| state.get(claims::MEMBER).is_some()) {
@@ -68,14 +69,13 @@ pub(super) fn claiming(mut ask: NewAsk, bytes: &[u8]) -> NewAsk {
     ask
 }
 
-/// Whom a channel names.
+/// The recipient that a channel names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Addressed {
-    /// Nobody in particular.
+    /// No particular person.
     Nobody,
-    /// A person, by id.
     Human(HumanId),
-    /// Whoever has this mail address; perhaps nobody we know.
+    /// The person with this email address, who may be unknown to the server.
     Address(String),
 }
 
@@ -89,7 +89,6 @@ impl From<&Channel> for Addressed {
     }
 }
 
-/// Reads a function call.
 pub fn parse_function_call(bytes: &[u8]) -> Result<NewCall, WireError> {
     let body = storable(bytes)?;
     let call = Members::new(&body, "");
@@ -115,7 +114,6 @@ pub fn parse_function_call(bytes: &[u8]) -> Result<NewCall, WireError> {
     Ok(new.claiming(bytes))
 }
 
-/// Reads a human contact.
 pub fn parse_human_contact(bytes: &[u8]) -> Result<NewCall, WireError> {
     let body = storable(bytes)?;
     let call = Members::new(&body, "");
@@ -143,7 +141,7 @@ pub fn parse_human_contact(bytes: &[u8]) -> Result<NewCall, WireError> {
     Ok(parts.make(call, spec, question, &[stance], DefaultAction::Skip)?.claiming(bytes))
 }
 
-/// A body whose texts can be stored.
+/// Reads a body whose strings the store accepts.
 pub(super) fn storable(bytes: &[u8]) -> Result<Map<String, Value>, WireError> {
     let body = object::<WireError>(bytes)?;
     if body.values().all(is_storable_json) {
@@ -167,7 +165,7 @@ fn refused(error: &QuestionError, prompt: &str) -> WireError {
     WireError::field(&format!("spec.{place}"), error.expected)
 }
 
-/// An id that every client can put into an address (A2H-014, A2H-015).
+/// An id that every client can put into a URL (A2H-014, A2H-015).
 pub(super) fn id(from: Members<'_>, key: &str) -> Result<String, WireError> {
     let expected =
         "1 to 200 bytes without / ? # % \\, control characters and blank ends, and not . or ..";
@@ -178,14 +176,14 @@ pub(super) fn id(from: Members<'_>, key: &str) -> Result<String, WireError> {
     if fits && !matches!(id, "." | "..") { Ok(id.to_owned()) } else { Err(bad()) }
 }
 
-/// Whether the body says that the request cannot be undone where nothing is kept: beside the members of
-/// the protocol. In `kwargs` and `state` it is kept.
+/// Whether a member beside those of the protocol marks the request as irreversible. The server does
+/// not store these members; it stores marks inside `kwargs` and `state`.
 pub(super) fn marks_beside(call: Members<'_>, spec: Members<'_>) -> bool {
     call.marks_irreversible(&["spec", "status"])
         || spec.marks_irreversible(&["kwargs", "state", "response_schema"])
 }
 
-/// What is particular to a kind of call.
+/// The parts that differ between the kinds of call.
 struct Parts {
     kind: Kind,
     options: (&'static str, Vec<ResponseOption>),
@@ -222,7 +220,8 @@ impl Parts {
         ] {
             kept.extend(value.map(|value| (key.to_owned(), value)));
         }
-        // The names are the caller's, and who says it changes nothing; what they stand for is the rest.
+        // The fingerprint leaves out the caller's ids and whether its own app posts the message:
+        // they do not change the content.
         let named = |key: &String| matches!(key.as_str(), "run_id" | "call_id" | OWN_APP);
         let told: Map<String, Value> = kept
             .iter()
@@ -239,8 +238,8 @@ impl Parts {
     }
 }
 
-/// The ask of a call or a message. Whoever may pass on answers is the shell's to judge; what could be
-/// passed on is said here (A2H-044).
+/// The ask of a call or a message. This names the answers that an agent could pass on (A2H-044);
+/// the server decides which agents may do so.
 pub(super) fn ask(
     question: Question,
     kept: Map<String, Value>,

@@ -1,5 +1,5 @@
-//! What a call wants of the email that asks it: a subject, a thread, further recipients, a page of the
-//! agent's own (A2H-088 to A2H-090).
+//! The agent's settings for the email that asks the question: subject, thread, additional
+//! recipients, and its own HTML template (A2H-088 to A2H-090).
 
 use kernel::Ask;
 use serde::{Deserialize, Serialize};
@@ -7,45 +7,41 @@ use serde_json::Value;
 
 use super::view::member;
 
-/// What an agent wants of an email.
+/// The agent's settings for an email.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EmailWish {
-    /// Its subject.
     pub subject: Option<String>,
-    /// The email it answers, by its id.
+    /// The `Message-ID` of the email it replies to.
     pub in_reply_to: Option<String>,
-    /// The email whose thread it belongs to.
+    /// The `Message-ID` of the thread it belongs to.
     pub references: Option<String>,
-    /// Who else gets it.
+    /// The additional recipients.
     pub others: Vec<(RecipientField, String)>,
-    /// A page of the agent's own, with places to be filled in.
+    /// The agent's own HTML template, with placeholders.
     pub template: Option<String>,
 }
 
-/// Where a recipient stands.
+/// The header that lists a recipient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RecipientField {
-    /// Among those it is for.
     To,
-    /// Among those who should know.
     Cc,
-    /// Seen by nobody else.
     Bcc,
 }
 
-/// How many copies of the email the agent has sent to addresses it names.
+/// How many copies of the email go to addresses that the agent names.
 pub fn copies(ask: &Ask) -> u64 {
     email_wish(ask).map_or(0, |wish| wish.others.len() as u64)
 }
 
-/// Whether there are such copies. Whatever the email holds, such as a link or a reply address, is then known
-/// to more people than the one it was sent to.
+/// Whether there are such copies. A link or a reply address in the email is then known to more
+/// people than its recipient.
 pub fn is_copied(ask: &Ask) -> bool {
     copies(ask) > 0
 }
 
-/// What a call wants of its email; nothing, if it names no email.
+/// The agent's settings for the email; `None` if the call names no email channel.
 pub fn email_wish(ask: &Ask) -> Option<EmailWish> {
     let channel = member(ask, "channel")?;
     let email = channel.get("email")?;

@@ -1,5 +1,5 @@
-//! Error bodies of every route: `{"detail": …, "error": {"message", "code"}}`. The first is what the
-//! hosted API sent, the second what its documents promised (A2H-013).
+//! Error bodies of every route: `{"detail": …, "error": {"message", "code"}}`. The hosted API sent
+//! `detail`; its documentation promised `error` (A2H-013).
 
 use kernel::Refusal;
 use kernel::question::AnswerError;
@@ -7,20 +7,19 @@ use serde_json::{Value, json};
 
 use crate::codes::codes;
 
-/// What vendor interfaces look for in the refusal of a second answer (A2H-057).
+/// The phrase that vendor interfaces search for when a second answer is refused (A2H-057).
 pub const ANSWERED: &str = "call already has a response";
 
-/// Why a call was refused, as this dialect says it.
+/// An error of this dialect.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{code}: {message}")]
 pub struct WireError {
-    /// The HTTP status.
     pub status: u16,
     /// A stable code, one of [`CODES`].
     pub code: &'static str,
-    /// A sentence that says what was expected.
+    /// A sentence that names the expected value.
     pub message: String,
-    /// What it is about, in the body; the whole of it if empty.
+    /// The path of the field in the body; empty for the whole body.
     field: Option<String>,
 }
 
@@ -29,21 +28,21 @@ codes! {
     INVALID_JSON = "invalid_json";
     /// 422: a field is missing or wrong.
     INVALID_FIELD = "invalid_field";
-    /// 401: no credential, or not a good one.
+    /// 401: the credential is missing or invalid.
     UNAUTHORIZED = "unauthorized";
-    /// 403: known, but not allowed.
+    /// 403: the credential is valid but lacks permission.
     FORBIDDEN = "forbidden";
     /// 404: no such call, person or route.
     NOT_FOUND = "not_found";
     /// 405: the route has no such method.
     METHOD_NOT_ALLOWED = "method_not_allowed";
-    /// 409: somebody answered before, it ran out or was withdrawn.
+    /// 409: the call was answered before, expired or was withdrawn.
     ALREADY_RESPONDED = "already_responded";
     /// 409: the `call_id` belongs to a call with another spec.
     CALL_EXISTS = "call_exists";
-    /// 409: it is in a state in which this cannot be done.
+    /// 409: the call's state does not allow this.
     CONFLICT = "conflict";
-    /// 410: its words were erased.
+    /// 410: the text was erased.
     GONE = "gone";
     /// 413: the body is too large.
     TOO_LARGE = "too_large";
@@ -51,30 +50,30 @@ codes! {
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type";
     /// 429: too many calls.
     RATE_LIMITED = "rate_limited";
-    /// 500: our fault.
+    /// 500: an internal error.
     INTERNAL = "internal";
     /// 503: try again later.
     UNAVAILABLE = "unavailable";
 }
 
 impl WireError {
-    /// An error that is its sentence.
+    /// An error that is about no field.
     pub fn new(status: u16, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into(), field: None }
     }
 
-    /// 422 about one field.
+    /// 422: one field is invalid.
     pub fn field(field: &str, expected: &str) -> Self {
         let named = if field.is_empty() { "body" } else { field };
         Self::at(field, code::INVALID_FIELD, format!("{named}: expected {expected}"))
     }
 
-    /// 422 at one place of the body.
+    /// 422 at one field of the body.
     pub(super) fn at(field: &str, code: &'static str, message: String) -> Self {
         Self { status: 422, code, message, field: Some(field.to_owned()) }
     }
 
-    /// The JSON that is sent.
+    /// The JSON body of the response.
     pub fn body(&self) -> Value {
         let detail = match &self.field {
             Some(field) => json!([{ "loc": place(field), "msg": self.message, "type": self.code }]),
@@ -83,94 +82,95 @@ impl WireError {
         json!({ "detail": detail, "error": { "message": self.message, "code": self.code } })
     }
 
-    /// The field it is about, if it is about one.
+    /// The field that the error is about, if any.
     pub fn about(&self) -> Option<&str> {
         self.field.as_deref()
     }
 
-    /// 401.
+    /// 401: the credential is missing or invalid.
     pub fn unauthorized() -> Self {
         Self::new(401, code::UNAUTHORIZED, "a valid key is needed: Authorization: Bearer <key>")
     }
 
-    /// 403: an agent where only an administrator may be (A2H-127).
+    /// 403: only an administrator may do this (A2H-127).
     pub fn admins_only() -> Self {
         Self::new(403, code::FORBIDDEN, "only an administrator can do this")
     }
 
-    /// 403: a key that may not pass on answers (A2H-044).
+    /// 403: this key may not pass on answers (A2H-044).
     pub fn no_respond_scope() -> Self {
         let message =
             "this key may not pass on answers; people answer, or a key issued with `respond`";
         Self::new(403, code::FORBIDDEN, message)
     }
 
-    /// 403 for a key that may not bring an app of its own (A2H-084).
+    /// 403: this key may not bring its own Slack app (A2H-084).
     pub fn no_own_app_scope() -> Self {
         let message = "this key may not bring a `bot_token`: leave it out and the server's own app \
                        speaks, or have an administrator issue a key with `own_app`";
         Self::new(403, code::FORBIDDEN, message)
     }
 
-    /// 404 for a call that is not there, or not for the caller.
+    /// 404: the call does not exist, or the caller may not see it.
     pub fn no_call() -> Self {
         Self::new(404, code::NOT_FOUND, "there is no such call")
     }
 
-    /// 404 for a person who is not there, or not for the caller.
+    /// 404: the person does not exist, or the caller may not see them.
     pub fn no_human() -> Self {
         Self::new(404, code::NOT_FOUND, "there is no such human")
     }
 
-    /// 404 for a conversation nobody began, or not with the caller.
+    /// 404: the conversation does not exist, or is with another agent.
     pub fn no_conversation() -> Self {
         let message = "channel_id: there is no such conversation; expected the channel_id of a \
                        NewConversation";
         Self::new(404, code::NOT_FOUND, message)
     }
 
-    /// 404 for a path that leads nowhere.
+    /// 404: no route has this path.
     pub fn no_route() -> Self {
         Self::new(404, code::NOT_FOUND, "there is nothing at this path")
     }
 
-    /// 405.
+    /// 405: the route has no such method.
     pub fn method_not_allowed() -> Self {
         Self::new(405, code::METHOD_NOT_ALLOWED, "this path has no such method")
     }
 
-    /// 410.
+    /// 410: the text was erased.
     pub fn gone() -> Self {
         Self::new(410, code::GONE, "the words of this call were erased")
     }
 
-    /// 413.
+    /// 413: the body is too large.
     pub fn too_large() -> Self {
         Self::new(413, code::TOO_LARGE, "the body is too large")
     }
 
-    /// 415.
+    /// 415: the body is not sent as JSON.
     pub fn not_sent_as_json() -> Self {
         let message = "the body must be sent as application/json";
         Self::new(415, code::UNSUPPORTED_MEDIA_TYPE, message)
     }
 
-    /// 429.
+    /// 429: too many calls.
     pub fn rate_limited() -> Self {
         Self::new(429, code::RATE_LIMITED, "too many calls, wait a little")
     }
 
-    /// 500. What went wrong is in the log, not in the body.
+    /// 500: an internal error. The cause is in the log, not in the body.
     pub fn internal() -> Self {
         Self::new(500, code::INTERNAL, "something went wrong here, and it was noted")
     }
 
-    /// 503.
+    /// 503: try again later.
     pub fn unavailable() -> Self {
         Self::new(503, code::UNAVAILABLE, "the service cannot answer now, try again")
     }
 
-    /// What the kernel refused. Nobody is named: whoever answered a pool is not told.
+    /// Translates a refusal of the kernel. It names no person: the agent may not know who answered
+    /// for a pool.
     pub fn refused(refusal: &Refusal) -> Self {
         let over =
             |how: String| Self::new(409, code::ALREADY_RESPONDED, format!("{ANSWERED}: {how}"));
@@ -221,7 +221,7 @@ impl WireError {
         }
     }
 
-    /// 422: an answer that does not answer the question.
+    /// 422: the answer does not fit the question.
     fn answer(error: &AnswerError) -> Self {
         let field = match error {
             AnswerError::UnknownOption | AnswerError::WrongCount { .. } => "response_option_name",
@@ -246,7 +246,7 @@ fn place(field: &str) -> Vec<Value> {
     [json!("body")].into_iter().chain(steps).collect()
 }
 
-/// The kernel's names of fields under those of this protocol.
+/// Translates the kernel's field names to those of this protocol.
 fn wire_name(field: &str) -> &str {
     match field {
         "route.human" => "spec.channel.human_id",

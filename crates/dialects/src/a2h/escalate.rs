@@ -9,17 +9,17 @@ use super::errors::WireError;
 use super::parse::Members;
 use super::view::member;
 
-/// Why the agent cannot wait, and whom it wants told.
+/// Why the agent cannot wait, and the addresses it wants to notify.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Escalation {
-    /// What it says.
+    /// The agent's message.
     pub message: String,
-    /// Addresses, each once.
+    /// The addresses without duplicates.
     pub addresses: Vec<String>,
 }
 
 impl Escalation {
-    /// What is recorded: the agent's words, and the addresses nobody here has.
+    /// The recorded text: the agent's message, and the addresses that belong to no known person.
     pub fn words(&self, strangers: &[&str]) -> String {
         if strangers.is_empty() {
             return self.message.clone();
@@ -28,14 +28,13 @@ impl Escalation {
     }
 }
 
-/// The addresses the call itself names.
+/// The addresses that the call itself names.
 pub fn addresses(ask: &Ask) -> Vec<String> {
     let channel = member(ask, "channel").unwrap_or_default();
     let email = channel.as_object().and_then(|channel| channel::read_map(channel, "").ok());
     email.map(|channel| channel.addresses).unwrap_or_default()
 }
 
-/// Reads an escalation.
 pub fn parse_escalation(bytes: &[u8]) -> Result<Escalation, WireError> {
     let body = storable(bytes)?;
     let escalation = Members::new(&body, "");

@@ -1,5 +1,5 @@
-//! `/humans`, `/humans/search`, `/humans/{id}`: agents learn who there is and what they know, never how
-//! to reach them; administrators see and change that too (A2H-007, A2H-121 to A2H-126, A2H-130).
+//! `/humans`, `/humans/search`, `/humans/{id}`: agents see people and their expertise, but no
+//! contact methods. Administrators see and change those too (A2H-007, A2H-121 to A2H-126, A2H-130).
 
 use kernel::ProjectId;
 use kernel::directory::{Contact, Human};
@@ -10,7 +10,7 @@ use super::create::storable;
 use super::errors::WireError;
 use super::parse::Members;
 
-/// A person, for an agent or, `whole`, for an administrator.
+/// A person as an agent sees them, or with `whole` as an administrator does.
 pub fn human(human: &Human, whole: bool) -> Value {
     let profile = human.profile.value();
     let name = profile.map(|profile| profile.name.as_str()).filter(|name| !name.is_empty());
@@ -28,7 +28,6 @@ pub fn human(human: &Human, whole: bool) -> Value {
     shown
 }
 
-/// A list of people.
 pub fn humans<'h>(people: impl IntoIterator<Item = &'h Human>, whole: bool) -> Value {
     let people: Vec<Value> = people.into_iter().map(|one| human(one, whole)).collect();
     json!({ "humans": people })
@@ -60,16 +59,16 @@ fn contact(contact: &Contact) -> Value {
     json!({ key: fields })
 }
 
-/// What an administrator says of a person.
+/// A person as an administrator sends them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HumanBody {
-    /// What to call them.
     pub name: String,
-    /// What they know about.
+    /// The person's expertise.
     pub description: Option<String>,
-    /// Where to reach them, the best way first.
+    /// The contact methods, the preferred one first.
     pub contacts: Vec<Contact>,
-    /// Which projects they are asked in; where it is not said, those of whoever adds them.
+    /// The projects in which the person is asked; if absent, those of the administrator who adds
+    /// them.
     pub projects: Option<Vec<ProjectId>>,
 }
 
@@ -104,8 +103,8 @@ pub fn parse_human(bytes: &[u8]) -> Result<HumanBody, WireError> {
     Ok(HumanBody { name, description, contacts, projects })
 }
 
-/// A way to reach somebody that A2H has no name for: as it is shown, so that whoever reads a person and
-/// writes them back loses nothing.
+/// A contact method that A2H has no name for. It is read as it is shown, so that a client that
+/// reads a person and writes them back loses nothing.
 fn beyond(from: Members<'_>) -> Result<Option<Contact>, WireError> {
     let read = |key: &str, id: &[&str; 2]| {
         let Some(map) = from.object(key)? else { return Ok(None) };
@@ -124,7 +123,7 @@ fn beyond(from: Members<'_>) -> Result<Option<Contact>, WireError> {
     Ok(webhook.map(|(id, context)| Contact::Webhook { id, context }))
 }
 
-/// A channel that was read, as a way to reach somebody.
+/// Converts a channel to a contact method.
 fn read_contact(shown: Option<&Value>) -> Option<Contact> {
     let shown = shown?.as_object()?;
     let text = |fields: &Value, key: &str| fields.get(key)?.as_str().map(ToOwned::to_owned);

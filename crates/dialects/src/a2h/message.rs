@@ -19,25 +19,24 @@ use super::schema::{self, Shape, VALUE};
 use super::view::{ended_at, member, ours, state, undecided, words};
 use super::wire::{Message, MessageSpec, MessageStatus, Metadata, Moment};
 
-/// The version of the objects.
+/// The `apiVersion` of every object.
 pub const API_VERSION: &str = "proto.a2h.dev/v1alpha1";
 
-/// A message to be made.
+/// A message to create.
 #[derive(Debug, Clone)]
 pub struct NewMessage {
     /// The ask, without a deadline.
     pub ask: NewAsk,
-    /// What the caller calls it, if it does.
+    /// The caller's own id, if given.
     pub uid: Option<String>,
-    /// Of its spec: the same message sent again has the same.
+    /// The digest of the spec. The same message sent again has the same digest.
     pub fingerprint: Digest,
-    /// What the answer must be; the shell judges whether it is a schema at all.
+    /// The schema of the answer. The server checks whether it is a valid JSON Schema.
     pub schema: Option<Value>,
-    /// The conversation it goes on with, if it does.
+    /// The conversation that this message continues, if any.
     pub conversation: Option<AskId>,
 }
 
-/// Reads a message.
 pub fn parse_message(bytes: &[u8]) -> Result<NewMessage, WireError> {
     let body = storable(bytes)?;
     let body = Members::new(&body, "");
@@ -46,7 +45,7 @@ pub fn parse_message(bytes: &[u8]) -> Result<NewMessage, WireError> {
             return Err(body.bad(key, only));
         }
     }
-    // The published text spells it wrong once.
+    // The published specification misspells `metadata` once.
     let metadata = match body.object("metadata")? {
         Some(metadata) => Some(metadata),
         None => body.object("metatdata")?,
@@ -59,7 +58,7 @@ pub fn parse_message(bytes: &[u8]) -> Result<NewMessage, WireError> {
     let text = spec.either(&["message", "agentMessage"])?;
     let text = text.filter(|text| !text.trim().is_empty());
     let text = text.ok_or_else(|| spec.bad("message", "a non-empty string"))?;
-    // As the text has it, or as calls have it.
+    // Either the member of the specification, or the one that calls use.
     let channel_id = match spec.given("channel_id") {
         Some(id) if !id.is_string() && !id.is_number() => {
             return Err(spec.bad("channel_id", "a string or a number"));
@@ -93,7 +92,7 @@ pub fn parse_message(bytes: &[u8]) -> Result<NewMessage, WireError> {
     Ok(NewMessage { ask, uid, fingerprint, schema: wanted, conversation })
 }
 
-/// What is asked of a person for such an answer.
+/// The question that asks a person for such an answer.
 fn question(text: &str, schema: Option<&Value>) -> Option<(Question, Stance)> {
     let (body, context, stance) = match schema.map(|schema| (schema, schema::shape(schema))) {
         None => (Body::Converse, None, Stance::Reply),
@@ -109,8 +108,8 @@ fn question(text: &str, schema: Option<&Value>) -> Option<(Question, Stance)> {
     Some((Question::new(text, context, body).ok()?, stance))
 }
 
-/// A message as it stands; `None` once its words were erased. `judge` says what is wrong with a value
-/// by a schema, or nothing.
+/// A message in its current state; `None` once its text was erased. `judge` returns the errors of a
+/// value under a schema, if any.
 pub fn message(
     ask: &Ask,
     receipt: Option<String>,
@@ -158,7 +157,7 @@ pub fn message(
     })
 }
 
-/// An answer as the value the schema is about.
+/// The answer as the value that the schema describes.
 fn value(question: &Question, answer: &Answer, schema: &Value) -> Value {
     match (question.body(), answer) {
         (Body::Provide { form }, Answer::Provided { values }) => {

@@ -1,23 +1,24 @@
-//! A2H v1alpha1, and what the SDKs of HumanLayer 0.7.9 speak: `/a2h/v1/…`, `/humanlayer/v1/…`.
+//! A2H v1alpha1, and the API of HumanLayer 0.7.9's SDKs: `/a2h/v1/…`, `/humanlayer/v1/…`.
 //!
 //! | file | route |
 //! |---|---|
 //! | `create` | `POST /function_calls`, `POST /human_contacts`, `POST /contact_requests` |
-//! | `view` | every call as it stands |
+//! | `view` | every call in its current state |
 //! | `respond` | `POST /agent/…/respond` |
 //! | `escalate` | `POST /agent/…/escalate_email` |
 //! | `channel` | `spec.channel`, `GET /channels`, `POST /channels/validate` |
 //! | `options` | `reject_options`, `response_options` |
 //! | `message`, `schema`, `budget` | `POST /messages`, `GET /messages/{uid}`: `proto.a2h.dev/v1alpha1` |
-//! | `conversation` | `GET /conversations`, `GET /conversations/{uid}`, `GET /contact_channel/{id}`, and what webhooks tell |
-//! | `email`, `slack` | what a call wants of the message that asks it |
+//! | `conversation` | `GET /conversations`, `GET /conversations/{uid}`, `GET /contact_channel/{id}`, and webhooks |
+//! | `email`, `slack` | the call's settings for the message that asks the question |
 //! | `humans` | `/humans`, `/humans/search`, `/humans/{id}` |
 //! | `wire`, [`errors`] | types and codes |
 //!
-//! A function call is an approval: `fn` is what is to be done and `kwargs` its details. A human contact
-//! is a free message, or a choice where it has `response_options`. Requirements are numbered A2H-…;
-//! [where the sources disagree](https://github.com/countersign/countersign/blob/main/docs/adr/0031-a2h-where-sources-disagree.md)
-//! says what was chosen.
+//! A function call is an approval: `fn` is the action and `kwargs` its details. A human contact is
+//! a free message, or a choice if it has `response_options`. Requirements are numbered A2H-…;
+//! [where the sources
+//! disagree](https://github.com/countersign/countersign/blob/main/docs/adr/0031-a2h-where-sources-disagree.md)
+//! records the decisions.
 
 mod budget;
 pub mod channel;
@@ -53,25 +54,25 @@ use kernel::question::Kind as Question;
 use kernel::{Ask, AskId};
 use serde_json::{Map, Value};
 
-/// Where an ask's metadata keeps what the kernel has no word for.
+/// The metadata member that stores data without a kernel equivalent.
 const KEPT: &str = "a2h";
 
-/// The prefix of an ask's own id, which stands in for a `call_id` where another dialect asked.
+/// The prefix of an ask's own id, which replaces a `call_id` if the ask came from another dialect.
 const PREFIX: &str = "ask_";
 
 /// The two kinds of call, and the messages of `v1alpha1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// May the agent do this?
+    /// The agent asks for approval of an action.
     FunctionCall,
-    /// The agent has something to say or to ask.
+    /// The agent sends a message or asks a question.
     HumanContact,
-    /// The same, and the answer has a shape.
+    /// Like a human contact, with a schema for the answer.
     Message,
 }
 
 impl Kind {
-    /// As it is stored, and as the name of its calls in addresses.
+    /// The kind as stored, and as a path segment.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::FunctionCall => "function_calls",
@@ -80,7 +81,7 @@ impl Kind {
         }
     }
 
-    /// What an ask is here: what it was asked as, or what its question comes to.
+    /// The kind of an ask: the one it was created with, or the one that fits its question.
     pub fn of(ask: &Ask) -> Self {
         let asked = kept(ask).and_then(|kept| kept.get("kind")?.as_str());
         let all = [Self::FunctionCall, Self::HumanContact, Self::Message];
@@ -93,7 +94,7 @@ impl Kind {
         })
     }
 
-    /// The kinds of question that can be of this kind here.
+    /// The kinds of question that map to this kind.
     pub fn questions(self) -> &'static [Question] {
         match self {
             Self::FunctionCall => &[Question::Approve, Question::Confirm],
@@ -104,7 +105,7 @@ impl Kind {
     }
 }
 
-/// What the metadata of an ask keeps for this dialect.
+/// The stored data of this dialect.
 fn kept(ask: &Ask) -> Option<&Map<String, Value>> {
     if ask.dialect != Dialect::A2h {
         return None;
@@ -112,13 +113,13 @@ fn kept(ask: &Ask) -> Option<&Map<String, Value>> {
     ask.metadata.value()?.get(KEPT)?.as_object()
 }
 
-/// The name a call has here: the caller's own, or its id where another dialect asked.
+/// The id of a call: the caller's own, or the ask's id if the ask came from another dialect.
 pub fn call_id(ask: &Ask) -> String {
     let given = kept(ask).and_then(|kept| kept.get("call_id")?.as_str());
     given.map_or_else(|| ask.id.shown_as(PREFIX), ToOwned::to_owned)
 }
 
-/// The ask behind an id of ours.
+/// The ask that a Countersign id names.
 pub fn ask_id(call_id: &str) -> Option<AskId> {
     AskId::read_as(PREFIX, call_id)
 }

@@ -1,7 +1,7 @@
 //! `reject_options` and `response_options` (A2H-027, A2H-028, A2H-086).
 //!
-//! What an option sends as a person's words is shown to that person before they press it: the receipt
-//! says what they were shown.
+//! If an option sends a text as the person's words, the person sees that text before they press the
+//! option. The receipt records the text they saw.
 
 use kernel::ask::irreversible::marks_irreversible;
 use kernel::question::Choice;
@@ -10,45 +10,44 @@ use serde::{Deserialize, Serialize};
 use super::errors::WireError;
 use super::parse::Members;
 
-/// More options than this are not offered.
+/// Maximum number of options.
 const MOST: usize = 20;
 
-/// One thing to press.
+/// An option that a person can press.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResponseOption {
-    /// What comes back.
+    /// The name returned to the agent.
     pub name: String,
-    /// What people read; the name, if not given.
+    /// The label people see; defaults to the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// More about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What is sent as the person's words.
+    /// The text sent as the person's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_fill: Option<String>,
-    /// Whether they may say it in their own words first.
+    /// Whether the person may replace the text with their own.
     #[serde(default)]
     pub interactive: bool,
-    /// Whether the agent says that what follows cannot be undone. It is kept and shown again; any such
-    /// mark makes the whole request irreversible.
+    /// Whether the agent marks the consequence as irreversible. The mark is stored and shown again;
+    /// one such mark makes the whole request irreversible.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub irreversible: bool,
 }
 
 impl ResponseOption {
-    /// What people read.
+    /// The label people see.
     pub(super) fn shown(&self) -> &str {
         self.title.as_deref().filter(|title| !title.trim().is_empty()).unwrap_or(&self.name)
     }
 
-    /// What is sent if nothing else is said.
+    /// The text sent if the person adds no comment.
     pub(super) fn says(&self) -> &str {
         let fill = self.prompt_fill.as_deref().filter(|fill| !fill.trim().is_empty());
         fill.unwrap_or_else(|| self.shown())
     }
 
-    /// What is sent where the person said something as well.
+    /// The text sent, with the person's comment if there is one.
     pub(super) fn with(&self, comment: Option<&str>) -> String {
         match comment {
             None => self.says().to_owned(),
@@ -57,7 +56,7 @@ impl ResponseOption {
         }
     }
 
-    /// The same as people see it.
+    /// The option as people see it.
     pub(super) fn choice(&self) -> Choice {
         let fill = self.prompt_fill.as_deref().filter(|fill| *fill != self.shown());
         let sends = fill.filter(|fill| !fill.trim().is_empty()).map(|fill| {
@@ -72,7 +71,7 @@ impl ResponseOption {
     }
 }
 
-/// The options of a spec; none where there is no list, or an empty one.
+/// The options of a spec; empty if the list is absent or empty.
 pub(super) fn read(spec: Members<'_>, key: &str) -> Result<Vec<ResponseOption>, WireError> {
     let Some(list) = spec.list(key)? else { return Ok(Vec::new()) };
     if list.len() > MOST {

@@ -1,4 +1,4 @@
-//! What is wrong with a body, in this dialect's words.
+//! Reports invalid bodies in this dialect's format.
 
 use kernel::ask::irreversible::marks_irreversible;
 
@@ -7,7 +7,6 @@ use crate::members::Mistake;
 
 pub(super) use crate::members::object;
 
-/// The members of an object.
 pub(super) type Members<'m> = crate::members::Members<'m, WireError>;
 
 impl Mistake for WireError {
@@ -30,13 +29,13 @@ impl Mistake for WireError {
 }
 
 impl Members<'_> {
-    /// Whether a member other than these says that something cannot be undone.
+    /// Whether a member other than these marks the request as irreversible.
     pub(super) fn marks_irreversible(self, except: &[&str]) -> bool {
         let rest = self.map().iter().filter(|(name, _)| !except.contains(&name.as_str()));
         marks_irreversible(&rest.map(|(name, value)| (name.clone(), value.clone())).collect())
     }
 
-    /// A text under whichever of its names comes first; the others say the same in an older spelling.
+    /// A text under the first of its names that is present; the others are older spellings.
     pub(super) fn either(self, names: &[&str]) -> Result<Option<String>, WireError> {
         for name in names {
             if let Some(text) = self.text(name)? {

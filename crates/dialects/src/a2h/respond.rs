@@ -1,8 +1,8 @@
-//! `POST /agent/function_calls/{call_id}/respond`, `POST /agent/human_contacts/{call_id}/respond`: an
-//! agent passes on what it says a person said (A2H-044, A2H-045, A2H-052 to A2H-058).
+//! `POST /agent/function_calls/{call_id}/respond`, `POST /agent/human_contacts/{call_id}/respond`:
+//! an agent passes on a person's answer (A2H-044, A2H-045, A2H-052 to A2H-058).
 //!
-//! It is recorded as that: attested by the agent and by nobody else. `requested_at`, `responded_at` and
-//! the rest of a status that came along are the server's to say.
+//! The answer is recorded as attested by the agent alone. The server sets `requested_at`,
+//! `responded_at` and the rest of the status and ignores the values in the body.
 
 use kernel::actor::Attested;
 use kernel::question::{Answer, Body, Question, Reply};
@@ -12,7 +12,6 @@ use super::create::{OTHER, storable};
 use super::errors::WireError;
 use super::parse::Members;
 
-/// Reads the answer to a function call.
 pub fn read_function_response(
     bytes: &[u8],
     question: &Question,
@@ -46,7 +45,6 @@ pub fn read_function_response(
     Ok((Reply { answer, comment }, attested(status, agent)?))
 }
 
-/// Reads the answer to a human contact.
 pub fn read_contact_response(
     bytes: &[u8],
     ask: &Ask,
@@ -87,7 +85,7 @@ pub fn read_contact_response(
     Ok((reply, attested(status, agent)?))
 }
 
-/// Who it was, as the agent says: a name in `user_info`, if it has one (A2H-063).
+/// The person's name as the agent attests it, from `user_info` if present (A2H-063).
 fn attested(status: Members<'_>, agent: &AgentId) -> Result<Attested, WireError> {
     let user = status.object("user_info")?.map(|user| Members::new(user, "user_info"));
     let name = user.map(|user| user.either(&["name", "display_name", "username"])).transpose()?;

@@ -1,24 +1,23 @@
-//! `response_schema` as a form people can fill in, where it is one: an object of plain values, or one
-//! plain value. What a form cannot say is asked for as JSON; whether an answer is what the schema wants
-//! is judged on the answer, whichever it was (A2H-131).
+//! Turns a `response_schema` into a form, if it describes an object of plain values or one plain
+//! value. Otherwise the person answers in JSON. The server validates the answer against the schema
+//! in both cases (A2H-131).
 
 use kernel::form::{Bound, Choice, Field, FieldSpec, Form, Validation};
 use serde_json::{Map, Value};
 
-/// The key of the one field of a schema that is one value.
+/// The key of the only field of a single-value schema.
 pub(super) const VALUE: &str = "response";
 
-/// How an answer of this shape is asked for.
+/// How a person enters an answer of this shape.
 pub(super) enum Shape {
     /// A field for each property.
     Object(Form),
     /// One field.
     Value(Form),
-    /// As JSON, in words.
+    /// As JSON in a text field.
     Free,
 }
 
-/// The shape of a schema.
 pub(super) fn shape(schema: &Value) -> Shape {
     let Some(map) = schema.as_object() else { return Shape::Free };
     if map.get("type").and_then(Value::as_str) == Some("object") {
@@ -49,7 +48,7 @@ fn object(schema: &Map<String, Value>) -> Option<Form> {
         Some(list) => list.as_array()?.iter().filter_map(Value::as_str).collect(),
     };
     let properties = schema.get("properties")?.as_object()?;
-    // What must be there and has no field could never be given.
+    // A required property without a field could never be filled in.
     if !required.iter().all(|key| properties.contains_key(*key)) {
         return None;
     }
@@ -103,7 +102,8 @@ fn field(key: &str, schema: &Value, required: bool) -> Option<Field> {
         "text" | "email" | "url" => Validation {
             min_length: number("minLength"),
             max_length: number("maxLength"),
-            // A schema's pattern is found anywhere in the text, a form's is all of it.
+            // A schema's pattern matches anywhere in the text; a form's pattern must match all of
+            // it.
             pattern: text("pattern").map(|pattern| format!("(?s:.*)(?:{pattern})(?s:.*)")),
             ..Validation::default()
         },

@@ -1,8 +1,9 @@
-//! Calls as they stand: what every route about one answers, and the lists of what waits.
+//! Calls in their current state: the response of every route about one call, and the lists of open
+//! calls.
 //!
-//! The SDKs ask again every three seconds until `approved` or `response` is there, for ever. So what ran
-//! out, failed or was withdrawn has an answer too, which says that nobody decided; a decision that is no
-//! answer to the question, as HACP knows some, is told as what it is.
+//! The SDKs poll every three seconds, without limit, until `approved` or `response` is set. So a
+//! call that expired, failed or was withdrawn has a response too, which says that no decision was
+//! made. A HACP decision that does not answer the question is reported as that decision.
 
 use kernel::actor::By;
 use kernel::ask::{Ending, Resolution};
@@ -22,23 +23,23 @@ use super::{Kind, PREFIX, call_id, kept};
 use crate::hxp_experience::claims::{self, Picked, Verdict};
 use crate::settled::Settled;
 
-/// What a denial says whose person said nothing (A2H-054).
+/// The comment of a denial without a comment (A2H-054).
 const DENIED: &str = "Denied without a comment.";
-/// What stands for an answer without a word.
+/// The text of an answer without words.
 const NO_WORDS: &str = "Answered without words.";
 
-/// What is said with a call that the ask itself does not have.
+/// Data about a call that the ask itself does not hold.
 #[derive(Debug, Clone, Default)]
 pub struct Beside {
-    /// What whoever answered is called, where that may be told.
+    /// The display name of the person who answered, if the agent may know it.
     pub name: Option<String>,
-    /// The signed proof of how it ended, once it has.
+    /// The signed receipt, once the ask has ended.
     pub receipt: Option<String>,
-    /// The message in Slack that asks it (A2H-081).
+    /// The timestamp of the Slack message that asks the question (A2H-081).
     pub slack_message_ts: Option<String>,
 }
 
-/// A call as it stands, whichever of the two it is; `None` once its words were erased.
+/// A call of either kind in its current state; `None` once its text was erased.
 pub fn call(ask: &Ask, beside: Beside) -> Option<Value> {
     match Kind::of(ask) {
         Kind::FunctionCall => serde_json::to_value(function_call(ask, beside)?).ok(),
@@ -125,8 +126,8 @@ pub(super) fn member(ask: &Ask, key: &str) -> Option<Value> {
     kept(ask)?.get(key).cloned()
 }
 
-/// What the caller gave to be given back: its `state`, or the metadata another dialect calls it, with
-/// the envelope that came beside it (A2H-117).
+/// The caller's own data: its `state`, or the metadata of another dialect with the envelope sent
+/// beside it (A2H-117).
 pub(super) fn state(ask: &Ask) -> Option<Value> {
     if let Some(kept) = kept(ask) {
         return kept.get("state").cloned();
@@ -138,13 +139,13 @@ pub(super) fn state(ask: &Ask) -> Option<Value> {
     (!own.is_empty()).then_some(Value::Object(own))
 }
 
-/// The run, or whose ask it is where another dialect asked.
+/// The run's id, or the agent's id if the ask came from another dialect.
 fn run_id(ask: &Ask) -> String {
     let given = kept(ask).and_then(|kept| kept.get("run_id")?.as_str());
     given.map_or_else(|| ask.agent.to_string(), ToOwned::to_owned)
 }
 
-/// The options as they were given, or as a question of another dialect comes to.
+/// The options as given, or those that fit a question of another dialect.
 fn options(ask: &Ask, question: &Question) -> Vec<ResponseOption> {
     let given = kept(ask).map(|kept| {
         let list = kept.get("reject_options").or_else(|| kept.get("response_options"));
@@ -206,7 +207,7 @@ pub(super) fn ended_at(ask: &Ask) -> Option<Time> {
     })
 }
 
-/// Who answered, as an agent may know it (A2H-007, A2H-063).
+/// The person who answered, as far as the agent may know (A2H-007, A2H-063).
 fn user_info(resolution: &Resolution, name: Option<String>) -> Option<UserInfo> {
     match (&resolution.by, resolution.via) {
         (By::Human(_), via) => {
@@ -222,7 +223,7 @@ fn user_info(resolution: &Resolution, name: Option<String>) -> Option<UserInfo> 
             };
             name.map(|name| UserInfo { name, source: source.to_owned() })
         }
-        // Where the agent wanted it put, under the name they have there: it knows the address anyway.
+        // The agent chose this channel, so it may see the name that the person has there.
         (By::Guest, _) => {
             let attested = resolution.attested.as_deref().and_then(Erasable::value)?;
             let name = attested.display_name.as_ref().unwrap_or(&attested.platform_user_id);
@@ -237,7 +238,7 @@ fn user_info(resolution: &Resolution, name: Option<String>) -> Option<UserInfo> 
     }
 }
 
-/// What ended it without a decision, in words (A2H-061 and the SDKs' polling).
+/// A sentence for an ask that ended without a decision (A2H-061, and for the SDKs' polling).
 pub(super) fn undecided(ending: &Ending) -> Option<String> {
     match ending {
         Ending::Completed(_) | Ending::Cancelled { decided: Some(_), .. } => None,
@@ -248,7 +249,7 @@ pub(super) fn undecided(ending: &Ending) -> Option<String> {
             let why = reason.as_ref().and_then(Erasable::value);
             let why = why.map_or_else(String::new, |why| format!(" ({why})"));
             Some(match by {
-                // Before it was recorded what a person decided over HACP, a rejection ended so, too.
+                // Older records do not hold the HACP decision, so a rejection looks like this too.
                 By::Human(_) => format!("A person cancelled this request at {at}{why}."),
                 By::Agent(_) | By::LinkHolder | By::Relay | By::Guest | By::System => {
                     format!("This request was cancelled at {at}{why}. Nobody decided.")
@@ -258,7 +259,7 @@ pub(super) fn undecided(ending: &Ending) -> Option<String> {
     }
 }
 
-/// The reply a call ended with, if somebody gave one and its words are there.
+/// The reply that ended a call, if there was one and it was not erased.
 fn reply(ending: &Ending) -> Option<(&Resolution, &Reply)> {
     match ending {
         Ending::Completed(resolution) => Some((resolution, resolution.reply.value()?)),
@@ -266,8 +267,8 @@ fn reply(ending: &Ending) -> Option<(&Resolution, &Reply)> {
     }
 }
 
-/// What a person decided over HACP without answering the question: a denial says so, and what they said
-/// instead of an answer is what comes back.
+/// A HACP decision that does not answer the question, as text: a denial says so, and a text given
+/// in place of an answer is returned.
 fn in_words(settled: Settled<'_>) -> String {
     match (settled.action, settled.words()) {
         (Action::Reject, None) => DENIED.to_owned(),
@@ -279,7 +280,6 @@ fn in_words(settled: Settled<'_>) -> String {
     }
 }
 
-/// A decision on a function call.
 struct Decided {
     approved: bool,
     comment: Option<String>,
@@ -292,8 +292,8 @@ impl Decided {
     }
 }
 
-/// An agent that gets `approved: true` runs what it asked for. So whatever is not a yes to exactly that
-/// is a no, which says what it was.
+/// An agent that receives `approved: true` runs the action it asked for. So everything except
+/// approval of exactly that action is a denial with an explanation.
 fn decided(question: &Question, ending: &Ending, options: &[ResponseOption]) -> Decided {
     if let Some(settled) = Settled::of(ending) {
         return Decided::no(in_words(settled));
@@ -353,7 +353,8 @@ fn decided(question: &Question, ending: &Ending, options: &[ResponseOption]) -> 
     }
 }
 
-/// What a person says by pressing an option. What the agent passed on are the person's own words.
+/// The text that pressing an option sends. If the agent passed on the answer, the text is the
+/// person's own.
 fn answered_with(
     option: &ResponseOption,
     resolution: &Resolution,
@@ -365,7 +366,7 @@ fn answered_with(
     }
 }
 
-/// What a human contact got back, and the option that was picked.
+/// The response of a human contact, and the name of the chosen option.
 fn said(
     ask: &Ask,
     question: &Question,
@@ -417,7 +418,7 @@ fn said(
     }
 }
 
-/// An answer as a text that is never empty.
+/// The answer as a text that is never empty.
 pub(super) fn words(question: &Question, answer: &Answer) -> String {
     let text = match answer {
         Answer::Replied { text } => text.clone(),

@@ -1,20 +1,18 @@
-//! What audit events are called. HACP-042; K-02, K-05.
+//! The names of audit events. HACP-042; K-02, K-05.
 
 use kernel::task::TaskEvent;
 
 macro_rules! actions {
     ($count:literal; $($(#[$doc:meta])* $variant:ident = $name:literal, $stored:literal;)*) => {
-        /// What happened, as this protocol names it.
+        /// The action of an audit event, as this protocol names it.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum AuditAction {
             $($(#[$doc])* $variant,)*
         }
 
         impl AuditAction {
-            /// Every action.
             pub const ALL: [Self; $count] = [$(Self::$variant),*];
 
-            /// Its name.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
@@ -45,21 +43,21 @@ actions! {
     Interrupted = "task.interrupted", "task_interrupted";
     /// `task.amend`
     Amended = "task.amended", "task_amended";
-    /// `task.grant`. Ours.
+    /// `task.grant`. A Countersign extension.
     Granted = "task.granted", "task_granted";
-    /// By itself, after `review.submit`.
+    /// Follows `review.submit` automatically.
     Completed = "task.completed", "task_completed";
-    /// The words were forgotten. Ours.
+    /// The task's text was erased. A Countersign extension.
     Erased = "task.erased", "erased";
-    /// The text of a checkpoint or of a review was erased. Ours.
+    /// The text of a checkpoint or of a review was erased. A Countersign extension.
     CheckpointErased = "task.checkpoint.erased", "checkpoint_erased";
-    /// What a person wrote on it was erased, because that person was. Ours.
+    /// A person was erased, and with them their comments. A Countersign extension.
     WordsErased = "task.comments.erased", "task_words_erased";
     /// `checkpoint.raise`
     Raised = "task.checkpoint.raised", "checkpoint_raised";
     /// `checkpoint.resolve`
     Resolved = "task.checkpoint.resolved", "checkpoint_resolved";
-    /// `checkpoint.expire`, or time.
+    /// `checkpoint.expire`, or the checkpoint's time limit.
     Expired = "task.checkpoint.expired", "checkpoint_expired";
     /// `ownership.transfer`
     Transferred = "ownership.transferred", "ownership_transferred";
@@ -73,14 +71,14 @@ actions! {
     Committed = "artifact.committed", "artifact_committed";
     /// `artifact.reference`
     Referenced = "artifact.referenced", "artifact_referenced";
-    /// `artifact.share`. Ours.
+    /// `artifact.share`. A Countersign extension.
     Shared = "artifact.shared", "delivery_shared";
     /// `ledger.write`
     Written = "ledger.written", "ledger_written";
 }
 
 impl AuditAction {
-    /// What an event of a task is called.
+    /// The action of a task event.
     pub fn of(event: &TaskEvent) -> Self {
         match event {
             TaskEvent::Created(_) => Self::Created,

@@ -1,10 +1,10 @@
-//! The history of a task as the protocol tells it: who did what, from what to what, link by link.
-//! HACP-024, HACP-042, HACP-084; K-19, K-22.
+//! The history of a task as the protocol shows it: the actor, the action, the state before and
+//! after, in a hash chain. HACP-024, HACP-042, HACP-084; K-19, K-22.
 //!
-//! An event on the wire is made from a record of the task and the states around it, so a history is
-//! told by folding it: a [`Trail`] takes one record after the other. Its hashes are over what is shown.
-//! They are the protocol's; that nothing was ever changed is proven by the record's own chain, which
-//! stays valid when words are erased.
+//! An event on the wire is built from a record of the task and the states before and after it, so a
+//! [`Trail`] replays the history record by record. Its hashes cover the events as shown and belong
+//! to the protocol. The audit log's own chain proves that nothing was changed, and stays valid when
+//! text is erased.
 
 use kernel::audit::{Broken, Digest, Record};
 use kernel::evolve::{Misfit, evolve};
@@ -20,142 +20,127 @@ use super::version::Version;
 use super::view;
 use super::wire::{Stamped, Task};
 
-/// How many of the newest checkpoints and artifacts an event names. With all of them the history of a
-/// long task would grow with the square of its length.
+/// How many of the newest checkpoints and artifacts an event names. With all of them, the history
+/// of a long task would grow with the square of its length.
 const NAMED: usize = 50;
 
-/// One event of a history.
+/// An event of a history.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AuditEvent {
-    /// Its name.
     pub id: String,
-    /// Its place in the history of the task, from 1.
+    /// The position in the history of the task, starting at 1.
     pub seq: u64,
-    /// When.
     pub at: Time,
-    /// Who.
     pub actor: String,
-    /// What happened.
     pub action: String,
-    /// To what.
     pub subject: AuditSubject,
-    /// The task.
     pub task_id: Option<TaskId>,
-    /// How things were; nothing before the first event.
+    /// The state before; `None` for the first event.
     pub before: Option<Snapshot>,
-    /// How they are now, with what was said and done.
+    /// The state after, with the details of the event.
     pub after: Option<Snapshot>,
-    /// What 0.1 does not have.
+    /// Members that 0.1 lacks.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub later: Option<AuditLater>,
 }
 
-/// What an event happened to.
+/// The object that an event changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditSubject {
-    /// What sort of thing.
+    /// The type of object.
     pub kind: String,
-    /// Which.
     pub id: String,
 }
 
-/// A task in a few words, and what the event is about.
+/// A summary of a task, with the details of an event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// Where the task stands.
     pub state: State,
-    /// How often it was changed.
+    /// How often the task was changed.
     pub revision: u64,
-    /// Whom it is with.
     pub assignee: String,
-    /// The rest, by name.
+    /// Further members by name.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
 
-/// What 0.1 does not have of an event.
+/// The members of an event that 0.1 lacks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AuditLater {
-    /// What somebody needs who folds events without knowing them.
+    /// A summary for clients that fold events without knowing each kind.
     pub reducer: Option<Reducer>,
-    /// The hash of the event before; empty for the first.
+    /// The hash of the previous event; empty for the first.
     pub prev_hash: String,
-    /// The hash of this one: over its canonical JSON without this member.
+    /// The hash of this event: over its canonical JSON without this member.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
 }
 
-/// The task after an event, in a few words.
+/// A change, and a summary of the task after it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reducer {
-    /// What changed.
+    /// The object that changed.
     pub subject: AuditSubject,
-    /// How.
     pub change: String,
-    /// The task.
     pub task: Reduced,
 }
 
-/// A task in a few words. Its revision is the one the change found.
+/// A summary of a task. Its revision is the one before the change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reduced {
-    /// Which.
     pub id: TaskId,
-    /// Where it stands.
     pub state: State,
-    /// The revision before.
+    /// The revision before the change.
     pub revision: u64,
-    /// Who answers for it, and whom it is with.
     pub ownership: ReducedOwnership,
-    /// Its newest checkpoints, in order.
+    /// The newest checkpoints, in order.
     pub checkpoint_ids: Vec<String>,
-    /// What was delivered last, in order.
+    /// The newest artifacts, in order.
     pub artifact_ids: Vec<ArtifactId>,
-    /// How often its principal said something on the way.
+    /// How many amendments the principal made.
     pub steering_count: usize,
-    /// How many checkpoints it has. Ours.
+    /// How many checkpoints the task has. A Countersign extension.
     pub checkpoint_count: usize,
-    /// How often something was delivered. Ours.
+    /// How many versions were delivered. A Countersign extension.
     pub delivery_count: usize,
 }
 
-/// Who answers for a task, and whom it is with.
+/// The principal and the assignee of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReducedOwnership {
-    /// Who answers for it.
+    /// The person who is accountable for the task.
     pub principal: String,
-    /// Whom it is with.
+    /// The person or agent who works on it.
     pub assignee: String,
-    /// Whether its agent may hand it down.
+    /// Whether the agent may delegate the task.
     pub delegable: bool,
 }
 
-/// `audit.replay` with `at`: the task as it was, and what had happened.
+/// `audit.replay` with `at`: the task at that time, and its events until then.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Replay<Events = Vec<Stamped<AuditEvent>>> {
-    /// When.
     pub at: Time,
-    /// The task then; nothing before it was written down.
+    /// The task at that time; `None` before its creation.
     pub task: Option<Task>,
-    /// What had happened to it, in order.
+    /// The events until then, in order.
     pub events: Events,
 }
 
-/// A record that cannot be told.
+/// Why a record cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum Untold {
-    /// It is damaged.
+    /// The record is damaged.
     #[error("a record of the task is damaged")]
     Broken(#[from] Broken),
-    /// It cannot have followed what came before.
+    /// The record does not fit the state before it.
     #[error("a record does not follow the one before")]
     Misfit(#[from] Misfit),
-    /// It is about something else.
+    /// The record is not about a task.
     #[error("this is no record of a task")]
     Other,
 }
 
-/// A history that is being told.
+/// Replays the history of a task.
 #[derive(Debug, Clone)]
 pub struct Trail {
     version: Version,
@@ -164,17 +149,17 @@ pub struct Trail {
 }
 
 impl Trail {
-    /// From the first record on.
+    /// Starts before the first record.
     pub fn new(version: Version) -> Self {
         Self { version, task: None, prev_hash: String::new() }
     }
 
-    /// The task after what was told.
+    /// The task after the records replayed so far.
     pub fn task(&self) -> Option<&task::Task> {
         self.task.as_deref()
     }
 
-    /// Takes the next record, and tells it.
+    /// Replays the next record and returns its event.
     pub fn tell(&mut self, record: &Record) -> Result<Stamped<AuditEvent>, Untold> {
         let event = record.event()?;
         let Happened::Task(what) = &event.what else { return Err(Untold::Other) };
@@ -212,9 +197,9 @@ impl Trail {
         Ok(told)
     }
 
-    /// Takes the next record without telling it, so that the one behind it can be told.
+    /// Replays the next record without returning its event.
     pub fn pass(&mut self, record: &Record) -> Result<(), Untold> {
-        // An event of 0.2 names the one before by the hash of what was told.
+        // An event of 0.2 holds the hash of the previous event as shown.
         if self.version.later(|| ()).is_some() {
             return self.tell(record).map(drop);
         }
@@ -227,13 +212,13 @@ impl Trail {
     }
 }
 
-/// What `audit.replay` with `at` answers; the events may be written already.
+/// The response of `audit.replay` with `at`; the events may be serialized already.
 pub fn replayed<Events>(events: Events, trail: &Trail, at: Time) -> Replay<Events> {
     Replay { at, task: trail.task().map(|task| view::task(task, trail.version)), events }
 }
 
-/// The name of an event: a ULID that sorts by time and, within a task, by place. Nobody has to keep
-/// it.
+/// The id of an event: a ULID that sorts by time and, within a task, by position. It is derived, so
+/// it need not be stored.
 pub(super) fn event_id(task: TaskId, seq: u64, at: Time) -> String {
     const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
     let Digest(digest) = Digest::of(format!("audit\n{task}").as_bytes());
@@ -248,8 +233,8 @@ pub(super) fn event_id(task: TaskId, seq: u64, at: Time) -> String {
     format!("aud_{ulid}")
 }
 
-/// Whoever did it. What follows from what somebody did, nobody did: an interrupt raises its checkpoint
-/// by itself, and a review completes its task.
+/// The actor of an event. The system is the actor of automatic consequences: an interrupt raises
+/// its checkpoint, and a review completes its task.
 fn actor(event: &Event, what: &TaskEvent) -> String {
     let follows = matches!(
         what,
@@ -292,7 +277,7 @@ fn snapshot(task: &task::Task, more: Map<String, Value>) -> Snapshot {
     Snapshot { state: task.state, revision: task.revision, assignee: party(&task.assignee), more }
 }
 
-/// How things were.
+/// The snapshot before an event.
 fn was(task: &task::Task, what: &TaskEvent) -> Snapshot {
     let mut more = Map::new();
     if let TaskEvent::Resolved { checkpoint, .. } | TaskEvent::Lapsed { checkpoint, .. } = what {
@@ -302,8 +287,8 @@ fn was(task: &task::Task, what: &TaskEvent) -> Snapshot {
     snapshot(task, more)
 }
 
-/// How they are now: also what was said and done, by name. `steps` is how often it had gone to
-/// somebody.
+/// The snapshot after an event, with its details by name. `steps` is the length of the ownership
+/// chain before it.
 fn is(task: &task::Task, what: &TaskEvent, steps: usize, version: Version) -> Snapshot {
     let mut more = match done(task, what, version) {
         Value::Object(more) => more,
@@ -354,7 +339,7 @@ fn done(task: &task::Task, what: &TaskEvent, version: Version) -> Value {
             let mut ended = json!({
                 "id": checkpoint_id(*checkpoint), "state": "expired", "reason": why,
             });
-            // Only where something was said, so that the hashes of earlier events stay as they are.
+            // Present only if there is a comment, so that the hashes of older events do not change.
             if let (Some(said), Some(ended)) = (said, ended.as_object_mut()) {
                 ended.insert("comment".to_owned(), json!(said.value()));
             }
@@ -413,8 +398,8 @@ fn newest<T>(all: &[T]) -> &[T] {
     all.get(all.len().saturating_sub(NAMED)..).unwrap_or(all)
 }
 
-/// Whether a chain of events is whole: each names the one before by its hash, and has the hash it
-/// says. For whoever was sent one.
+/// Verifies a chain of events: each event has the hash it states and names the hash of the previous
+/// one. For receivers of a history.
 pub fn is_whole(events: &[Value]) -> bool {
     let mut prev = String::new();
     events.iter().all(|event| {

@@ -14,31 +14,31 @@ use crate::codes::codes;
 codes! {
     /// 400: a parameter is missing, unknown or wrong.
     INVALID_SPEC = "INVALID_SPEC";
-    /// 401: no credential, or one that may not do this.
+    /// 401: the credential is missing or does not allow this.
     UNAUTHORIZED = "UNAUTHORIZED";
-    /// 404: it does not exist, or the caller may not know that it does.
+    /// 404: the object does not exist, or the caller may not know that it does.
     NOT_FOUND = "NOT_FOUND";
-    /// 405: the path has no such method. Ours.
+    /// 405: the path has no such method. A Countersign extension.
     METHOD_NOT_ALLOWED = "METHOD_NOT_ALLOWED";
-    /// 408: the time for the task is over.
+    /// 408: the task's deadline passed.
     DEADLINE_EXCEEDED = "DEADLINE_EXCEEDED";
-    /// 409: somebody changed it meanwhile.
+    /// 409: the object was changed in the meantime.
     CONFLICT = "CONFLICT";
-    /// 409: what is written stays as it is.
+    /// 409: the object cannot be changed.
     IMMUTABLE_VIOLATION = "IMMUTABLE_VIOLATION";
-    /// 409: no version in common.
+    /// 409: the client and the server share no version.
     VERSION_UNSUPPORTED = "VERSION_UNSUPPORTED";
-    /// 410: nobody decided in time.
+    /// 410: the checkpoint expired before a decision.
     CHECKPOINT_EXPIRED = "CHECKPOINT_EXPIRED";
-    /// 412: the task does not stand where this can be done.
+    /// 412: the task's state does not allow this.
     PRECONDITION_FAILED = "PRECONDITION_FAILED";
-    /// 413: the body is too large. Ours.
+    /// 413: the body is too large. A Countersign extension.
     TOO_LARGE = "TOO_LARGE";
-    /// 429: too many calls. Ours.
+    /// 429: too many calls. A Countersign extension.
     RATE_LIMITED = "RATE_LIMITED";
-    /// 500: our fault. Ours.
+    /// 500: an internal error. A Countersign extension.
     INTERNAL = "INTERNAL";
-    /// 503: try again later. Ours.
+    /// 503: try again later. A Countersign extension.
     UNAVAILABLE = "UNAVAILABLE";
 }
 
@@ -61,21 +61,20 @@ fn terms(code: &str) -> (u16, bool) {
     }
 }
 
-/// Why a call was refused, as this dialect says it.
+/// An error of this dialect.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{code}: {message}")]
 pub struct HacpError {
-    /// The HTTP status.
     pub status: u16,
     /// A stable code, one of [`CODES`].
     pub code: &'static str,
-    /// A sentence that says what was expected.
+    /// A sentence that names the expected value.
     pub message: String,
     /// Whether the same call may succeed later.
     pub retryable: bool,
-    /// What else there is to say.
+    /// Further details.
     pub details: Box<Map<String, Value>>,
-    /// The call it answers, and the task that is about.
+    /// The call that failed, and its task.
     about: Box<About>,
 }
 
@@ -88,59 +87,57 @@ struct About {
 /// An error on the wire.
 #[derive(Debug, Clone, Serialize)]
 pub struct ProtocolError<'e> {
-    /// A stable code.
     pub code: &'static str,
-    /// A sentence.
     pub message: &'e str,
-    /// What else there is to say.
+    /// Further details.
     pub details: &'e Map<String, Value>,
     /// Whether the same call may succeed later.
     pub retryable: bool,
-    /// The call it answers, where that has a name.
+    /// The id of the failed call, if it has one.
     pub operation_id: Option<&'e str>,
-    /// The task it is about.
+    /// The task that the error is about.
     pub correlation_id: Option<TaskId>,
-    /// Which protocol.
+    /// The protocol version.
     #[serde(flatten)]
     pub stamp: Stamp,
 }
 
 impl HacpError {
-    /// An error that is its sentence, with the status of its code.
+    /// An error with the status of its code.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         let (status, retryable) = terms(code);
         let message = message.into();
         Self { status, code, message, retryable, details: Box::default(), about: Box::default() }
     }
 
-    /// 400 about one parameter.
+    /// 400: one parameter is invalid.
     pub fn field(field: &str, expected: &str) -> Self {
         Self::new(code::INVALID_SPEC, format!("{field}: expected {expected}"))
             .with("field", json!(field))
             .with("expected", json!(expected))
     }
 
-    /// 404 for something a parameter names.
+    /// 404: a parameter names an object that does not exist.
     pub fn missing(field: &str, what: &str) -> Self {
         Self::new(code::NOT_FOUND, format!("{field}: there is no such {what}"))
             .with("field", json!(field))
     }
 
-    /// With one more detail.
+    /// Adds one detail.
     #[must_use]
     pub fn with(mut self, key: &str, value: Value) -> Self {
         self.details.insert(key.to_owned(), value);
         self
     }
 
-    /// As the answer to a call of this name.
+    /// Names the call that failed.
     #[must_use]
     pub fn to_operation(mut self, id: impl Into<String>) -> Self {
         self.about.operation = Some(id.into());
         self
     }
 
-    /// As something about a task.
+    /// Names the task that the error is about.
     #[must_use]
     pub fn about(mut self, task: TaskId) -> Self {
         self.about.task = Some(task);
@@ -160,52 +157,53 @@ impl HacpError {
         }
     }
 
-    /// The JSON that is sent.
+    /// The JSON body of the response.
     pub fn body(&self, version: Version) -> Value {
         json!({ "error": self.wire(version) })
     }
 
-    /// 401: whichever of missing, wrong, or good for something else it is.
+    /// 401: the credential is missing, wrong, or for another purpose. The response does not say
+    /// which.
     pub fn unauthorized() -> Self {
         Self::new(code::UNAUTHORIZED, "a valid credential is needed: an agent key or a human token")
     }
 
-    /// 404 for a path that leads nowhere.
+    /// 404: no route has this path.
     pub fn no_route() -> Self {
         Self::new(code::NOT_FOUND, "there is nothing at this path")
     }
 
-    /// 405.
+    /// 405: the path has no such method.
     pub fn method_not_allowed() -> Self {
         Self::new(code::METHOD_NOT_ALLOWED, "this path has no such method")
     }
 
-    /// 413.
+    /// 413: the body is too large.
     pub fn too_large() -> Self {
         Self::new(code::TOO_LARGE, "the body is too large")
     }
 
-    /// 429.
+    /// 429: too many calls.
     pub fn rate_limited() -> Self {
         Self::new(code::RATE_LIMITED, "too many calls, wait a little")
     }
 
-    /// 500. What went wrong is in the log, not in the body.
+    /// 500: an internal error. The cause is in the log, not in the body.
     pub fn internal() -> Self {
         Self::new(code::INTERNAL, "something went wrong here, and it was noted")
     }
 
-    /// 503.
+    /// 503: try again later.
     pub fn unavailable() -> Self {
         Self::new(code::UNAVAILABLE, "the service cannot answer now, try again")
     }
 
-    /// What the kernel refused.
+    /// Translates a refusal of the kernel.
     pub fn refused(refusal: &Refusal) -> Self {
         let said = |code| Self::new(code, refusal.to_string());
         match refusal {
             Refusal::NotFound { what } => {
-                // A checkpoint is a request everywhere else.
+                // The kernel calls a checkpoint a request.
                 let what = if *what == "request" { "checkpoint" } else { what };
                 Self::new(code::NOT_FOUND, format!("there is no such {what}"))
             }
@@ -219,7 +217,7 @@ impl HacpError {
                 let message = format!("this checkpoint expired at {at}");
                 Self::new(code::CHECKPOINT_EXPIRED, message)
             }
-            // Who decided is in the checkpoint, for those who may see it.
+            // The checkpoint names who decided, for callers that may see it.
             Refusal::AlreadyAnswered { at, .. } => {
                 let message = format!("this checkpoint was resolved at {at}");
                 Self::new(code::PRECONDITION_FAILED, message)
@@ -269,14 +267,14 @@ impl HacpError {
                 said(code::CONFLICT).with(detail, json!(revision))
             }
             Refusal::Changed { version } => said(code::CONFLICT).with("version", json!(version)),
-            // The same call will never do: a retry needs another key, or another name (K-21).
+            // The same call can never succeed: a retry needs another key or another name (K-21).
             Refusal::IdempotencyMismatch | Refusal::Exists { .. } => {
                 Self { retryable: false, ..said(code::CONFLICT) }
             }
         }
     }
 
-    /// 400: a resolution that does not answer the question of its checkpoint.
+    /// 400: the resolution does not fit the question of its checkpoint.
     fn answer(error: &AnswerError) -> Self {
         let refused = Self::new(code::INVALID_SPEC, error.to_string());
         match error {

@@ -1,4 +1,4 @@
-//! `human.inbox`: what waits for somebody, of all the tasks they decide on. K-23.
+//! `human.inbox`: the open items of a person, over all tasks they decide on. K-23.
 
 use kernel::task::{self, ReviewKind, State};
 use kernel::{ArtifactId, Ask, HumanId, ProjectId, TaskId, Time};
@@ -7,44 +7,39 @@ use serde::{Deserialize, Serialize};
 use super::checkpoint_id;
 use super::names::{agent, person};
 
-/// Something that waits for somebody.
+/// An open item of a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InboxItem {
-    /// What they are to do.
+    /// The action the person needs to take.
     pub kind: InboxKind,
-    /// On which task.
     pub task_id: TaskId,
-    /// Of which project.
     pub project: ProjectId,
-    /// Who answers for it.
+    /// The person who is accountable for the task.
     pub principal: String,
-    /// The agent that waits.
+    /// The waiting agent.
     pub agent_id: Option<String>,
-    /// Which checkpoint.
+    /// The checkpoint to resolve.
     pub checkpoint_id: Option<String>,
-    /// Or what was delivered.
+    /// The artifact to review.
     pub artifact_id: Option<ArtifactId>,
-    /// In which version.
+    /// The version to review.
     pub artifact_version: Option<String>,
-    /// What they are asked, or what the task is to reach.
+    /// The question, or the goal of the task.
     pub prompt: Option<String>,
-    /// Since when it waits.
+    /// Since when the item is open.
     pub since: Time,
-    /// Until when.
     pub expires_at: Option<Time>,
 }
 
-/// What somebody is to do.
+/// An action that a person needs to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InboxKind {
-    /// Decide.
     ResolveCheckpoint,
-    /// Judge.
     SubmitReview,
 }
 
-/// What of a task waits for somebody, if anything does. `ask` is the one of its pending checkpoint.
+/// The open item that a task has for a person, if any. `ask` is the one of its pending checkpoint.
 pub fn waits_for(who: &HumanId, task: &task::Task, ask: Option<&Ask>) -> Option<InboxItem> {
     let item = |kind, since| InboxItem {
         kind,
@@ -71,7 +66,7 @@ pub fn waits_for(who: &HumanId, task: &task::Task, ask: Option<&Ask>) -> Option<
     }
     let waits = matches!(task.state, State::ReviewReady | State::UnderReview);
     let delivered = task.delivered.last().filter(|_| waits)?;
-    // Whoever judged this version has done their part, and the others have not (K-23).
+    // A reviewer who reviewed this version is done; the other reviewers are not (K-23).
     let judged = task.reviews.iter().any(|review| {
         review.reviewer == *who
             && review.artifact == *delivered

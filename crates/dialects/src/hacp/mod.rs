@@ -1,21 +1,21 @@
-//! HACP 0.1, and HLP 0.2, which it became: `POST /hacp/v1/ops/{object.verb}`, `/hacp/v1/events`,
+//! HACP 0.1, and its successor HLP 0.2: `POST /hacp/v1/ops/{object.verb}`, `/hacp/v1/events`,
 //! `/hacp/v1/version`, `/hacp/v1/schemas/{name}`, `/hacp/ws`.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `operation`, `version` | the operations, and which version has which |
-//! | [`read`](mod@read) | from the body of a call to a [`TaskCommand`](kernel::task::TaskCommand) or a query |
-//! | `names` | who is who on the wire |
-//! | [`wire`], [`view`] | the objects, and how they are made from tasks, asks, artifacts and entries |
-//! | [`audit`], `actions` | the history of a task as the protocol tells it, link by link |
-//! | [`inbox`] | what waits for somebody |
-//! | [`runtime`], `leave` | what the runtime of an agent has to do, and may do without asking |
-//! | [`stream`], [`rpc`] | events as they happen, and calls over a WebSocket |
-//! | [`schema`](mod@schema) | what the objects have at least |
+//! | `operation`, `version` | the operations of each version |
+//! | [`read`](mod@read) | turns the body of a call into a [`TaskCommand`](kernel::task::TaskCommand) or a query |
+//! | `names` | the names of people and agents on the wire |
+//! | [`wire`], [`view`] | the objects, and how they are built from tasks, asks, artifacts and entries |
+//! | [`audit`], `actions` | the history of a task as a hash chain |
+//! | [`inbox`] | the open items of a person |
+//! | [`runtime`], `leave` | the duties and permissions of an agent's runtime |
+//! | [`stream`], [`rpc`] | the event stream, and calls over a WebSocket |
+//! | [`schema`](mod@schema) | the JSON Schemas of the objects |
 //! | [`errors`] | codes and statuses |
 //!
-//! The objects are the protocol's own, so this dialect maps nearly field for field; what it does not
-//! have is said beside, in members of ours, and only in the newest version.
+//! Tasks follow the protocol's own model, so this dialect maps nearly field for field. Additional
+//! data is in members that only the newest version has.
 
 mod actions;
 pub mod audit;
@@ -48,15 +48,14 @@ pub use wire::{Stamp, Stamped};
 
 use kernel::AskId;
 
-/// What every checkpoint id begins with.
+/// The prefix of every checkpoint id.
 pub const PREFIX: &str = "ckpt_";
 
-/// The id of a checkpoint.
 pub fn checkpoint_id(ask: AskId) -> String {
     ask.shown_as(PREFIX)
 }
 
-/// The ask behind a checkpoint id.
+/// The ask that a checkpoint id names.
 pub fn ask_id(checkpoint_id: &str) -> Option<AskId> {
     AskId::read_as(PREFIX, checkpoint_id)
 }

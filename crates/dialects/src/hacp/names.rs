@@ -1,7 +1,7 @@
-//! Who is who on the wire: `user_…` for people, `agent_…` for agents, `system` for neither.
+//! Names on the wire: `user_…` for people, `agent_…` for agents, `system` for neither.
 //!
-//! Our own ids may carry such a prefix or not. They are shown with it, and read with or without: an
-//! id that is spelled exactly so comes first.
+//! Our own ids may have such a prefix or not. They are shown with it, and read with or without. An
+//! id that matches exactly takes precedence.
 
 use kernel::directory::Directory;
 use kernel::task::Party;
@@ -12,17 +12,17 @@ use super::errors::{HacpError, code};
 const PERSON: &str = "user_";
 const AGENT: &str = "agent_";
 
-/// A person's name.
+/// The wire name of a person.
 pub fn person(id: &HumanId) -> String {
     prefixed(PERSON, id.as_str())
 }
 
-/// An agent's name.
+/// The wire name of an agent.
 pub fn agent(id: &AgentId) -> String {
     prefixed(AGENT, id.as_str())
 }
 
-/// The name of whoever a task is with.
+/// The wire name of an assignee.
 pub fn party(party: &Party) -> String {
     match party {
         Party::Human(id) => person(id),
@@ -30,7 +30,7 @@ pub fn party(party: &Party) -> String {
     }
 }
 
-/// The name of whoever did something. Whom nobody knows has no name, only a description.
+/// The wire name of an actor. An unidentified actor has a description instead.
 pub fn by(by: &By) -> String {
     match by {
         By::Human(id) => person(id),
@@ -46,23 +46,21 @@ fn prefixed(prefix: &str, id: &str) -> String {
     if id.starts_with(prefix) { id.to_owned() } else { format!("{prefix}{id}") }
 }
 
-/// The ids a name may stand for, the likelier first.
+/// The ids that a name may refer to, the exact one first.
 fn spelled<'t>(prefix: &str, name: &'t str) -> impl Iterator<Item = &'t str> {
     [Some(name), name.strip_prefix(prefix)].into_iter().flatten()
 }
 
-/// The person of this name.
 pub(super) fn find_person(directory: &Directory, name: &str) -> Option<HumanId> {
     spelled(PERSON, name).filter_map(|id| id.parse().ok()).find(|id| directory.human(id).is_some())
 }
 
-/// The agent of this name.
 pub(super) fn find_agent(directory: &Directory, name: &str) -> Option<AgentId> {
     spelled(AGENT, name).filter_map(|id| id.parse().ok()).find(|id| directory.agent(id).is_some())
 }
 
-/// The person or agent of this name. The prefix says which it is; a name without one must be
-/// somebody's alone.
+/// The person or agent of this name. The prefix decides between them; a name without a prefix must
+/// be unambiguous.
 pub(super) fn find_party(directory: &Directory, name: &str) -> Option<Party> {
     let person = || find_person(directory, name).map(Party::Human);
     let agent = || find_agent(directory, name).map(Party::Agent);
@@ -78,8 +76,8 @@ pub(super) fn find_party(directory: &Directory, name: &str) -> Option<Party> {
     }
 }
 
-/// Whoever calls is who their credential says. A parameter that says so too is tolerated, and one that
-/// says otherwise is refused.
+/// The credential identifies the caller. A parameter may repeat the caller's name, but is rejected
+/// if it names someone else.
 pub(super) fn check_caller(actor: &Actor, field: &str, name: &str) -> Result<(), HacpError> {
     let caller = actor.by();
     if name == by(&caller) || name == caller.to_string() {

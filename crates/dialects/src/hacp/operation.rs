@@ -5,20 +5,21 @@ use kernel::spelling::nearest;
 use super::errors::{HacpError, code};
 use super::version::Version;
 
-/// Where an operation comes from.
+/// The version that introduced an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
-    /// HACP 0.1 has it; `task.start` too, the one of its 21 that it does not list.
+    /// HACP 0.1. This includes `task.start`, the only one of its 21 operations that its table does
+    /// not list.
     First,
-    /// HLP 0.2 added it.
+    /// HLP 0.2.
     Second,
-    /// It is ours.
+    /// A Countersign extension.
     Ours,
 }
 
 macro_rules! operations {
     ($count:literal; $($(#[$doc:meta])* $variant:ident = $name:literal, $origin:ident, $changes:literal;)*) => {
-        /// Everything that can be asked for.
+        /// An operation of the protocol.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Operation {
             $($(#[$doc])* $variant,)*
@@ -28,7 +29,7 @@ macro_rules! operations {
             /// Every operation, in the order of the protocol's table.
             pub const ALL: [Self; $count] = [$(Self::$variant),*];
 
-            /// Its name: `<object>.<verb>`.
+            /// The name: `<object>.<verb>`.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
@@ -41,7 +42,7 @@ macro_rules! operations {
                 }
             }
 
-            /// Whether it may change something; all others only look.
+            /// Whether it can change data; all others only read.
             pub fn changes(self) -> bool {
                 match self {
                     $(Self::$variant => $changes,)*
@@ -53,63 +54,63 @@ macro_rules! operations {
 
 operations! {
     29;
-    /// A person writes down work.
+    /// A person creates a task.
     TaskCreate = "task.create", First, true;
-    /// It is given to an agent.
+    /// A task is assigned to an agent.
     TaskAssign = "task.assign", First, true;
-    /// The agent begins.
+    /// The agent starts the task.
     TaskStart = "task.start", First, true;
-    /// It is called off.
+    /// A task is cancelled.
     TaskCancel = "task.cancel", First, true;
-    /// The agent is stopped.
+    /// The principal interrupts the agent.
     TaskInterrupt = "task.interrupt", Second, true;
-    /// The agent is told something on the way.
+    /// The principal sends the agent an amendment.
     TaskAmend = "task.amend", Second, true;
-    /// Something is allowed or forbidden on the way.
+    /// The principal allows or denies an action after the start.
     TaskGrant = "task.grant", Ours, true;
-    /// One task.
+    /// Reads one task.
     TaskGet = "task.get", First, false;
-    /// Many.
+    /// Lists tasks.
     TaskList = "task.list", First, false;
-    /// A person has to decide.
+    /// The agent asks a person to decide.
     CheckpointRaise = "checkpoint.raise", First, true;
     /// A person decides.
     CheckpointResolve = "checkpoint.resolve", First, true;
-    /// Nobody will.
+    /// A checkpoint expires without a decision.
     CheckpointExpire = "checkpoint.expire", First, true;
-    /// A task goes to somebody else.
+    /// A task gets another assignee.
     OwnershipTransfer = "ownership.transfer", First, true;
-    /// An agent hands it down.
+    /// An agent delegates a task.
     OwnershipDelegate = "ownership.delegate", First, true;
-    /// A person judges what was delivered.
+    /// A person reviews an artifact.
     ReviewSubmit = "review.submit", First, true;
-    /// And adds something later.
+    /// A person adds a comment to a review.
     ReviewComment = "review.comment", First, true;
-    /// An agent delivers.
+    /// An agent delivers a version of an artifact.
     ArtifactCommit = "artifact.commit", First, true;
-    /// What was delivered.
+    /// Reads an artifact.
     ArtifactGet = "artifact.get", First, false;
-    /// A task uses it.
+    /// A task refers to an artifact.
     ArtifactReference = "artifact.reference", First, true;
-    /// Tasks of another project may.
+    /// Lets tasks of another project refer to an artifact.
     ArtifactShare = "artifact.share", Ours, true;
-    /// What a key of a ledger says.
+    /// Reads a key of a ledger.
     LedgerRead = "ledger.read", First, false;
-    /// It says something else from now on.
+    /// Writes a key of a ledger.
     LedgerWrite = "ledger.write", First, true;
-    /// Everything it ever said.
+    /// Lists all values of a key.
     LedgerHistory = "ledger.history", First, false;
-    /// What happened, here and there.
+    /// Searches audit events.
     AuditQuery = "audit.query", First, false;
-    /// What happened to one task, and what it was at any moment.
+    /// Reads the history of a task, and its state at any time.
     AuditReplay = "audit.replay", First, false;
-    /// What waits for the caller.
+    /// Lists the caller's open items.
     HumanInbox = "human.inbox", Ours, false;
-    /// What runtimes have not confirmed.
+    /// Lists the operations that runtimes have not confirmed.
     PendingOutbox = "pending.outbox", Ours, false;
-    /// What a runtime has to do.
+    /// Reads a runtime's pending operations.
     RuntimePeek = "runtime.peek", Ours, false;
-    /// It did so up to here.
+    /// Confirms a runtime's operations up to a position.
     RuntimeAck = "runtime.ack", Ours, true;
 }
 
@@ -128,7 +129,7 @@ impl Operation {
         })
     }
 
-    /// Whether a version has it. What is ours stands beside the newest.
+    /// Whether a version has it. Countersign's extensions belong to the newest version.
     pub fn is_in(self, version: Version) -> bool {
         match self.origin() {
             Origin::First => true,
@@ -136,7 +137,7 @@ impl Operation {
         }
     }
 
-    /// Whether one of the protocol's versions lists it, and not only we.
+    /// Whether a version of the protocol lists it; false for Countersign's extensions.
     pub fn is_listed(self) -> bool {
         self.origin() != Origin::Ours
     }

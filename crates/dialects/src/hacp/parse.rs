@@ -1,4 +1,4 @@
-//! What is wrong with a body, in this dialect's words; and the readers its parameters share.
+//! Reports invalid bodies in this dialect's format, and holds the readers that parameters share.
 
 use std::str::FromStr;
 
@@ -14,7 +14,6 @@ use crate::members::Mistake;
 use crate::nesting::{DEEPEST, too_deep};
 use crate::unique;
 
-/// The members of an object.
 pub(super) type Members<'m> = crate::members::Members<'m, HacpError>;
 
 impl Mistake for HacpError {
@@ -39,7 +38,7 @@ impl Mistake for HacpError {
     }
 }
 
-/// A body that must be a JSON object.
+/// Reads a body that must be a JSON object.
 pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>, HacpError> {
     match json(bytes)? {
         Value::Object(map) => Ok(map),
@@ -49,7 +48,7 @@ pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>, HacpError> {
     }
 }
 
-/// A body of any kind.
+/// Reads a body that may be any JSON.
 pub(super) fn json(bytes: &[u8]) -> Result<Value, HacpError> {
     if too_deep(bytes) {
         let message = format!("the body is nested more than {DEEPEST} levels deep");
@@ -66,7 +65,7 @@ pub(super) fn json(bytes: &[u8]) -> Result<Value, HacpError> {
 }
 
 impl<'m> Members<'m> {
-    /// What a text is read as; `expected` says what would have been.
+    /// Parses a text; `expected` describes the accepted format.
     pub(super) fn read<T: FromStr>(
         self,
         key: &str,
@@ -76,30 +75,29 @@ impl<'m> Members<'m> {
         self.text(key)?.map(read).transpose()
     }
 
-    /// The id of something. A text that no id is spelled like names nothing that exists.
+    /// The id of an object. A malformed id is reported as a missing object.
     pub(super) fn id<T: FromStr>(self, key: &str, what: &str) -> Result<Option<T>, HacpError> {
         let read = |text: &str| text.parse().map_err(|_| HacpError::missing(&self.path(key), what));
         self.text(key)?.map(read).transpose()
     }
 
-    /// The same where it must be there.
+    /// A required id.
     pub(super) fn required_id<T: FromStr>(self, key: &str, what: &str) -> Result<T, HacpError> {
         self.required(key)?;
         self.id(key, what)?.ok_or_else(|| self.bad(key, "a non-empty string"))
     }
 
-    /// A moment.
     pub(super) fn time(self, key: &str) -> Result<Option<Time>, HacpError> {
         self.read(key, "a moment as in RFC 3339, such as 2026-11-15T09:00:00Z")
     }
 
-    /// A whole number from nought.
+    /// A non-negative integer.
     pub(super) fn count(self, key: &str) -> Result<Option<u64>, HacpError> {
         let count = |value: &Value| value.as_u64().ok_or_else(|| self.bad(key, "a whole number"));
         self.given(key).map(count).transpose()
     }
 
-    /// How many to show at most.
+    /// The page size.
     pub(super) fn limit(self, most: u64) -> Result<Option<u64>, HacpError> {
         let limit = self.count("limit")?;
         if limit.is_none_or(|limit| (1..=most).contains(&limit)) {
@@ -119,7 +117,7 @@ impl<'m> Members<'m> {
         self.text(key)?.map(read).transpose()
     }
 
-    /// One of several words, which may be spelled with `-` for `_`.
+    /// One of several words; `-` may replace `_`.
     pub(super) fn word<T: Copy>(
         self,
         key: &str,
@@ -132,7 +130,7 @@ impl<'m> Members<'m> {
         known.map(|(_, meant)| Some(*meant)).ok_or_else(|| self.bad(key, &one_of(&expected())))
     }
 
-    /// One of several words that must be there.
+    /// A required word.
     pub(super) fn required_word<T: Copy>(
         self,
         key: &str,
@@ -142,7 +140,7 @@ impl<'m> Members<'m> {
         self.word(key, words)?.ok_or_else(|| self.bad(key, &one_of(&expected())))
     }
 
-    /// A list of objects, each read with its place.
+    /// A list of objects, each read with its path.
     pub(super) fn each<T>(
         self,
         key: &str,
@@ -157,7 +155,8 @@ impl<'m> Members<'m> {
         list.iter().enumerate().map(one).collect()
     }
 
-    /// The one of two names that is given; both are a mistake, unless they say the same.
+    /// The one of two names that is present. Both together are an error, unless their values are
+    /// equal.
     pub(super) fn either(
         self,
         name: &'static str,

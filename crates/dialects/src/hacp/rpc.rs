@@ -1,6 +1,6 @@
-//! `/hacp/ws`: the same operations as JSON-RPC 2.0. A method is the name of an operation, its params
-//! are the operation's with `expected_task_revision` and `idempotency_key` among them; an error has
-//! the protocol's own in `data`.
+//! `/hacp/ws`: the same operations as JSON-RPC 2.0. The method is the name of the operation. Its
+//! params are those of the operation, plus `expected_task_revision` and `idempotency_key`. An error
+//! holds the protocol's own error in `data`.
 
 use serde_json::{Map, Value, json};
 
@@ -10,39 +10,37 @@ use super::parse::{Members, json as parsed};
 use super::read::{Call, Caller, read_flat};
 use super::version::Version;
 
-/// The most calls in one batch.
+/// Maximum number of calls in a batch.
 const MOST: usize = 100;
 
-/// JSON-RPC's own codes.
+/// The error codes of JSON-RPC.
 const NOT_JSON: i32 = -32_700;
 const NO_REQUEST: i32 = -32_600;
 const NO_METHOD: i32 = -32_601;
 const BAD_PARAMS: i32 = -32_602;
 const OUR_FAULT: i32 = -32_603;
 
-/// What came in one message.
+/// A message from the client.
 #[derive(Debug, Clone)]
 pub enum Frame {
-    /// One call.
     One(Item),
-    /// Several; each is answered in one list.
+    /// Several calls, answered in one list.
     Batch(Vec<Item>),
 }
 
-/// A call, or the answer to what is none.
+/// A call, or the error response to an invalid one.
 pub type Item = Result<Request, Value>;
 
-/// A call that has still to be read.
+/// A call whose parameters are not yet parsed.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// What its answer is known by; nothing where none is wanted.
+    /// The id for the response; `None` for a notification.
     pub id: Option<Value>,
-    /// What is wanted.
     pub operation: Operation,
     params: Map<String, Value>,
 }
 
-/// Reads a message; an `Err` is the whole answer to it.
+/// Reads a message; an `Err` is the response to the whole message.
 pub fn parse(message: &[u8], version: Version) -> Result<Frame, Value> {
     let value = parsed(message).map_err(|error| failed(&Value::Null, NOT_JSON, &error, version))?;
     let Value::Array(items) = value else { return Ok(Frame::One(request(value, version))) };
@@ -84,12 +82,12 @@ fn request(item: Value, version: Version) -> Item {
 }
 
 impl Request {
-    /// Reads the call itself.
+    /// Parses the parameters.
     pub fn call(&self, caller: Caller<'_>) -> Result<Call, HacpError> {
         read_flat(self.operation, self.params.clone(), caller)
     }
 
-    /// The answer to it, if one is wanted.
+    /// The response; `None` for a notification.
     pub fn answer(&self, result: Result<Value, HacpError>, version: Version) -> Option<Value> {
         let id = self.id.clone()?;
         Some(match result {
@@ -99,7 +97,7 @@ impl Request {
     }
 }
 
-/// What is sent without being asked for: something happened.
+/// A notification about an event.
 pub fn pushed(event: &super::stream::Told) -> Value {
     let params = json!({ "cursor": event.id, "event": event.data });
     json!({ "jsonrpc": "2.0", "method": event.event, "params": params })
@@ -110,8 +108,8 @@ fn failed(id: &Value, number: i32, error: &HacpError, version: Version) -> Value
     json!({ "jsonrpc": "2.0", "id": id, "error": error })
 }
 
-/// The number of an error: JSON-RPC's own where it has one, else -32000 less what its status is above
-/// 400.
+/// The JSON-RPC code of an error: a standard code if one fits, otherwise -32000 minus the amount by
+/// which the status exceeds 400.
 fn number(error: &HacpError) -> i32 {
     match error.code {
         code::INVALID_SPEC => BAD_PARAMS,

@@ -1,8 +1,8 @@
-//! What the runtime of an agent has to do, as it is delivered: by webhook, by `runtime.peek`, or to a
-//! local command. Section 5 of our digest; HACP-083; K-16.
+//! The operations of an agent's runtime, as delivered by webhook, by `runtime.peek`, or to a local
+//! command. Section 5 of our digest; HACP-083; K-16.
 //!
-//! The words are read from the record of the task, so however often something is delivered it is the
-//! same request, with the same ids and times.
+//! The content comes from the record of the task, so every delivery of an operation is the same
+//! request, with the same ids and times.
 
 use kernel::audit::Digest;
 use kernel::task::{self, Contract, Duty, TaskEvent};
@@ -18,135 +18,120 @@ use super::wire::{
     CheckpointResolution, Nested, PermissionGrant, Review, Stamp, SteeringAmendment, TaskSpec,
 };
 
-/// Something a runtime has to do, with everything it needs for it.
+/// An operation for a runtime, with all its data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HarnessEvent {
-    /// What it is called, however often it is delivered.
+    /// The id of the operation, the same in every delivery.
     pub operation_id: String,
-    /// What to do.
     pub operation: Duty,
-    /// For which task.
     pub task_id: TaskId,
-    /// The same: it stays with every run of the task.
+    /// The task's id, which is the same in every run of the task.
     pub correlation_id: TaskId,
-    /// In which run.
     pub run_id: RunId,
-    /// Whose runtime.
+    /// The agent whose runtime is addressed.
     pub agent_id: String,
-    /// The run it came from.
+    /// The run that this one continues.
     pub parent_run: Option<RunId>,
-    /// When it was decided.
+    /// When the operation was decided.
     pub at: Time,
-    /// What was said and done.
     #[serde(flatten)]
     pub request: Request,
-    /// What makes the operation this one.
     pub operation_context: AdapterOperationContext,
-    /// Which protocol.
+    /// The protocol version.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub stamp: Option<Stamp>,
 }
 
-/// What a runtime is told with an operation: what there is of it.
+/// The data of an operation. Members that do not apply are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Request {
-    /// What the agent is to do it with.
+    /// The capability that the agent uses.
     pub capability: Option<String>,
-    /// What it is given to begin with.
+    /// The agent's initial input.
     pub input: Option<Value>,
-    /// The task it begins, or takes over.
+    /// The spec of a task that the agent starts or takes over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<TaskSpec>,
-    /// The checkpoint it waits for, or waited for.
+    /// The checkpoint that the task waits for or waited for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint_id: Option<String>,
-    /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What was decided, whole.
+    /// The complete resolution of the checkpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution: Option<CheckpointResolution>,
-    /// What was said of what it delivered, whole.
+    /// The complete review of the artifact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<Nested<Review>>,
-    /// What it is to take into account.
+    /// The principal's amendment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amendment: Option<SteeringAmendment>,
-    /// What it may do from now on, or no more.
+    /// A permission that was granted or revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<PermissionGrant>,
 }
 
-/// What makes an operation this one.
+/// The identity of an operation, for deduplication.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdapterOperationContext {
-    /// What it is called.
     pub operation_id: String,
-    /// For which task.
     pub task_id: TaskId,
-    /// The same.
+    /// The task's id, which is the same in every run of the task.
     pub correlation_id: TaskId,
-    /// What to do.
     pub operation: Duty,
-    /// What a receiver knows a repetition by.
+    /// The key by which a receiver recognizes a repetition.
     pub idempotency_key: Option<String>,
-    /// What the request hashes to.
+    /// The hash of the request.
     pub request_fingerprint: String,
-    /// The revision of the task it leads to.
+    /// The revision of the task after the operation.
     pub task_revision: u64,
-    /// Which protocol.
+    /// The protocol version.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub stamp: Option<Stamp>,
 }
 
-/// An event with its place in the stream.
+/// An operation with its position in the stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HarnessEventDelivery {
-    /// The place: what `runtime.ack` is given.
+    /// The position, as `runtime.ack` expects it.
     pub cursor: String,
-    /// The event.
     pub event: HarnessEvent,
 }
 
-/// What was not confirmed yet, or never will be.
+/// An operation in the outbox, with the state of its delivery.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AdapterOutboxRecord {
-    /// What it is called.
     pub operation_id: String,
-    /// For which task.
     pub task_id: TaskId,
-    /// What to do.
     pub operation: Duty,
-    /// What the request hashes to.
+    /// The hash of the request.
     pub request_fingerprint: String,
-    /// What makes the operation this one.
     pub context: AdapterOperationContext,
-    /// What is delivered.
+    /// The event as delivered.
     pub request: HarnessEvent,
-    /// What the runtime said.
+    /// The runtime's response.
     pub result: Option<Value>,
-    /// What became of it.
     pub state: OutboxState,
-    /// When it was decided.
+    /// When the operation was decided.
     pub created_at: Time,
-    /// When it was last tried.
+    /// When delivery was last attempted.
     pub updated_at: Time,
 }
 
-/// What became of a delivery.
+/// The state of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutboxState {
-    /// Nothing yet.
+    /// The runtime has not confirmed it.
     Pending,
-    /// The runtime has it.
+    /// The runtime confirmed it.
     Succeeded,
-    /// It never will.
+    /// The server no longer attempts delivery.
     Failed,
 }
 
-/// What a runtime has to do: the contract, the task, and the event of it that wants this. Nothing, if
-/// that is another event.
+/// The event for a runtime, built from the contract, the task, and the task event that causes it.
+/// `None` if the contract does not belong to that event.
 pub fn harness_event(
     contract: &Contract,
     task: &task::Task,
@@ -172,7 +157,7 @@ pub fn harness_event(
         task_revision: contract.revision,
         stamp: Some(version.stamp()),
     };
-    // The fingerprint is over what is wanted, whatever its parts say of the protocol.
+    // The fingerprint covers the request without the version members of its parts.
     let request = request.stamped(version);
     Some(HarnessEvent {
         operation_id,
@@ -190,7 +175,7 @@ pub fn harness_event(
 }
 
 impl Request {
-    /// The same with what its parts speak.
+    /// Adds the version members to its parts.
     fn stamped(self, version: Version) -> Self {
         let stamp = || Some(version.stamp());
         Self {
@@ -202,7 +187,7 @@ impl Request {
     }
 }
 
-/// What was said and done, whatever has to be done about it.
+/// The data of a task event, for any operation that follows from it.
 fn request(task: &task::Task, what: &TaskEvent, version: Version) -> Request {
     let none = Request::default();
     match what {
@@ -251,12 +236,12 @@ fn request(task: &task::Task, what: &TaskEvent, version: Version) -> Request {
 }
 
 impl HarnessEvent {
-    /// The event at its place in a stream.
+    /// Adds the position in the stream.
     pub fn at(self, position: u64) -> HarnessEventDelivery {
         HarnessEventDelivery { cursor: position.to_string(), event: self }
     }
 
-    /// The event as it waits in the outbox.
+    /// The outbox record of the event.
     pub fn kept(
         self,
         state: OutboxState,

@@ -1,8 +1,8 @@
-//! `GET /hacp/v1/schemas/{name}`: what the objects on the wire have at least. HACP-085.
+//! `GET /hacp/v1/schemas/{name}`: the JSON Schemas of the objects. HACP-085.
 //!
-//! The schemas are shallow and open, as the protocol's are: which members must be there, of what type,
-//! and which protocol they speak. One table makes the schema and judges by it, so what is published is
-//! what holds.
+//! Like the protocol's own schemas, these are shallow and open: they name the required members,
+//! their types, and the protocol version. The same table generates and validates, so the published
+//! schemas match the behaviour.
 
 use serde_json::{Map, Value, json};
 
@@ -13,16 +13,16 @@ use super::version::Version;
 struct Field {
     name: &'static str,
     is: Is,
-    /// Whether 0.1 has it not.
+    /// Whether 0.1 lacks it.
     later: bool,
 }
 
-/// What a member may be.
+/// The type of a member.
 #[derive(Clone, Copy)]
 enum Is {
     Text,
     MaybeText,
-    /// A moment as in RFC 3339.
+    /// A time as in RFC 3339.
     Moment,
     MaybeMoment,
     Whole,
@@ -30,20 +30,17 @@ enum Is {
     List,
     Object,
     MaybeObject,
-    /// One of these words.
     Word(&'static [&'static str]),
-    /// Anything at all.
     Any,
 }
 
-/// An object by name.
 struct Object {
     name: &'static str,
     fields: &'static [Field],
-    /// Whether 0.1 has it not.
+    /// Whether 0.1 lacks it.
     later: bool,
-    /// Whether it travels alone, and so says which version of the specification it is of. Every object
-    /// says which schema and which profile.
+    /// Whether it is sent on its own, and so states the version of the specification. Every object
+    /// states its schema version and profile.
     alone: bool,
 }
 
@@ -291,7 +288,7 @@ impl Is {
         }
     }
 
-    /// What was expected, if the value is something else.
+    /// The expected type, if the value does not match.
     fn misses(self, value: &Value) -> Option<String> {
         let moment = |text: &str| text.parse::<kernel::Time>().is_ok();
         let fits = match self {
@@ -341,7 +338,7 @@ fn fields(object: &Object, version: Version) -> impl Iterator<Item = &Field> {
 }
 
 impl Object {
-    /// Whether one of the [constants](consts) must be there.
+    /// Whether one of the [constants](consts) is required.
     fn requires(&self, key: &str) -> bool {
         self.alone || key != SPEC_VERSION
     }
@@ -357,7 +354,7 @@ fn consts(version: Version) -> [(&'static str, &'static str); 3] {
     ]
 }
 
-/// One schema: JSON Schema, draft 2020-12.
+/// A JSON Schema, draft 2020-12.
 pub fn schema(name: &str, version: Version) -> Result<Value, HacpError> {
     let object = find(name, version)?;
     let mut properties = Map::new();
@@ -383,12 +380,12 @@ pub fn schema(name: &str, version: Version) -> Result<Value, HacpError> {
     }))
 }
 
-/// Judges a value by the schema of this name.
+/// Validates a value against the schema of this name.
 pub fn validate(name: &str, value: &Value, version: Version) -> Result<(), HacpError> {
     let object = find(name, version)?;
     let map = value.as_object().ok_or_else(|| HacpError::field(name, "an object"))?;
     let at = |key: &str| format!("{name}.{key}");
-    // Another protocol's object need not have what ours has.
+    // An object of another protocol may lack these constants.
     for (key, expected) in consts(version) {
         match map.get(key) {
             None if !object.requires(key) => {}

@@ -1,7 +1,7 @@
-//! The versions of the protocol, and how both sides find one they share. HACP-086, HACP-087.
+//! The versions of the protocol and their negotiation. HACP-086, HACP-087.
 //!
-//! HACP 0.1 was renamed HLP in 0.2, which has everything of it. The superset is the default; the
-//! header [`VERSION_HEADER`] narrows to 0.1: what came later is refused there and not shown.
+//! HACP 0.1 was renamed HLP in 0.2, which contains all of it. 0.2 is the default. With the header
+//! [`VERSION_HEADER`] a client selects 0.1, which rejects later parameters and hides later members.
 
 use std::borrow::Cow;
 
@@ -13,25 +13,24 @@ use super::operation::Operation;
 use super::parse::{Members, object};
 use super::wire::{Nested, Stamp, Stamped};
 
-/// The header a caller says its version in, and every answer says it back.
+/// The header in which a client requests a version, and every response states it.
 pub const VERSION_HEADER: &str = "hacp-version";
-/// The header that carries `schema_version` beside a list.
+/// The header that states `schema_version` for a list.
 pub const SCHEMA_HEADER: &str = "hacp-schema-version";
-/// The header that carries `profile` beside a list.
+/// The header that states `profile` for a list.
 pub const PROFILE_HEADER: &str = "hacp-profile";
 
-/// A version of the protocol.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
     /// HACP 0.1.0-draft.
     V01,
-    /// HLP 0.2.0-draft, and what is ours beyond it.
+    /// HLP 0.2.0-draft, with Countersign's extensions.
     #[default]
     V02,
 }
 
 impl Version {
-    /// Every version, newest first: the order they are negotiated in.
+    /// Every version, newest first, in the order of negotiation.
     pub const ALL: [Self; 2] = [Self::V02, Self::V01];
 
     /// `spec_version`.
@@ -50,7 +49,7 @@ impl Version {
         }
     }
 
-    /// `profile`: which of the protocol's claims we make.
+    /// `profile`: the conformance claim.
     pub fn profile(self) -> &'static str {
         match self {
             Self::V01 => "HACP",
@@ -58,7 +57,7 @@ impl Version {
         }
     }
 
-    /// The version a caller wants, by what its header says; the newest where it says nothing.
+    /// The version that the header requests; the newest if there is no header.
     pub fn wanted(header: Option<&str>) -> Result<Self, HacpError> {
         let Some(name) = header else { return Ok(Self::default()) };
         let known = Self::ALL.into_iter().find(|version| version.spec() == name.trim());
@@ -69,40 +68,38 @@ impl Version {
         })
     }
 
-    /// What every object on the wire carries.
+    /// The version members of every object.
     pub fn stamp(self) -> Stamp {
         let [spec_version, schema_version, profile] =
             [self.spec(), self.schema(), self.profile()].map(Cow::Borrowed);
         Stamp { spec_version, schema_version, profile }
     }
 
-    /// An object as it goes out.
+    /// An object with its version members.
     pub fn stamped<T>(self, object: T) -> Stamped<T> {
         Stamped { object, stamp: self.stamp() }
     }
 
-    /// An object inside another as it goes out.
+    /// A nested object with its version members.
     pub(super) fn nested<T>(self, object: T) -> Nested<T> {
         Nested { object, stamp: Some(self.stamp()) }
     }
 
-    /// What is only there from 0.2 on.
+    /// A value that exists from 0.2 on.
     pub(super) fn later<T>(self, value: impl FnOnce() -> T) -> Option<T> {
         (self >= Self::V02).then(value)
     }
 }
 
-/// What `GET /hacp/v1/version` says.
 #[derive(Debug, Clone, Serialize)]
 pub struct Spoken {
-    /// The version the answer is in.
+    /// The version of the response.
     #[serde(flatten)]
     pub stamp: Stamp,
-    /// Every version there is, newest first.
+    /// Every supported version, newest first.
     pub supported: [Stamp; 2],
     /// The operations of this version.
     pub operations: Vec<&'static str>,
-    /// How they are reached.
     pub transports: [&'static str; 3],
 }
 
@@ -117,9 +114,9 @@ pub fn spoken(version: Version) -> Spoken {
     }
 }
 
-/// `POST /hacp/v1/version`: the newest version both sides speak, by what the other one offers in
-/// `spec_versions`, `schema_versions` and `profiles`. A list that is left out is no objection; with
-/// nothing in common nothing is agreed (HACP-087).
+/// `POST /hacp/v1/version`: the newest version that matches the client's `spec_versions`,
+/// `schema_versions` and `profiles`. An absent list matches every version. Without a match, the
+/// negotiation fails (HACP-087).
 pub fn negotiate(body: &[u8]) -> Result<Version, HacpError> {
     let body = object(body)?;
     let members = Members::new(&body, "");

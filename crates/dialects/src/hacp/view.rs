@@ -1,7 +1,7 @@
-//! From tasks, asks, artifacts and entries to the objects of the protocol. HACP-004, HACP-006,
+//! Builds the protocol's objects from tasks, asks, artifacts and entries. HACP-004, HACP-006,
 //! HACP-025; K-08, K-10, K-19.
 //!
-//! A view shows things as they are stored: who shows a checkpoint past its time lets it expire first.
+//! A view shows the stored state. The caller must first expire a checkpoint whose time has passed.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,6 @@ use super::wire::{
     SteeringAmendment, Task, TaskLater, TaskSpec, TaskSpecLater,
 };
 
-/// A task.
 pub fn task(task: &task::Task, version: Version) -> Task {
     let mut seen = BTreeSet::new();
     let delivered = task.delivered.iter().map(|delivered| delivered.id);
@@ -63,7 +62,6 @@ pub fn task(task: &task::Task, version: Version) -> Task {
     }
 }
 
-/// What is wanted.
 pub(super) fn spec(created: &task::Created, version: Version) -> TaskSpec {
     let words = created.spec.value().cloned().unwrap_or_default();
     TaskSpec {
@@ -91,7 +89,7 @@ fn review_policy(policy: &task::ReviewPolicy) -> ReviewPolicy {
 }
 
 impl TaskSpec {
-    /// The same with what its parts speak. The history shows them without.
+    /// Adds the version members to its parts. The history shows the parts without them.
     pub(super) fn stamped(mut self, version: Version) -> Self {
         let stamp = Some(version.stamp());
         for grant in self.constraints.later.iter_mut().flat_map(|later| &mut later.grants) {
@@ -104,7 +102,6 @@ impl TaskSpec {
     }
 }
 
-/// A permission.
 pub(super) fn grant(grant: &Grant) -> PermissionGrant {
     PermissionGrant {
         scope: grant.scope.clone(),
@@ -121,12 +118,12 @@ pub(super) fn grant(grant: &Grant) -> PermissionGrant {
     }
 }
 
-/// The same with the run it counts in.
+/// A permission with the run in which it is valid.
 fn permission(one: Permission<'_>) -> PermissionGrant {
     PermissionGrant { run_id: one.run, ..grant(one.grant) }
 }
 
-/// What the principal said on the way.
+/// An amendment of the principal.
 pub(super) fn amendment(said: &task::Amendment) -> SteeringAmendment {
     SteeringAmendment {
         text: said.text.value().cloned(),
@@ -136,7 +133,7 @@ pub(super) fn amendment(said: &task::Amendment) -> SteeringAmendment {
     }
 }
 
-/// Who answers for a task, and whom it is with.
+/// The principal, the assignee and the ownership chain of a task.
 pub fn ownership(task: &task::Task) -> Ownership {
     Ownership {
         task_id: task.id,
@@ -147,7 +144,6 @@ pub fn ownership(task: &task::Task) -> Ownership {
     }
 }
 
-/// A task went from one to another.
 pub(super) fn transfer(transfer: &Transfer) -> OwnershipTransfer {
     OwnershipTransfer {
         from: party(&transfer.from),
@@ -157,7 +153,7 @@ pub(super) fn transfer(transfer: &Transfer) -> OwnershipTransfer {
     }
 }
 
-/// A checkpoint: the ask, and what its task remembers of it. An ask that holds up no task is none.
+/// A checkpoint, built from the ask and the task. `None` for an ask that blocks no task.
 pub fn checkpoint(ask: &Ask, task: &task::Task, version: Version) -> Option<Checkpoint> {
     let held = ask.checkpoint.as_deref().filter(|held| held.task == task.id)?;
     let raised = task.checkpoints.iter().find(|raised| raised.ask == ask.id)?;
@@ -185,7 +181,7 @@ pub fn checkpoint(ask: &Ask, task: &task::Task, version: Version) -> Option<Chec
     })
 }
 
-/// What sort of decision. 0.1 knows no interrupt; it is answered like an approval.
+/// The kind of a checkpoint. 0.1 has no interrupt and shows it as an approval.
 pub(super) fn kind(kind: CheckpointKind, version: Version) -> CheckpointKind {
     match kind {
         CheckpointKind::Interrupt if version < Version::V02 => CheckpointKind::Approval,
@@ -193,7 +189,6 @@ pub(super) fn kind(kind: CheckpointKind, version: Version) -> CheckpointKind {
     }
 }
 
-/// What became of a checkpoint, in one word.
 pub(super) fn checkpoint_state(outcome: &Outcome) -> CheckpointState {
     match outcome {
         Outcome::Pending => CheckpointState::Pending,
@@ -209,7 +204,6 @@ fn resolved(raised: &Raised, version: Version) -> Option<CheckpointResolution> {
     }
 }
 
-/// What was decided.
 pub(super) fn resolution(decided: &task::Resolution, version: Version) -> CheckpointResolution {
     let said = decided.said.value().cloned().unwrap_or_default();
     CheckpointResolution {
@@ -230,7 +224,6 @@ pub(super) fn resolution(decided: &task::Resolution, version: Version) -> Checkp
     }
 }
 
-/// A verdict.
 pub fn review(task: TaskId, review: &task::Review, version: Version) -> Review {
     let Words { comments, requested_changes } = review.words.value().cloned().unwrap_or_default();
     Review {
@@ -256,7 +249,7 @@ fn comment(comment: task::Comment) -> ReviewComment {
     ReviewComment { anchor, severity, body }
 }
 
-/// What was added to a review.
+/// A comment added to a review.
 pub fn added(task: TaskId, review: kernel::ReviewId, remark: &Remark) -> CommentRecord {
     CommentRecord {
         review_id: review,
@@ -267,8 +260,8 @@ pub fn added(task: TaskId, review: kernel::ReviewId, remark: &Remark) -> Comment
     }
 }
 
-/// One version of an artifact, the newest where none is named. What we hold is fetched from us:
-/// `public_url` is where we are reached.
+/// A version of an artifact, or the newest if none is named. Bytes that this server stores are
+/// fetched from `public_url`.
 pub fn artifact(
     made: &task::Artifact,
     name: Option<&str>,
@@ -305,7 +298,7 @@ pub fn artifact(
     })
 }
 
-/// Where the bytes of a version are fetched that we hold.
+/// The path of the stored bytes of a version.
 pub fn content_path(artifact: kernel::ArtifactId, version: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let escaped: String = version
@@ -315,12 +308,12 @@ pub fn content_path(artifact: kernel::ArtifactId, version: &str) -> String {
     format!("/hacp/v1/artifacts/{artifact}/versions/{escaped}/content")
 }
 
-/// A ledger: there is one for every scope.
+/// The ledger of a scope.
 pub fn ledger(scope: &Scope) -> Ledger {
     Ledger { id: LedgerId::of(scope.as_str()), scope: scope.to_string() }
 }
 
-/// What a key of a ledger says.
+/// The current value of a key.
 pub fn entry(entry: &task::Entry, version: Version) -> LedgerEntry {
     LedgerEntry {
         key: entry.key.clone(),
@@ -331,7 +324,7 @@ pub fn entry(entry: &task::Entry, version: Version) -> LedgerEntry {
     }
 }
 
-/// What a key of a ledger said once: one event of its chain.
+/// A former value of a key, from one event of its chain.
 pub fn entry_written(event: &Event, version: Version) -> Option<LedgerEntry> {
     let (Subject::Entry(_), Happened::EntryWritten(entry)) = (&event.subject, &event.what) else {
         return None;

@@ -1,5 +1,5 @@
-//! The objects of the protocol, field for field. What a field has only from 0.2 on, or only here,
-//! stands in a `later` that 0.1 does not have. HACP-004 to HACP-007, HACP-086.
+//! The objects of the protocol, field for field. Members of 0.2 and Countersign's extensions are in
+//! a `later` that 0.1 lacks. HACP-004 to HACP-007, HACP-086.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -13,42 +13,38 @@ use kernel::{ArtifactId, LedgerId, ProjectId, ReviewId, RunId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Which protocol an object speaks.
+/// The version members of an object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
     /// The version of the specification.
     pub spec_version: Cow<'static, str>,
     /// The version of the schemas.
     pub schema_version: Cow<'static, str>,
-    /// The claim.
+    /// The conformance claim.
     pub profile: Cow<'static, str>,
 }
 
-/// An object as it goes out: itself, and which protocol it speaks.
+/// An object with its version members.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stamped<T> {
-    /// The object.
     #[serde(flatten)]
     pub object: T,
-    /// Which protocol.
     #[serde(flatten)]
     pub stamp: Stamp,
 }
 
-/// An object inside another: itself, and which protocol it speaks. Objects that other places show without
-/// it, and those of servers of before it was shown, have no stamp.
+/// A nested object with its version members. They are absent where the protocol shows the object
+/// without them, and in objects of older servers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nested<T> {
-    /// The object.
     #[serde(flatten)]
     pub object: T,
-    /// Which protocol.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub stamp: Option<Stamp>,
 }
 
 impl<T> Nested<T> {
-    /// The object without a stamp.
+    /// The object without version members.
     pub fn bare(object: T) -> Self {
         Self { object, stamp: None }
     }
@@ -62,369 +58,315 @@ impl<T> Deref for Nested<T> {
     }
 }
 
-/// Work a person owns.
+/// A task that a person owns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
-    /// Its name.
     pub id: TaskId,
-    /// What sort of task.
     #[serde(rename = "type")]
     pub sort: String,
-    /// What is wanted. Never changes.
+    /// The assignment. Never changes.
     pub spec: TaskSpec,
-    /// Who answers for it, and whom it is with.
     pub ownership: Nested<Ownership>,
-    /// Where it stands.
     pub state: State,
-    /// The task it is part of.
     pub parent_task: Option<TaskId>,
-    /// When it was written down.
     pub created_at: Time,
-    /// Until when it is to be done.
     pub deadline: Option<Time>,
-    /// Its checkpoints, in order.
+    /// The ids of its checkpoints, in order.
     pub checkpoints: Vec<String>,
-    /// What was delivered, in order.
+    /// The delivered artifacts, in order.
     pub artifacts: Vec<ArtifactId>,
     /// The first event of its history (K-19).
     pub audit_trail: String,
-    /// What 0.1 does not have.
+    /// Members that 0.1 lacks.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub later: Option<TaskLater>,
 }
 
-/// What 0.1 does not have of a task.
+/// The members of a task that 0.1 lacks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskLater {
-    /// What its principal said on the way.
+    /// The principal's amendments.
     pub steering_log: Vec<SteeringAmendment>,
-    /// How often it was changed.
+    /// How often the task was changed.
     pub revision: u64,
-    /// Everything that was allowed and forbidden, first and later. Ours, like all that follows.
+    /// All permissions, initial and later. This and all following members are Countersign
+    /// extensions.
     pub grants: Vec<PermissionGrant>,
-    /// Every version that was delivered, in order.
+    /// Every delivered version, in order.
     pub deliveries: Vec<VersionRef>,
-    /// What was said of them, in order.
+    /// The reviews, in order.
     pub reviews: Vec<Nested<Review>>,
-    /// The project it belongs to.
     pub project: ProjectId,
-    /// The run that works on it, or did last.
+    /// The current run, or the last one.
     pub run_id: Option<RunId>,
-    /// When somebody first began.
+    /// When an agent first started it.
     pub started_at: Option<Time>,
-    /// When it has to be done, by its deadline or by how long it may take.
+    /// When it must be done, by its deadline or its maximum duration.
     pub due_at: Option<Time>,
-    /// What happens when a checkpoint of it runs out.
+    /// What happens when one of its checkpoints expires.
     pub on_expiry: OnSilence,
-    /// The envelope it came with.
+    /// The agent's envelope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hxp: Option<Map<String, Value>>,
 }
 
-/// What is wanted. Words that were erased are `null` or gone.
+/// The assignment. Erased text is `null` or absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskSpec {
-    /// What is to be reached.
     pub goal: Option<String>,
-    /// By what one sees that it was.
     pub acceptance_criteria: Vec<String>,
-    /// What there is to work with.
     pub inputs: Vec<Input>,
-    /// What has to be kept to.
     pub constraints: Constraints,
-    /// What 0.1 does not have.
+    /// Members that 0.1 lacks.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub later: Option<TaskSpecLater>,
 }
 
-/// What 0.1 does not have of a spec.
+/// The members of a spec that 0.1 lacks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskSpecLater {
-    /// Who has to judge what is delivered; `null` where the principal does.
-    // Not there is not the same as `null`: only 0.1 has it not.
+    /// Who must review the artifacts; `null` if the principal does.
+    // Absent differs from `null`: only 0.1 lacks the member.
     #[serde(deserialize_with = "Option::deserialize")]
     pub review_policy: Option<ReviewPolicy>,
 }
 
-/// What has to be kept to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Constraints {
-    /// How long it may take, as it was written.
+    /// The maximum duration, as the caller wrote it.
     pub max_duration: Option<String>,
-    /// What it has to be done with.
     pub must_use_capabilities: Vec<Capability>,
-    /// What 0.1 does not have.
+    /// Members that 0.1 lacks.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub later: Option<ConstraintsLater>,
 }
 
-/// What 0.1 does not have of constraints.
+/// The members of constraints that 0.1 lacks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConstraintsLater {
-    /// Names that mean something elsewhere.
+    /// Ids in other systems.
     pub external_refs: Vec<ExternalRef>,
-    /// How much the agent may do by itself.
+    /// How much the agent may do without asking.
     pub autonomy: Autonomy,
-    /// What it may do, as far as that was said at first.
+    /// The initial permissions.
     pub grants: Vec<PermissionGrant>,
 }
 
-/// A permission given, or taken back.
+/// A permission or a denial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionGrant {
-    /// What it is about.
+    /// The actions it covers.
     pub scope: String,
-    /// Whether it may be done.
     pub decision: Leave,
-    /// How long: `session`, `task`, or a moment.
+    /// The duration: `session`, `task`, or a time.
     pub until: String,
-    /// Who gave it.
     pub granted_by: String,
-    /// When.
     pub granted_at: Time,
-    /// The run it counts in, where it counts as long as a run and that one has begun. Ours.
+    /// The run in which a `session` grant is valid, once that run has started. A Countersign
+    /// extension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
-    /// Which protocol.
+    /// The protocol version.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub stamp: Option<Stamp>,
 }
 
-/// What the principal said on the way.
+/// An amendment of the principal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SteeringAmendment {
-    /// What; `null` once it was erased.
+    /// `null` once erased.
     pub text: Option<String>,
-    /// To what end.
     pub intent: Intent,
-    /// Who.
     pub by: String,
-    /// When.
     pub at: Time,
 }
 
-/// Who has to judge what is delivered.
+/// Who must review the artifacts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewPolicy {
-    /// Whose verdicts count.
+    /// The people whose verdicts count.
     pub required_reviewers: Vec<String>,
-    /// How many of them have to approve.
+    /// How many of them must approve.
     pub quorum: Quorum,
-    /// Which protocol.
+    /// The protocol version.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub stamp: Option<Stamp>,
 }
 
-/// Who answers for a task, and whom it is with.
+/// The principal and the assignee of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ownership {
-    /// The task.
     pub task_id: TaskId,
-    /// Who answers for it. Never changes.
+    /// The person who is accountable. Never changes.
     pub principal: String,
-    /// Whom it is with.
+    /// The person or agent who works on it.
     pub assignee: String,
-    /// Whether its agent may hand it down.
+    /// Whether the agent may delegate it.
     pub delegable: bool,
-    /// Everybody it went to, in order.
+    /// All handovers, in order.
     pub chain: Vec<OwnershipTransfer>,
 }
 
-/// A task went from one to another.
+/// A handover of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnershipTransfer {
-    /// From whom.
     pub from: String,
-    /// To whom.
     pub to: String,
-    /// When.
     pub at: Time,
-    /// In what way.
+    /// The kind of handover.
     pub via: Handover,
 }
 
 /// A point at which a person decides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// Its name.
     pub id: String,
-    /// The task it holds up.
+    /// The task that it blocks.
     pub task_id: TaskId,
-    /// What sort of decision.
+    /// The kind of decision.
     pub kind: CheckpointKind,
-    /// What the person reads; `null` once it was erased.
+    /// The question; `null` once erased.
     pub prompt: Option<String>,
-    /// What can be chosen.
     pub options: Vec<CheckpointOption>,
-    /// What the agent shows for it.
+    /// The agent's evidence.
     pub context: Vec<Evidence>,
-    /// What became of it.
     pub state: CheckpointState,
-    /// When it was raised.
     pub raised_at: Time,
-    /// When it runs out.
     pub expires_at: Option<Time>,
-    /// What was decided.
     pub resolution: Option<CheckpointResolution>,
-    /// What 0.1 does not have.
+    /// Members that 0.1 lacks.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub later: Option<CheckpointLater>,
 }
 
-/// What 0.1 does not have of a checkpoint.
+/// The members of a checkpoint that 0.1 lacks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CheckpointLater {
-    /// Who wanted it.
     pub raised_by: RaisedBy,
-    /// What the agent wants to do, each to be approved by itself.
+    /// The actions that the agent proposes. The person approves each separately.
     pub proposed_actions: Vec<Nested<ProposedAction>>,
-    /// The envelope it came with. Ours.
+    /// The agent's envelope. A Countersign extension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hxp: Option<Map<String, Value>>,
 }
 
-/// What became of a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckpointState {
-    /// Nothing yet.
     Pending,
-    /// Somebody decided.
+    /// A person decided.
     Resolved,
-    /// Nobody did.
+    /// No one decided in time.
     Expired,
 }
 
-/// What was decided.
+/// The decision at a checkpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CheckpointResolution {
-    /// Who decided.
     pub by: String,
-    /// What they did.
     pub action: Action,
-    /// The option they chose.
+    /// The chosen option.
     pub choice: Option<String>,
-    /// What they provided.
+    /// The text that the person provided.
     pub input: Option<String>,
-    /// Who goes on instead.
+    /// The new assignee.
     pub reassign_to: Option<String>,
-    /// Why.
     pub comment: Option<String>,
-    /// When.
     pub at: Time,
-    /// Whether what was said was erased. Then choice, input, comment and the rest are empty because
-    /// nothing is known of them, not because nothing was said. Ours.
+    /// Whether the person's text was erased. Then choice, input, comment and the rest are empty
+    /// because they were erased. A Countersign extension.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub erased: bool,
-    /// What 0.1 does not have.
+    /// Members that 0.1 lacks.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub later: Option<ResolutionLater>,
 }
 
-/// What 0.1 does not have of a resolution.
+/// The members of a resolution that 0.1 lacks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResolutionLater {
-    /// Which of the proposed actions may be done; what is not here may not.
+    /// The proposed actions that the agent may perform. All others are denied.
     pub approved_actions: Vec<String>,
-    /// Which may not.
+    /// The proposed actions that the agent may not perform.
     pub denied_actions: Vec<String>,
-    /// What the agent goes on from.
+    /// Changes to the state from which the agent continues.
     pub state_patch: Option<Map<String, Value>>,
-    /// The version the person edited, which the agent goes on from.
+    /// The version that the person edited, from which the agent continues.
     pub edited_artifact_ref: Option<VersionRef>,
 }
 
-/// A verdict on what was delivered. Never changes.
+/// A person's verdict on an artifact. Never changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Review {
-    /// Its name.
     pub id: ReviewId,
-    /// The task.
     pub task_id: TaskId,
-    /// What was judged.
     pub artifact_id: ArtifactId,
-    /// Who judged.
     pub reviewer: String,
-    /// How.
     pub verdict: Verdict,
-    /// In which words, place by place.
+    /// The comments, each with its anchor.
     pub comments: Vec<ReviewComment>,
-    /// What has to change.
     pub requested_changes: Vec<String>,
-    /// When.
     pub at: Time,
-    /// Whether its text was erased, so that the lists are empty. Ours.
+    /// Whether its text was erased, so that the lists are empty. A Countersign extension.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub erased: bool,
-    /// What 0.1 does not have.
+    /// Members that 0.1 lacks.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub later: Option<ReviewLater>,
 }
 
-/// What 0.1 does not have of a review.
+/// The members of a review that 0.1 lacks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewLater {
-    /// As what it was judged.
     pub kind: ReviewKind,
-    /// In which version.
+    /// The reviewed version.
     pub artifact_version: Option<String>,
-    /// What was added later, in order. Ours.
+    /// Comments added later, in order. A Countersign extension.
     pub added: Vec<CommentRecord>,
 }
 
-/// A comment on a place.
+/// A comment on a part of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewComment {
-    /// Where; `null` for the whole.
+    /// The part it is about; `null` for the whole artifact.
     pub anchor: Option<String>,
-    /// How much it matters.
     pub severity: Severity,
-    /// What is said.
     pub body: String,
 }
 
-/// A comment added to a review that stands (K-05, K-06).
+/// A comment added to an existing review (K-05, K-06).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommentRecord {
-    /// To which review.
     pub review_id: ReviewId,
-    /// Of which task.
     pub task_id: TaskId,
-    /// Who.
     pub by: String,
-    /// What; `null` once it was erased.
+    /// `null` once erased.
     pub comment: Option<ReviewComment>,
-    /// When.
     pub at: Time,
 }
 
-/// One version of what was delivered. Never changes, but for who uses it.
+/// A version of an artifact. Only its references change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Artifact {
-    /// Its name, the same for all versions (K-08).
+    /// The id, the same for all versions (K-08).
     pub id: ArtifactId,
-    /// What sort of thing.
     #[serde(rename = "type")]
     pub sort: String,
-    /// Where it comes from.
     pub provenance: ArtifactProvenance,
-    /// Which version.
     pub version: String,
-    /// The version it came from.
+    /// The version it is based on.
     pub parent_version: Option<String>,
-    /// What it is made of.
     pub payload: ArtifactPayload,
-    /// The tasks that use it.
+    /// The tasks that refer to it.
     pub references: Vec<ArtifactRef>,
-    /// What 0.1 does not have.
+    /// Members that 0.1 lacks.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub later: Option<ArtifactLater>,
 }
 
-/// What 0.1 does not have of an artifact: ours.
+/// The members of an artifact that 0.1 lacks, all Countersign extensions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArtifactLater {
-    /// The project it belongs to.
     pub project: ProjectId,
     /// The other projects whose tasks may refer to it.
     pub shared_with: Vec<ProjectId>,
@@ -432,73 +374,63 @@ pub struct ArtifactLater {
     pub versions: Vec<String>,
 }
 
-/// Where a version comes from.
+/// The origin of a version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArtifactProvenance {
-    /// The task that made it.
+    /// The task that produced it.
     pub produced_by: TaskId,
-    /// When.
     pub produced_at: Time,
 }
 
-/// What a version is made of.
+/// The content of a version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArtifactPayload {
-    /// In what form.
     pub kind: PayloadKind,
-    /// Where it is.
     pub uri: String,
-    /// What its bytes hash to: `sha256:…`.
+    /// The hash of its bytes: `sha256:…`.
     pub checksum: String,
-    /// How many they are.
+    /// The number of bytes.
     pub size: u64,
-    /// What sort of bytes, if it was said. Ours.
+    /// The stated media type. A Countersign extension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
 }
 
-/// A task that uses a version.
+/// A task that refers to a version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArtifactRef {
-    /// Which.
     pub task_id: TaskId,
-    /// As what.
+    /// The role of the version in the task.
     #[serde(rename = "as")]
     pub role: Role,
 }
 
-/// What a project, a team or the whole organisation remembers.
+/// The shared memory of a project, a team or the whole organisation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
-    /// Its name.
     pub id: LedgerId,
-    /// Whose it is.
     pub scope: String,
 }
 
-/// What a key of a ledger says, or said.
+/// A value of a key in a ledger.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LedgerEntry {
-    /// Which key.
     pub key: String,
-    /// What it says; `null` once it was erased.
+    /// `null` once erased.
     pub value: Value,
-    /// When it was written.
     pub written_at: Time,
     /// The task that wrote it.
     pub by: TaskId,
-    /// What 0.1 does not have.
+    /// Members that 0.1 lacks.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub later: Option<LedgerEntryLater>,
 }
 
-/// What 0.1 does not have of an entry: ours.
+/// The members of an entry that 0.1 lacks, all Countersign extensions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerEntryLater {
-    /// Which ledger.
     pub ledger_id: LedgerId,
-    /// Whose it is.
     pub scope: String,
-    /// How often the key was written, with this.
+    /// How often the key was written, including this time.
     pub revision: u64,
 }

@@ -10,21 +10,18 @@ use super::wire::{Accepted, Hitl};
 use super::{Version, case_id, create, timeout};
 use crate::hxp_experience::claims::{self, Verdict};
 
-/// The addresses of a case, each with the token that opens it. Known only now: what is kept of the
-/// tokens is hashes.
+/// The URLs of a case, each with its token. They are known only at creation, because the store
+/// keeps hashes of the tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Links {
-    /// The page.
     pub review: String,
-    /// Status.
     pub poll: String,
-    /// Events.
     pub events: String,
-    /// Where to submit, and with which token, where inline answers are offered.
+    /// The submit URL and its token, if the case accepts inline answers.
     pub submit: Option<(String, String)>,
 }
 
-/// The body of the 202; `None` once the words of the case were erased.
+/// The body of the 202; `None` once the text of the case was erased.
 pub fn accepted(ask: &Ask, links: Links) -> Option<Accepted> {
     let question = ask.question.value()?;
     let kept = create::kept(ask);
@@ -67,7 +64,7 @@ pub fn accepted(ask: &Ask, links: Links) -> Option<Accepted> {
     })
 }
 
-/// The context with what the service says of its case.
+/// The context, with the service's envelope added.
 fn with_claims(context: Option<Value>, ask: &Ask) -> Option<Value> {
     let Some(envelope) = ask.envelope() else { return context };
     let mut context = match context {

@@ -1,8 +1,8 @@
-//! `POST /hitl/v1/cases`: from the body to a [`NewAsk`].
-//! Sections 6 and 10; the fields of the `hitl` object that the service decides on.
+//! `POST /hitl/v1/cases`: turns the body into a [`NewAsk`]. Sections 6 and 10; the fields of the
+//! `hitl` object that the service chooses.
 //!
-//! What the kernel has no word for is kept as it came, in the ask's metadata under `hitl`, so that
-//! the same `hitl` object can be made again and is forgotten with the words.
+//! Members without a kernel equivalent are stored as sent, in the ask's metadata under `hitl`. The
+//! server can then rebuild the same `hitl` object, and erases them with the ask's text.
 
 use std::collections::BTreeSet;
 
@@ -19,11 +19,11 @@ use super::types::{Action, Type};
 use super::{Version, ask_id, policy, timeout};
 use crate::hxp_experience::claims::{self, NotAnObject};
 
-/// The longest prompt, in characters (HITL-015).
+/// Maximum length of a prompt, in characters (HITL-015).
 const LONGEST_PROMPT: usize = 500;
-/// The longest message, in characters.
+/// Maximum length of a message, in characters.
 const LONGEST_MESSAGE: usize = 2000;
-/// Where the ask's metadata keeps what the kernel has no word for.
+/// The metadata member that stores data without a kernel equivalent.
 const KEPT: &str = "hitl";
 
 const FIELDS: [&str; 21] = [
@@ -51,17 +51,16 @@ const FIELDS: [&str; 21] = [
 ];
 const ROUTING: [&str; 5] = ["role", "person", "project", "priority", "tags"];
 
-/// A case to be made. Its tokens are the shell's to draw, and so are the challenge of its proofs and
-/// the judgement of `hitl_callback_url`.
+/// A case to create. The server adds its tokens and the challenge of its proofs, and checks
+/// `hitl_callback_url`.
 #[derive(Debug, Clone)]
 pub struct NewCase {
     /// The ask, without tokens.
     pub ask: NewAsk,
-    /// The version of the protocol.
     pub version: Version,
 }
 
-/// What the metadata of a case keeps for this dialect.
+/// The stored data of this dialect.
 pub(super) fn kept(ask: &Ask) -> Option<&Map<String, Value>> {
     if ask.dialect != Dialect::Hitl {
         return None;
@@ -69,7 +68,6 @@ pub(super) fn kept(ask: &Ask) -> Option<&Map<String, Value>> {
     ask.metadata.value()?.get(KEPT)?.as_object()
 }
 
-/// Reads a create body.
 pub fn parse_create(bytes: &[u8]) -> Result<NewCase, WireError> {
     let body = object(bytes)?;
     if !body.values().all(is_storable_json) {
@@ -136,7 +134,7 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewCase, WireError> {
     Ok(NewCase { ask, version })
 }
 
-/// What the service says of its case. It is shown in `context`, so nothing else may stand there.
+/// The service's envelope. It is shown in `context`, so `context` must not hold another one.
 fn envelope(
     bytes: &[u8],
     members: Members<'_>,
@@ -152,7 +150,7 @@ fn envelope(
         .map_err(|_| members.bad(claims::MEMBER, NotAnObject::EXPECTED))
 }
 
-/// Where people are named: in `routing`, or beside everything else, not both.
+/// The object that names people: `routing` or the body itself, but not both.
 fn people(members: Members<'_>) -> Result<Members<'_>, WireError> {
     let Some(routing) = members.object("routing")? else { return Ok(members) };
     let routing = Members::new(routing, "routing");
@@ -212,7 +210,7 @@ fn default_action(members: Members<'_>) -> Result<DefaultAction, WireError> {
     }
 }
 
-/// `reminder_at`: one moment or several, shown again as they were given.
+/// `reminder_at`: one time or several, returned in the form they were given.
 enum Reminders {
     One(Time),
     Many(Vec<Time>),
@@ -248,8 +246,8 @@ fn reminders(members: Members<'_>) -> Result<Option<Reminders>, WireError> {
     }
 }
 
-/// Which answers may be submitted inline: those named, else what fits a button; none for an empty
-/// list (HITL-027, HITL-076).
+/// The answers that may be submitted inline: those named, otherwise those that fit a button. An
+/// empty list means none (HITL-027, HITL-076).
 fn inline(
     members: Members<'_>,
     kind: &Type,
@@ -287,7 +285,7 @@ fn priority(members: Members<'_>) -> Result<Priority, WireError> {
     }
 }
 
-/// Beside the link: who sees the case in their inbox.
+/// The people who see the case in their inbox, in addition to the link.
 fn route(members: Members<'_>) -> Result<Route, WireError> {
     let (role, person) = (members.text("role")?, members.text("person")?);
     match (role, person) {

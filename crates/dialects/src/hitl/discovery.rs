@@ -5,28 +5,30 @@ use serde_json::{Value, json};
 use super::types::Type;
 use super::{POLL_EVERY, Version, timeout};
 
-/// Polls of one case in a minute.
+/// The polling limit per case and minute.
 pub const POLLS_PER_MINUTE: u32 = 60;
 
-/// What this server is.
+/// The description of this server.
 const DESCRIPTION: &str = "The human gateway for AI agents: an agent asks, a person answers, a signed receipt comes back.";
 
-/// Where projects differ in how long they keep cases.
+/// The note that some projects have their own retention.
 const OTHERWISE: &str =
     "How long cases are kept is what holds where a project does not say otherwise; some do.";
 
-/// How long cases are kept (HITL-152).
+/// The retention of cases (HITL-152).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Kept {
-    /// After how many days their words are gone, if they ever are, where their project says nothing.
+    /// After how many days the server erases the text of a case, unless the project sets its own
+    /// retention; `None` if never.
     pub days: Option<u64>,
-    /// Whether a project says otherwise. Which one is nobody's business who is asked by everybody.
+    /// Whether any project sets its own retention. This endpoint is public, so it does not name the
+    /// project.
     pub unless_told: bool,
 }
 
-/// What this server offers, as the given version words it. `base` is its address; `proofs` says whose
-/// proofs of a person it can check. For that and for projects that keep cases for another while the
-/// schema has no place but the description.
+/// The server's capabilities in the format of the given version. `base` is the server's URL;
+/// `proofs` describes the providers of proofs it can verify. The schema has no field for these
+/// providers or for projects with their own retention, so the description mentions both.
 pub fn discovery(base: &str, version: Version, kept: Kept, proofs: Option<&str>) -> Value {
     let base = base.trim_end_matches('/');
     let types: Vec<String> =

@@ -7,17 +7,16 @@ use serde_json::{Map, Value, json};
 
 use crate::codes::codes;
 
-/// Why a call was refused, as this dialect says it.
+/// An error of this dialect.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{code}: {message}")]
 pub struct WireError {
-    /// The HTTP status.
     pub status: u16,
     /// A stable code, one of [`CODES`].
     pub code: &'static str,
-    /// A sentence that says what was expected.
+    /// A sentence that names the expected value.
     pub message: String,
-    /// What else the body has.
+    /// The additional members of the body.
     more: Map<String, Value>,
 }
 
@@ -26,76 +25,76 @@ codes! {
     INVALID_JSON = "invalid_json";
     /// 400: a field is missing, unknown or wrong.
     INVALID_REQUEST = "invalid_request";
-    /// 400: an answer without an action.
+    /// 400: the answer has no action.
     MISSING_ACTION = "missing_action";
-    /// 400: an action the type does not have.
+    /// 400: the type has no such action.
     INVALID_ACTION = "invalid_action";
-    /// 400: no review type.
+    /// 400: the review type is unknown.
     INVALID_TYPE = "invalid_type";
-    /// 400: `verification_policy` wants what no provider of this server can prove.
+    /// 400: `verification_policy` requires a proof that no provider of this server can verify.
     VERIFICATION_UNSUPPORTED = "verification_unsupported";
-    /// 401: no credential, a wrong one, or one for another purpose.
+    /// 401: the credential is missing, wrong, or for another purpose.
     INVALID_TOKEN = "invalid_token";
-    /// 403: an action that may not be submitted inline.
+    /// 403: this action may not be submitted inline.
     ACTION_NOT_INLINE = "action_not_inline";
     /// 403: the answer needs a proof that a person gives it.
     VERIFICATION_REQUIRED = "verification_required";
-    /// 403: a proof that came does not count.
+    /// 403: a proof is not valid.
     VERIFICATION_FAILED = "verification_failed";
-    /// 403: known, but not allowed.
+    /// 403: the credential is valid but lacks permission.
     FORBIDDEN = "forbidden";
     /// 404: no such case or route.
     NOT_FOUND = "not_found";
     /// 405: the route has no such method.
     METHOD_NOT_ALLOWED = "method_not_allowed";
-    /// 409: somebody answered before.
+    /// 409: the case was answered before.
     DUPLICATE_SUBMISSION = "duplicate_submission";
-    /// 409: it was withdrawn.
+    /// 409: the case was withdrawn.
     CASE_CANCELLED = "case_cancelled";
-    /// 409: it is in a state in which this cannot be done.
+    /// 409: the case's state does not allow this.
     CONFLICT = "conflict";
-    /// 409: an idempotency key used for something else.
+    /// 409: the idempotency key was used for another request.
     IDEMPOTENCY_CONFLICT = "idempotency_conflict";
-    /// 410: its time is up.
+    /// 410: the case expired.
     CASE_EXPIRED = "case_expired";
     /// 413: the body is too large.
     TOO_LARGE = "too_large";
-    /// 422: an answer that does not answer the question.
+    /// 422: the answer does not fit the question.
     VALIDATION_FAILED = "validation_failed";
     /// 429: too many calls.
     RATE_LIMITED = "rate_limited";
-    /// 500: our fault.
+    /// 500: an internal error.
     INTERNAL = "internal";
     /// 503: try again later.
     UNAVAILABLE = "unavailable";
 }
 
 impl WireError {
-    /// An error that is its sentence.
+    /// An error that is about no field.
     pub fn new(status: u16, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into(), more: Map::new() }
     }
 
-    /// 400 about one field.
+    /// 400: one field is invalid.
     pub fn field(field: &str, expected: &str) -> Self {
         Self::named(400, code::INVALID_REQUEST, field, expected)
     }
 
-    /// An error about one field, with a code of its own.
+    /// An error about one field, with its own code.
     pub fn named(status: u16, code: &'static str, field: &str, expected: &str) -> Self {
         Self::new(status, code, format!("{field}: expected {expected}"))
             .with("field", json!(field))
             .with("expected", json!(expected))
     }
 
-    /// With one more member.
+    /// Adds one member to the body.
     #[must_use]
     pub fn with(mut self, key: &str, value: Value) -> Self {
         self.more.insert(key.to_owned(), value);
         self
     }
 
-    /// The JSON that is sent.
+    /// The JSON body of the response.
     pub fn body(&self) -> Value {
         let mut body = Map::new();
         body.insert("error".to_owned(), json!(self.code));
@@ -104,54 +103,56 @@ impl WireError {
         Value::Object(body)
     }
 
-    /// 400: a policy that nobody could ever satisfy here, by the place of what cannot be had.
+    /// 400: no one can satisfy this policy on this server. `place` names the requirement that no
+    /// provider meets.
     pub fn unprovable(place: &str, offered: &str) -> Self {
         let field = format!("{}.{place}", super::policy::FIELD);
         Self::named(400, code::VERIFICATION_UNSUPPORTED, &field, offered)
     }
 
-    /// 401: whichever of missing, wrong, or good for something else it is.
+    /// 401: the token is missing, wrong, or for another purpose. The response does not say which.
     pub fn invalid_token() -> Self {
         let message = "a valid token for this call is needed";
         Self::new(401, code::INVALID_TOKEN, message)
     }
 
-    /// 404 for a case that is not there, or not for the caller.
+    /// 404: the case does not exist, or the caller may not see it.
     pub fn no_case() -> Self {
         Self::new(404, code::NOT_FOUND, "there is no such case")
     }
 
-    /// 404 for a path that leads nowhere.
+    /// 404: no route has this path.
     pub fn no_route() -> Self {
         Self::new(404, code::NOT_FOUND, "there is nothing at this path")
     }
 
-    /// 405.
+    /// 405: the route has no such method.
     pub fn method_not_allowed() -> Self {
         Self::new(405, code::METHOD_NOT_ALLOWED, "this path has no such method")
     }
 
-    /// 413.
+    /// 413: the body is too large.
     pub fn too_large() -> Self {
         Self::new(413, code::TOO_LARGE, "the body is too large")
     }
 
-    /// 429.
+    /// 429: too many calls.
     pub fn rate_limited() -> Self {
         Self::new(429, code::RATE_LIMITED, "too many calls, wait a little")
     }
 
-    /// 500. What went wrong is in the log, not in the body.
+    /// 500: an internal error. The cause is in the log, not in the body.
     pub fn internal() -> Self {
         Self::new(500, code::INTERNAL, "something went wrong here, and it was noted")
     }
 
-    /// 503.
+    /// 503: try again later.
     pub fn unavailable() -> Self {
         Self::new(503, code::UNAVAILABLE, "the service cannot answer now, try again")
     }
 
-    /// What the kernel refused. Nobody is named: whoever holds a token is not told who else answers.
+    /// Translates a refusal of the kernel. It names no person: the holder of a token may not know
+    /// who else can answer.
     pub fn refused(refusal: &Refusal) -> Self {
         match refusal {
             Refusal::NotFound { .. } => Self::no_case(),
@@ -218,7 +219,8 @@ impl WireError {
         }
     }
 
-    /// What the kernel refused when the case was made: about the case it continues, too.
+    /// Translates a refusal of the kernel at creation, which can also be about the case that this
+    /// one continues.
     pub fn create_refused(refusal: &Refusal) -> Self {
         let field = "previous_case_id";
         match refusal {
@@ -232,7 +234,7 @@ impl WireError {
         }
     }
 
-    /// 422: an answer that does not answer the question, by field (HITL-136).
+    /// 422: the answer does not fit the question, with an error per field (HITL-136).
     pub fn answer(error: &AnswerError) -> Self {
         let field = |key: &str, code: &str, message: &str| json!({ "field": key, "code": code, "message": message });
         let text = error.to_string();
@@ -259,7 +261,7 @@ impl WireError {
     }
 }
 
-/// The kernel's names of fields under those of this protocol.
+/// Translates the kernel's field names to those of this protocol.
 fn wire_name(field: &str) -> &str {
     match field {
         "timeout_seconds" => "timeout",

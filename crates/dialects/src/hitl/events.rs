@@ -1,4 +1,4 @@
-//! What happens to a case, as it is told: `GET …/events` and the callback. Sections 8.5 and 9.
+//! Events of a case, for `GET …/events` and the callback. Sections 8.5 and 9.
 
 use kernel::ask::Ending;
 use kernel::{Ask, AskState, Event, Happened};
@@ -9,17 +9,17 @@ use super::poll::{default_action, responded_by, result, sent_back, submission_co
 use super::wire::{Answered, Signature};
 use crate::settled;
 
-/// One event as it is told.
+/// One event as sent to clients.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Told {
-    /// Such as `review.completed`.
+    /// The event type, such as `review.completed`.
     pub event: &'static str,
-    /// Its data.
     pub data: Value,
 }
 
-/// What is told of one event of an ask; most are nobody's business (HITL-171). `engaged` says whether
-/// somebody worked on it before: then nobody is reminded (HITL-160). `signature` proves the result.
+/// The client event for one event of an ask; `None` for internal events (HITL-171). `engaged` says
+/// whether a person worked on the case before; then no reminder is reported (HITL-160). `signature`
+/// proves the result.
 pub fn told(ask: &Ask, event: &Event, engaged: bool, signature: Option<Signature>) -> Option<Told> {
     let case_id = case_id(ask.id);
     let opened_at = ask.look.as_ref().map(|look| look.at);
@@ -87,7 +87,7 @@ pub fn told(ask: &Ask, event: &Event, engaged: bool, signature: Option<Signature
     Some(Told { event, data })
 }
 
-/// How a case ended.
+/// The event with which a case ended.
 fn ended(ask: &Ask, signature: Option<Signature>) -> Option<Told> {
     let AskState::Over { ending, .. } = &ask.state else { return None };
     let case_id = case_id(ask.id);
@@ -122,7 +122,8 @@ fn ended(ask: &Ask, signature: Option<Signature>) -> Option<Told> {
     Some(Told { event, data })
 }
 
-/// The body of the callback: what both sources ask for (HITL-183). `None` while the case is open.
+/// The body of the callback, with the members that both sources require (HITL-183). `None` while
+/// the case is open.
 pub fn callback(ask: &Ask, name: Option<String>, signature: Option<Signature>) -> Option<Value> {
     let Told { event, data } = ended(ask, signature)?;
     let Value::Object(data) = data else { return None };

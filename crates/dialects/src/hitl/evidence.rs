@@ -1,5 +1,5 @@
-//! `verification_evidence` of an answer: proofs that a person is there, on their way to whoever can
-//! check them. Section 7.6 of 0.8, HITL-224.
+//! `verification_evidence` of an answer: proofs that a person is present, for the provider that
+//! verifies them. Section 7.6 of 0.8, HITL-224.
 
 use std::fmt;
 
@@ -10,21 +10,20 @@ use super::errors::WireError;
 use super::parse::Members;
 use super::policy::{format, proof_type};
 
-/// The field of an answer that holds them.
+/// The member of an answer that holds the proofs.
 pub(super) const FIELD: &str = "verification_evidence";
 
-/// A proof as it was sent. It is shown to its provider and to nobody else, and never printed.
+/// A proof as sent. The server passes it only to its provider and never prints it.
 #[derive(Clone, PartialEq)]
 pub struct Evidence {
-    /// Which kind it is said to be.
+    /// The claimed kind of proof.
     pub proof_type: String,
-    /// Whose.
     pub provider: String,
-    /// In which form.
     pub format: String,
     /// The proof: a text or an object.
     pub presentation: Value,
-    /// What it is said to be made for. Nobody signed that: it can only contradict the proof.
+    /// The case and action that the proof claims to be made for. It is unsigned, so it can only
+    /// contradict the proof.
     pub binding: Map<String, Value>,
 }
 
@@ -35,7 +34,6 @@ impl fmt::Debug for Evidence {
     }
 }
 
-/// Reads the proofs of an answer.
 pub(super) fn evidence(body: Members<'_>) -> Result<Vec<Evidence>, WireError> {
     let bad = || body.bad(FIELD, &format!("a list of at most {MOST} proofs"));
     let items = body.list(FIELD)?.unwrap_or_default();

@@ -14,9 +14,9 @@
 //! | `discovery` | `/.well-known/hitl.json` | appendix D |
 //! | `wire`, [`errors`] | types and codes | appendix C, 16 |
 //!
-//! The protocol knows five review types and the kernel six kinds of question. [`Type`] holds the one
-//! table between them and the actions of each; parsing an answer and rendering a result both use it,
-//! so what is offered is what is accepted and what comes back.
+//! The protocol has five review types and the kernel six kinds of question. [`Type`] holds the only
+//! table between them, with the actions of each. Parsing an answer and rendering a result both use
+//! it, so the server accepts and returns exactly the actions it offers.
 
 pub mod accepted;
 pub mod create;
@@ -44,24 +44,23 @@ pub use types::{Action, Type};
 
 use kernel::{Ask, AskId};
 
-/// What every case id begins with.
+/// The prefix of every case id.
 pub const PREFIX: &str = "review_";
 
-/// How soon whoever polls comes back, in seconds.
+/// The recommended polling interval, in seconds.
 pub const POLL_EVERY: u64 = 30;
 
-/// The versions of the protocol a case can be of.
+/// The protocol versions of a case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Version {
-    /// The baseline.
     #[default]
     V07,
-    /// With what it adds.
+    /// The version that adds proofs of a person.
     V08,
 }
 
 impl Version {
-    /// As it is written.
+    /// The version as written on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::V07 => "0.7",
@@ -69,24 +68,22 @@ impl Version {
         }
     }
 
-    /// The version of this name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::V07, Self::V08].into_iter().find(|version| version.as_str() == name)
     }
 
-    /// The version a case was made in; the baseline where it was made in another dialect.
+    /// The version with which a case was created; the baseline if it came from another dialect.
     pub fn of(ask: &Ask) -> Self {
         let kept = create::kept(ask).and_then(|kept| kept.get("spec_version")?.as_str());
         kept.and_then(Self::named).unwrap_or_default()
     }
 }
 
-/// The id of a case.
 pub fn case_id(ask: AskId) -> String {
     ask.shown_as(PREFIX)
 }
 
-/// The ask behind a case id.
+/// The ask that a case id names.
 pub fn ask_id(case_id: &str) -> Option<AskId> {
     AskId::read_as(PREFIX, case_id)
 }

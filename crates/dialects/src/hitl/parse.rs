@@ -1,4 +1,4 @@
-//! What is wrong with a body, in this dialect's words.
+//! Reports invalid bodies in this dialect's format.
 
 use serde_json::json;
 
@@ -7,7 +7,6 @@ use crate::members::Mistake;
 
 pub(super) use crate::members::object;
 
-/// The members of an object.
 pub(super) type Members<'m> = crate::members::Members<'m, WireError>;
 
 impl Mistake for WireError {

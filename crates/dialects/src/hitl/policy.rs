@@ -1,5 +1,5 @@
-//! `verification_policy` of a case: from the body to the kernel's [`Policy`]. Section 7.6 of 0.8,
-//! HITL-220. Every object is closed, and every mistake names its place.
+//! `verification_policy` of a case: turns the body into the kernel's [`Policy`]. Section 7.6 of
+//! 0.8, HITL-220. Every object rejects unknown members, and every error names its path.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +13,13 @@ use serde_json::Value;
 use super::errors::WireError;
 use super::parse::Members;
 
-/// Where the policy stands in the body.
+/// The member of the body that holds the policy.
 pub(super) const FIELD: &str = "verification_policy";
-/// The forms of a proof the protocol names.
+/// The proof formats that the protocol names.
 const FORMATS: [&str; 4] = ["provider_opaque", "jwt", "zkp", "attestation"];
 
 type Read<T> = Result<T, WireError>;
 
-/// Reads the policy of a case, if it has one.
 pub(super) fn policy(body: Members<'_>) -> Read<Option<Policy>> {
     let Some(members) = body.object(FIELD)? else { return Ok(None) };
     let members = Members::new(members, FIELD);
@@ -40,12 +39,12 @@ pub(super) fn policy(body: Members<'_>) -> Read<Option<Policy>> {
     }))
 }
 
-/// The kind of proof under a key: the protocol's, or one beginning with `x-`.
+/// The kind of proof under a key: one of the protocol, or a custom one that starts with `x-`.
 pub(super) fn proof_type(members: Members<'_>) -> Read<String> {
     named(members, "proof_type", &[PROOF_OF_HUMAN])
 }
 
-/// The form of a proof under a key.
+/// The format of a proof under a key.
 pub(super) fn format(members: Members<'_>) -> Read<String> {
     named(members, "format", &FORMATS)
 }
@@ -83,7 +82,7 @@ fn requirements(members: Members<'_>) -> Read<Requirements> {
     Ok(Requirements { any_of: ways })
 }
 
-/// The members of a list in an object that holds nothing else.
+/// The items of a list in an object that has no other member.
 fn each<T>(
     members: Members<'_>,
     key: &str,
@@ -98,7 +97,7 @@ fn each<T>(
     list(object, inner, read)
 }
 
-/// A list of objects, neither empty nor long.
+/// A list of 1 to [`MOST`] objects.
 fn list<T>(members: Members<'_>, key: &str, read: impl Fn(Members<'_>) -> Read<T>) -> Read<Vec<T>> {
     let bad = || members.bad(key, &format!("a list of 1 to {MOST} objects"));
     let items = members.list(key)?.filter(|items| (1..=MOST).contains(&items.len()));

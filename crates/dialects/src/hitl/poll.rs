@@ -1,5 +1,5 @@
-//! `GET /hitl/v1/reviews/{case_id}/status`, and what any answer is in this protocol.
-//! Sections 8 and 10.
+//! `GET /hitl/v1/reviews/{case_id}/status`, and the protocol's form of every answer. Sections 8 and
+//! 10.
 
 use kernel::actor::{Attested, By};
 use kernel::ask::{DefaultAction, Ending, OnExpiry, Resolution};
@@ -17,17 +17,17 @@ use super::wire::{
 use super::{Version, case_id};
 use crate::settled;
 
-/// How a case that never runs out is dated where the protocol wants a moment.
+/// The date of a case that never expires, because the protocol requires one.
 const NEVER: &str = "9999-12-31T23:59:59Z";
-/// The action of an answer whose words were erased: which it was is not known any more.
+/// The action of an answer whose text was erased; the original action is no longer known.
 const ERASED: &str = "erased";
-/// How the reason of a case begins that was sent back without an answer.
+/// The prefix of the reason if a reviewer requested changes to a case that cannot have them.
 const SENT_BACK: &str = "Changes requested";
-/// Who answered when nobody did.
+/// The `responded_by` of a default taken without an answer.
 const NOBODY: &str = "nobody: a default was taken on silence";
 
-/// A case as it stands. `name` is what whoever answered is called, where that may be told;
-/// `signature` proves the result.
+/// A case in its current state. `name` is the display name of the person who answered, if the agent
+/// may know it; `signature` proves the result.
 pub fn poll(ask: &Ask, name: Option<String>, signature: Option<Signature>) -> Poll {
     let mut poll = Poll {
         status: "pending",
@@ -56,7 +56,7 @@ pub fn poll(ask: &Ask, name: Option<String>, signature: Option<Signature>) -> Po
             (poll.status, poll.progress) = ("in_progress", *progress);
         }
         AskState::Over { ending, .. } => match &**ending {
-            // No action of its type says this, and any of them would be taken for an answer.
+            // No action of the type means this, and clients would take any of them for an answer.
             Ending::Completed(resolution) if ask.sent_back().is_some() => {
                 (poll.status, poll.cancelled_at) = ("cancelled", Some(resolution.at));
                 poll.reason = sent_back(ask);
@@ -82,15 +82,16 @@ pub fn poll(ask: &Ask, name: Option<String>, signature: Option<Signature>) -> Po
     poll
 }
 
-/// What a request for changes of a case that is no approval is told as: such a case was closed without an
-/// answer. It cannot come about any more.
+/// The reason for a case that is no approval and got a request for changes: it was closed without
+/// an answer. The server no longer accepts this; older records have it.
 pub(super) fn sent_back(ask: &Ask) -> Option<String> {
     let (_, reply) = ask.sent_back()?;
     let comment = reply.comment.as_deref();
     Some(comment.map_or_else(|| SENT_BACK.to_owned(), |comment| format!("{SENT_BACK}: {comment}")))
 }
 
-/// Who answered, where that is known (HITL-101). What an agent says of somebody is not (HITL-077).
+/// The person who answered, if the server knows it (HITL-101). A name that an agent attests is not
+/// such knowledge (HITL-077).
 pub(super) fn responded_by(resolution: &Resolution, name: Option<String>) -> Option<RespondedBy> {
     match resolution.by {
         By::System => Some(RespondedBy { name: NOBODY.to_owned() }),
@@ -99,14 +100,14 @@ pub(super) fn responded_by(resolution: &Resolution, name: Option<String>) -> Opt
     }
 }
 
-/// The result of a case that was answered.
+/// The result of an answered case.
 pub fn result(ask: &Ask) -> Option<Answered> {
     ask.resolution()
         .filter(|_| ask.sent_back().is_none())
         .map(|resolution| answered(ask, resolution))
 }
 
-/// The body of an answer that was taken.
+/// The body of the response to an accepted answer.
 pub fn submitted(ask: &Ask) -> Option<Submitted> {
     Some(Submitted {
         status: "completed",
@@ -131,7 +132,7 @@ fn answered(ask: &Ask, resolution: &Resolution) -> Answered {
             }
             ("approve", "feedback")
         }
-        // Only an approval is answered so; `edit` is its own.
+        // Only an approval can have this answer, and `edit` is an action of approvals.
         Answer::ChangesRequested { edits } => {
             if let Some(edits) = edits {
                 put("edits", json!(edits));
@@ -172,7 +173,7 @@ fn answered(ask: &Ask, resolution: &Resolution) -> Answered {
         Answer::Skip => ("skip", "reason"),
         Answer::Abort => ("abort", "reason"),
     };
-    // A field of the form may have that name, and it comes first.
+    // A form field may have this name; the field then takes precedence.
     if let Some(comment) = comment
         && !form_has(ask, comment_key)
     {
@@ -196,7 +197,7 @@ fn form_has(ask: &Ask, key: &str) -> bool {
     }
 }
 
-/// How a case of 0.8 was answered (HITL-227).
+/// How a case of version 0.8 was answered (HITL-227).
 pub(super) fn submission_context(ask: &Ask, resolution: &Resolution) -> Option<SubmissionContext> {
     if Version::of(ask) != Version::V08 {
         return None;
@@ -221,8 +222,8 @@ pub(super) fn submission_context(ask: &Ask, resolution: &Resolution) -> Option<S
     })
 }
 
-/// What came of the proofs, wherever they were wanted or came (HITL-226). Whoever is signed in is
-/// asked for none: that they gave none is said, where an answer by link would have needed them.
+/// The result of verification, if proofs were required or sent (HITL-226). A signed-in person needs
+/// none. If an answer by link would have needed proofs, the result says that there are none.
 fn verification_result(ask: &Ask, resolution: &Resolution) -> Option<VerificationResult> {
     if let Some(found) = &resolution.verification {
         return Some(found.as_ref().into());
@@ -246,7 +247,7 @@ impl From<&Verification> for VerificationResult {
             assurance_level: proof.assurance,
             bound_to_case: proof.bound_to_case,
             bound_to_action: proof.bound_to_action,
-            // Nothing that is not fresh is recorded as a proof.
+            // The server records only fresh proofs.
             fresh: true,
             single_use_enforced: proof.single_use,
             verified_at: proof.verified_at,
@@ -259,7 +260,7 @@ impl From<&Verification> for VerificationResult {
     }
 }
 
-/// What the agent does when nobody answers (HITL-099, HITL-150). A failure is a stop.
+/// What the agent does without an answer (HITL-099, HITL-150). A failure counts as an abort.
 pub(super) fn default_action(ask: &Ask) -> &'static str {
     let action = match (ask.ending(), &ask.on_expiry) {
         (Some(Ending::Expired { report, .. }), _) => *report,
@@ -275,7 +276,7 @@ pub(super) fn default_action(ask: &Ask) -> &'static str {
     }
 }
 
-/// When it runs out; the end of the calendar where it never does.
+/// When the case expires; the latest possible time if it never does.
 pub(super) fn expires_at(ask: &Ask) -> Time {
     ask.expires_at.unwrap_or_else(|| Time::from_millis(i64::MAX))
 }

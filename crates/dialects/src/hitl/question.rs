@@ -1,7 +1,7 @@
-//! `type` and `context` of a case: from JSON to a [`Question`]. Section 10; HITL-121, HITL-130.
+//! `type` and `context` of a case: turns JSON into a [`Question`]. Section 10; HITL-121, HITL-130.
 //!
-//! The whole context is put before the person. What a kind of question has a place for stands there
-//! (items, form, error, params, and all of it for an approval); the rest stands in its words.
+//! The person sees the whole context. Members with a place in the question go there (items, form,
+//! error, params, and everything for an approval); the rest goes into its text.
 
 use kernel::form::{Field, FieldSpec, Form};
 use kernel::question::{Body, Choice, Options, Pick, Question, QuestionError};
@@ -13,16 +13,16 @@ use super::types::Type;
 
 /// The member of the context that holds a form.
 const FORM: &str = "form";
-/// The key of the one field of a case that declares no form, and of a free message.
+/// The key of the only field if a case declares no form, and of a free message.
 pub(super) const RESPONSE: &str = "response";
-/// The labels of a confirmation.
+/// The label that confirms.
 const CONFIRM: &str = "Confirm";
-/// See [`CONFIRM`].
+/// The label that cancels.
 const CANCEL: &str = "Cancel";
 
 type Object = Map<String, Value>;
 
-/// The question a type asks with this context.
+/// The question of a type with this context.
 pub(super) fn question(kind: &Type, prompt: &str, context: &Object) -> Result<Question, WireError> {
     let members = Members::new(context, "context");
     let (body, words) = match kind {
@@ -80,7 +80,7 @@ fn refused(error: &QuestionError) -> WireError {
     }
 }
 
-/// The first of these lists that is there.
+/// The first of these lists that is present.
 fn items<'k>(
     members: Members<'_>,
     keys: &[&'k str],
@@ -94,7 +94,7 @@ fn items<'k>(
     choices.map(|choices| Some((key, choices))).ok_or_else(|| members.bad(key, expected))
 }
 
-/// An item: its title, and everything else that is said of it.
+/// An item: its title, and all its other members as a description.
 fn choice(item: &Value) -> Option<Choice> {
     let item = item.as_object()?;
     let id = item.get("id")?.as_str()?.to_owned();
@@ -104,8 +104,8 @@ fn choice(item: &Value) -> Option<Choice> {
     Some(Choice { id, label, description: words(item, &["id", title]) })
 }
 
-/// What a context says beside the members that have a place of their own, in words: a description
-/// first, then line by line.
+/// The members of a context that have no place of their own, as text: a description first, then one
+/// line per member.
 fn words(context: &Object, placed: &[&str]) -> Option<String> {
     let mut lines = Vec::new();
     let said = |key: &str| context.get(key).filter(|value| !value.is_null());
@@ -129,7 +129,7 @@ fn line(key: &str, value: &Value) -> String {
             format!("{key}: {}", texts.join(", "))
         }
         Value::Object(_) | Value::Array(_) => {
-            // Any JSON can be written; if it could not, its compact form would say the same.
+            // Serializing a JSON value cannot fail; the compact form is only a fallback.
             let shown = serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string());
             format!("{key}: {shown}")
         }
@@ -137,8 +137,8 @@ fn line(key: &str, value: &Value) -> String {
     }
 }
 
-/// `context.form`, which must also be one by the published schema: it knows neither our
-/// `allowed_values` nor dates as bounds.
+/// `context.form`. It must also match the published schema, which has neither our `allowed_values`
+/// nor dates as bounds.
 fn read_form(value: &Value) -> Result<Form, WireError> {
     let form: Form = serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
@@ -165,7 +165,7 @@ fn read_form(value: &Value) -> Result<Form, WireError> {
     Ok(form)
 }
 
-/// The form of a case that declares none: one box to write in.
+/// The form of a case that declares none: one text field.
 fn free() -> Result<Form, WireError> {
     let mut spec = FieldSpec::new(RESPONSE, "Your answer", "textarea");
     spec.required = true;
@@ -173,7 +173,7 @@ fn free() -> Result<Form, WireError> {
     form.map_err(|error| WireError::field("context.form", &error.to_string()))
 }
 
-/// The context of a question as the service sent it: that of an approval stands in the question.
+/// The context as the service sent it. The context of an approval is stored in the question.
 pub(super) fn context(question: &Question, kept: Option<Value>) -> Option<Value> {
     match question.body() {
         Body::Approve { details, .. } => {

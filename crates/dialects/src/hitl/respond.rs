@@ -1,4 +1,4 @@
-//! `POST /hitl/v1/reviews/{case_id}/respond`, `…/submit` and `…/cancel`: from the body to a
+//! `POST /hitl/v1/reviews/{case_id}/respond`, `…/submit` and `…/cancel`: turns the body into a
 //! [`Reply`]. Sections 7, 7.5 and 10.
 
 use kernel::actor::Attested;
@@ -21,18 +21,17 @@ const CHANNELS: [&str; 5] = [
     "teams_adaptive_card",
 ];
 const PLATFORMS: [&str; 5] = ["telegram", "slack", "discord", "whatsapp", "teams"];
-/// The words that go with an answer. Each type names them otherwise, and so do the examples.
+/// The members that can hold the comment of an answer. Types and examples use different names.
 const WORDS: [&str; 3] = ["feedback", "note", "reason"];
 
 type Object = Map<String, Value>;
 
-/// An answer as it was sent, whatever the question.
+/// An answer as sent, before it is checked against the question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Respond {
     body: Object,
 }
 
-/// Reads the body of an answer.
 pub fn read_respond(bytes: &[u8]) -> Result<Respond, WireError> {
     Ok(Respond { body: object(bytes)? })
 }
@@ -50,12 +49,12 @@ pub fn parse_cancel(bytes: &[u8]) -> Result<(Option<String>, Option<String>), Wi
 }
 
 impl Respond {
-    /// The review token, where a page sends it in the body.
+    /// The review token, if a page sends it in the body.
     pub fn token(&self) -> Option<&str> {
         self.body.get("token").and_then(Value::as_str)
     }
 
-    /// The proofs of a person that came along, which a case asks for or does not take (HITL-224).
+    /// The proofs sent with the answer. An error if the case requires none (HITL-224).
     pub fn evidence(&self, ask: &Ask) -> Result<Vec<Evidence>, WireError> {
         let members = Members::new(&self.body, "");
         let proofs = evidence::evidence(members)?;
@@ -66,15 +65,16 @@ impl Respond {
         Ok(proofs)
     }
 
-    /// What an answer may hold. Proofs came with 0.8.
+    /// Rejects unknown members. Proofs are allowed since 0.8.
     fn only(&self, ask: &Ask, known: &[&str]) -> Result<(), WireError> {
         let proofs = (Version::of(ask) == Version::V08).then_some(evidence::FIELD);
         let known: Vec<&str> = known.iter().copied().chain(proofs).collect();
         Members::new(&self.body, "").only(&known)
     }
 
-    /// The answer of a person on the page: `{action, data?}` (HITL-060). `redeem` turns the marks of
-    /// uploaded files into files, before anything is held against the question.
+    /// A person's answer from the page: `{action, data?}` (HITL-060). `redeem` replaces the
+    /// references to uploaded files with the files, before the answer is checked against the
+    /// question.
     pub fn by_person(
         &self,
         ask: &Ask,
@@ -86,12 +86,12 @@ impl Respond {
         reply(members, action, ask, redeem)
     }
 
-    /// The answer an agent passes on, and of whom (HITL-071, HITL-074).
+    /// The answer that an agent passes on, and the person it attests (HITL-071, HITL-074).
     pub fn by_relay(&self, ask: &Ask) -> Result<(Reply, Attested), WireError> {
         let members = Members::new(&self.body, "");
         let action = action(members, ask)?;
         self.only(ask, &["action", "data", "submitted_via", "submitted_by"])?;
-        // Before anything else is held against the question: what may not be said here at all.
+        // First check whether this action may be submitted inline at all.
         if !ask.inline.as_ref().is_some_and(|may| may.contains(&action.stance)) {
             return Err(WireError::refused(&Refusal::NotInline));
         }
@@ -111,7 +111,7 @@ impl Respond {
     }
 }
 
-/// One of these, or a name of the agent's own beginning with `x-`.
+/// One of these names, or a custom one that starts with `x-`.
 fn one_of(members: Members<'_>, key: &str, known: &[&str]) -> Result<String, WireError> {
     let text = members.given(key).and_then(Value::as_str);
     let custom = |text: &str| text.strip_prefix("x-").is_some_and(|rest| !rest.is_empty());
@@ -172,7 +172,8 @@ fn answer(
         }
         ("confirm", Body::Confirm { items, .. }) => {
             let comment = data.words(&["confirmed_items"])?;
-            // Everything listed was shown, so going ahead without a word means all of it.
+            // The page lists every item, so a confirmation without a selection confirms all of
+            // them.
             let all = || items.iter().map(|item| item.id.clone()).collect();
             let confirmed = data.0.texts("confirmed_items")?.unwrap_or_else(all);
             (Answer::Confirmed { items: confirmed }, comment)
@@ -186,7 +187,7 @@ fn answer(
         ("skip", _) => (Answer::Skip, data.words(&[])?),
         ("abort", _) => (Answer::Abort, data.words(&[])?),
         ("submit", Body::Provide { .. }) => {
-            // Any object reads as values; the form checks them.
+            // Every object deserializes as values; the form checks them.
             let values = serde_json::from_value(Value::Object(data.0.map().clone()));
             (Answer::Provided { values: values.unwrap_or_default() }, None)
         }
@@ -195,7 +196,7 @@ fn answer(
             let text = data.0.text(RESPONSE)?.unwrap_or_default().to_owned();
             (Answer::Replied { text }, comment)
         }
-        // A type and its question come from one table, so no other pair exists.
+        // A type and its question come from the same table, so no other pair exists.
         (_, _) => return Err(WireError::internal()),
     })
 }
@@ -204,8 +205,8 @@ fn answer(
 struct Data<'m>(Members<'m>);
 
 impl Data<'_> {
-    /// The words of the answer, under whichever of their names; beside them only what is known, for
-    /// what is not understood must not look accepted.
+    /// The comment of the answer, under any of its names. Unknown members are rejected, because the
+    /// server must not appear to accept a field that it ignores.
     fn words(&self, known: &[&str]) -> Result<Option<String>, WireError> {
         let all: Vec<&str> = known.iter().copied().chain(WORDS).collect();
         self.0.only(&all)?;

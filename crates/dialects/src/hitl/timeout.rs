@@ -3,17 +3,17 @@
 
 use crate::duration::{self, DAY};
 
-/// When the service names none.
+/// The timeout if the service names none.
 pub const DEFAULT: &str = "24h";
-/// The longest, in seconds: seven days (HITL-035).
+/// The maximum, in seconds: seven days (HITL-035).
 pub const LONGEST: u64 = 7 * DAY;
-/// The longest as it is written.
+/// The maximum as a duration.
 pub const LONGEST_WORDS: &str = "P7D";
-/// What is accepted.
+/// The accepted format, for error messages.
 pub const EXPECTED: &str =
     "a duration such as 24h, 30m, 7d, PT24H or P7D, of at least one second and at most seven days";
 
-/// Its length in seconds.
+/// The length in seconds; `None` if it is invalid or too long.
 pub fn seconds(text: &str) -> Option<u64> {
     duration::seconds(text).filter(|seconds| *seconds <= LONGEST)
 }

@@ -1,36 +1,34 @@
-//! The review types, their actions, and what both are in the kernel. Section 10.
+//! The review types, their actions, and their kernel equivalents. Section 10.
 
 use kernel::Ask;
 use kernel::question::{Kind, Stance};
 
 use super::create;
 
-/// A review type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Type {
     /// Approve, ask for changes, or reject.
     Approval,
-    /// One or more of several.
+    /// Choose one or more of several items.
     Selection,
-    /// A form.
+    /// Fill in a form.
     Input,
-    /// Go ahead with exactly these, or not.
+    /// Confirm exactly these items, or cancel.
     Confirmation,
-    /// Something failed.
+    /// Decide about a failure.
     Escalation,
-    /// A type of the service's own, answered like a form.
+    /// A custom type of the service, answered like a form.
     Custom(String),
 }
 
-/// What a person can do with a case, as the protocol names it.
+/// An action of a person, as the protocol names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Action {
-    /// On the wire.
+    /// The name on the wire.
     pub name: &'static str,
-    /// In the kernel.
+    /// The kernel's equivalent.
     pub stance: Stance,
-    /// Whether it is offered inline when the service says nothing of it: what needs words or a page
-    /// is not.
+    /// Whether it is offered inline by default. An action that needs text or a page is not.
     inline: bool,
 }
 
@@ -54,11 +52,10 @@ const ESCALATION: &[Action] = &[
 ];
 
 impl Type {
-    /// The five standard types.
     pub const STANDARD: [Self; 5] =
         [Self::Approval, Self::Selection, Self::Input, Self::Confirmation, Self::Escalation];
 
-    /// The type of this name. A custom one has something behind `x-`.
+    /// The type of this name. A custom type has a name after `x-`.
     pub fn named(name: &str) -> Option<Self> {
         if name.strip_prefix("x-").is_some_and(|rest| !rest.trim().is_empty()) {
             return Some(Self::Custom(name.to_owned()));
@@ -66,7 +63,7 @@ impl Type {
         Self::STANDARD.into_iter().find(|standard| standard.as_str() == name)
     }
 
-    /// The type a case is shown as, whichever dialect it was asked in.
+    /// The type as which a case of any dialect is shown.
     pub fn of(ask: &Ask) -> Self {
         let kept = create::kept(ask).and_then(|kept| kept.get("type")?.as_str());
         kept.and_then(Self::named).unwrap_or(match ask.kind {
@@ -78,7 +75,6 @@ impl Type {
         })
     }
 
-    /// Its name.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Approval => "approval",
@@ -90,7 +86,7 @@ impl Type {
         }
     }
 
-    /// Its actions (HITL-120).
+    /// The actions of the type (HITL-120).
     pub fn actions(&self) -> &'static [Action] {
         match self {
             Self::Approval => APPROVAL,
@@ -106,18 +102,18 @@ impl Type {
         self.actions().iter().copied().find(|action| action.name == name)
     }
 
-    /// What an answer of this kind is called.
+    /// The action name for an answer of this stance.
     pub fn named_action(&self, stance: Stance) -> &'static str {
         let action = self.actions().iter().find(|action| action.stance == stance);
         action.map_or("submit", |action| action.name)
     }
 
-    /// The actions offered inline when the service names none (HITL-076).
+    /// The actions offered inline if the service names none (HITL-076).
     pub fn inline(&self) -> Vec<Action> {
         self.actions().iter().copied().filter(|action| action.inline).collect()
     }
 
-    /// The names of its actions, for a sentence.
+    /// The names of the actions, separated by commas.
     pub fn offers(&self) -> String {
         self.actions().iter().map(|action| action.name).collect::<Vec<_>>().join(", ")
     }
@@ -144,7 +140,7 @@ mod tests {
         );
     }
 
-    /// HITL-076: what needs a page is not offered inline.
+    /// HITL-076: an action that needs a page is not offered inline.
     #[test]
     fn inline_by_default_is_what_fits_a_button() {
         let inline = |of: Type| of.inline().iter().map(|a| a.name).collect::<Vec<_>>();

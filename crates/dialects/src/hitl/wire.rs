@@ -13,68 +13,65 @@ use crate::hxp_experience::claims::Verdict;
 pub struct Accepted {
     /// Always `human_input_required`.
     pub status: &'static str,
-    /// What to tell the person.
+    /// The text for the person.
     pub message: String,
-    /// What the agent does now.
+    /// The case as the agent handles it.
     pub hitl: Hitl,
-    /// Free data of the service.
+    /// The service's own data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
-    /// Beside the protocol: what was found about the envelope it came with.
+    /// The findings about the envelope. Not part of the protocol.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hxp_verdict: Option<Verdict>,
 }
 
-/// The `hitl` object (HITL-010 to HITL-027). Closed: nothing else may stand in it.
+/// The `hitl` object (HITL-010 to HITL-027). It has no further members.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Hitl {
-    /// The version it validates against.
+    /// The version of the schema it matches.
     pub spec_version: &'static str,
     /// `review_` and a ULID.
     pub case_id: String,
     /// The review page, with its token.
     pub review_url: String,
-    /// Where to poll, with its own token.
+    /// The status URL, with its own token.
     pub poll_url: String,
-    /// Where to listen, with the same.
+    /// The event stream, with the same token.
     pub events_url: String,
-    /// Where the agent wants to be called back.
+    /// The URL that receives the result.
     pub callback_url: Option<String>,
-    /// Where an agent submits what a person pressed elsewhere.
+    /// The URL where an agent submits an action that a person took elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub submit_url: Option<String>,
-    /// With this.
+    /// The token for `submit_url`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub submit_token: Option<String>,
-    /// And only these.
+    /// The actions allowed at `submit_url`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inline_actions: Option<Vec<&'static str>>,
-    /// The review type.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What the person decides.
+    /// The question for the person.
     pub prompt: String,
-    /// As the service wrote it.
+    /// The timeout as the service wrote it.
     pub timeout: String,
-    /// What the agent does when nobody answers.
+    /// What the agent does without an answer.
     pub default_action: &'static str,
-    /// When it was made.
     pub created_at: Time,
-    /// When it runs out.
     pub expires_at: Time,
-    /// What goes with the prompt.
+    /// Details that belong to the prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<Value>,
     /// When the agent sends the link again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reminder_at: Option<Value>,
-    /// The case it continues.
+    /// The case that this one continues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_case_id: Option<String>,
     /// A declaration of the page's format.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub surface: Option<Value>,
-    /// Which proofs of a person an answer needs (0.8).
+    /// The proofs of a person that an answer needs (0.8).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verification_policy: Option<Policy>,
 }
@@ -82,48 +79,42 @@ pub struct Hitl {
 /// The body of a poll (section 8; HITL-090 to HITL-105).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Poll {
-    /// Where it stands.
     pub status: &'static str,
     /// `review_` and a ULID.
     pub case_id: String,
-    /// When it was made.
     pub created_at: Time,
-    /// When somebody first looked.
+    /// When a person first opened the case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_at: Option<Time>,
-    /// When it runs out.
     pub expires_at: String,
-    /// When it was answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<Time>,
-    /// What was answered; only once it was.
+    /// Present once the case is answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Answered>,
-    /// Who answered, where that is known and may be told.
+    /// The person who answered, if known and if the agent may know it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub responded_by: Option<RespondedBy>,
     /// How it was answered (0.8).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub submission_context: Option<SubmissionContext>,
-    /// When it ran out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expired_at: Option<Time>,
-    /// What the agent does then.
+    /// What the agent does after the case expired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_action: Option<&'static str>,
-    /// When it was withdrawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cancelled_at: Option<Time>,
-    /// Why.
+    /// Why the case was withdrawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// How far a form is filled; only while somebody does.
+    /// How far a form is filled in; present only while a person fills it in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
-    /// When a reminder last went out.
+    /// When the last reminder was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reminder_sent_at: Option<Time>,
-    /// The case that continues it.
+    /// The case that continues this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_case_id: Option<String>,
 }
@@ -131,32 +122,31 @@ pub struct Poll {
 /// `result` (HITL-096 to HITL-098).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answered {
-    /// What the person did.
+    /// The person's action.
     pub action: &'static str,
-    /// What goes with it; may be empty.
+    /// The data of the action; may be empty.
     pub data: Map<String, Value>,
-    /// The proof.
+    /// The receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<Signature>,
 }
 
-/// `result.signature`: our receipt.
+/// `result.signature`: the receipt.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Signature {
     /// `EdDSA`.
     pub algorithm: &'static str,
     /// A compact JWS whose claims are the receipt's.
     pub value: String,
-    /// When it ended, which is when it is signed as of.
+    /// When the case ended. The receipt is dated to this time.
     pub signed_at: Time,
-    /// Where the keys are.
+    /// The URL of the public keys.
     pub signer: String,
 }
 
-/// `responded_by`: only what is known.
+/// `responded_by`: only verified information.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RespondedBy {
-    /// What they are called.
     pub name: String,
 }
 
@@ -165,61 +155,57 @@ pub struct RespondedBy {
 pub struct SubmissionContext {
     /// `browser_submit` or `inline_submit`.
     pub mode: &'static str,
-    /// The agent's words for how.
+    /// The channel, as the agent attests it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub submitted_via: Option<String>,
-    /// The agent's words for who.
+    /// The person, as the agent attests them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub submitted_by: Option<SubmittedBy>,
-    /// What came of the proofs of a person.
+    /// The result of verifying proofs of a person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verification_result: Option<VerificationResult>,
 }
 
-/// `verification_result` (HITL-228): the same whoever the provider is, and nothing of the proofs.
+/// `verification_result` (HITL-228): the same for every provider, without the proofs themselves.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct VerificationResult {
-    /// Whether they were enough.
+    /// Whether the proofs meet the policy.
     pub satisfied: bool,
-    /// Those that held.
+    /// The valid proofs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verified_evidence: Vec<VerifiedEvidence>,
-    /// What would have been enough.
+    /// The requirements that were not met.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing_requirements: Vec<String>,
 }
 
-/// One proof that held.
+/// A valid proof.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "the protocol has them")]
 pub struct VerifiedEvidence {
-    /// Which kind.
     pub proof_type: String,
-    /// Whose.
     pub provider: String,
-    /// How sure the provider is, if it says.
+    /// The provider's assurance level, if it states one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assurance_level: Option<Level>,
-    /// Made for this case.
+    /// The proof was made for this case.
     pub bound_to_case: bool,
-    /// Made for this action.
+    /// The proof was made for this action.
     pub bound_to_action: bool,
-    /// Made lately enough.
+    /// The proof was recent enough.
     pub fresh: bool,
-    /// Counted once only.
+    /// The proof was accepted only once.
     pub single_use_enforced: bool,
-    /// When that was found.
     pub verified_at: Time,
 }
 
-/// `submitted_by`, as an agent says it.
+/// `submitted_by`, as an agent attests it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SubmittedBy {
-    /// Where.
     pub platform: String,
-    /// Who, there.
+    /// The person's id on that platform.
     pub platform_user_id: String,
-    /// What they are called there.
+    /// The person's name on that platform.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
 }
@@ -231,9 +217,8 @@ pub struct Submitted {
     pub status: &'static str,
     /// `review_` and a ULID.
     pub case_id: String,
-    /// When.
     pub completed_at: Time,
-    /// The case that continues it.
+    /// The case that continues this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_case_id: Option<String>,
 }

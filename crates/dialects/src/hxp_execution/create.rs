@@ -1,5 +1,4 @@
-//! `POST /hxp/v1/requests`: from the body to a [`NewAsk`].
-//! Sections 2, 3 and 5.1.
+//! `POST /hxp/v1/requests`: turns the body into a [`NewAsk`]. Sections 2, 3 and 5.1.
 //!
 //! Unknown members are ignored: later minor versions may add some. `null` counts as absent.
 
@@ -21,10 +20,9 @@ use super::view::ask_id;
 use super::wire::{Action, Fallback, Role};
 use crate::hxp_experience::claims::{self, NotAnObject};
 
-/// More tags than this are a mistake.
+/// Maximum number of tags.
 const MOST_TAGS: usize = 50;
 
-/// Reads a create body.
 pub fn parse_create(bytes: &[u8]) -> Result<NewAsk, WireError> {
     let body = object(bytes)?;
     let action = given(&body, "action").and_then(Value::as_str).and_then(Action::named);
@@ -91,7 +89,7 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewAsk, WireError> {
     })
 }
 
-/// What the agent says of its request, in the envelope of the other protocol of this name.
+/// The agent's envelope, in the format of HXP eXperience.
 fn claims(bytes: &[u8], body: &Map<String, Value>) -> Result<Option<Box<NewClaims>>, WireError> {
     if given(body, claims::MEMBER).is_none() {
         return Ok(None);
@@ -100,7 +98,6 @@ fn claims(bytes: &[u8], body: &Map<String, Value>) -> Result<Option<Box<NewClaim
     claims::within(bytes, &[claims::MEMBER]).map_err(bad)
 }
 
-/// The priority of this name.
 pub(super) fn priority(name: &str) -> Option<Priority> {
     match name {
         "low" => Some(Priority::Low),
@@ -145,7 +142,7 @@ fn timeout(body: &Map<String, Value>) -> Result<Option<u64>, WireError> {
     Ok(Some(seconds).filter(|seconds| *seconds > 0))
 }
 
-/// Our extension: the request this one continues.
+/// A Countersign extension: the request that this one continues.
 fn follows(body: &Map<String, Value>) -> Result<Option<AskId>, WireError> {
     let key = "previous_request_id";
     let Some(value) = given(body, key) else { return Ok(None) };
@@ -165,7 +162,7 @@ fn label(
     text.map(|text| Some(text.to_owned())).ok_or_else(|| WireError::field(400, code, key, expected))
 }
 
-/// What the kernel takes as a label or a tag.
+/// Whether the kernel accepts the text as a label or a tag.
 fn is_short(text: &str) -> bool {
     text.len() <= 200 && is_storable(text)
 }
@@ -178,8 +175,9 @@ fn metadata(body: &Map<String, Value>) -> Result<Map<String, Value>, WireError> 
     }
 }
 
-/// Whether the body says that the request cannot be undone where nothing is kept: beside the members of
-/// the protocol, or among those of the payload. In `metadata`, `details` and the envelope it is kept.
+/// Whether a member beside those of the protocol or of the payload marks the request as
+/// irreversible. The server does not store these members; it stores marks in `metadata`, `details`
+/// and the envelope.
 fn marks_beside(body: &Map<String, Value>) -> bool {
     let without = |map: &Map<String, Value>, kept: &[&str]| {
         let rest = map.iter().filter(|(name, _)| !kept.contains(&name.as_str()));
@@ -194,8 +192,8 @@ fn bad_metadata(field: &str, expected: &str) -> WireError {
     WireError::field(400, code::INVALID_METADATA, field, expected)
 }
 
-/// `metadata.tag` and `metadata.tags[]`: the specification has tags in rules only. Metadata is
-/// free data, so what is not a text is not a tag, and no mistake either.
+/// `metadata.tag` and `metadata.tags[]`: the specification has tags in rules only. Metadata is free
+/// data, so a value that is no string is ignored.
 fn tags(metadata: &Map<String, Value>) -> Result<BTreeSet<String>, WireError> {
     let one = metadata.get("tag").into_iter();
     let many = metadata.get("tags").and_then(Value::as_array).into_iter().flatten();

@@ -9,62 +9,61 @@ use serde_json::{Value, json};
 use super::wire::ErrorBody;
 use crate::codes::codes;
 
-/// Why a call was refused, as this dialect says it.
+/// An error of this dialect.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{code}: {message}")]
 pub struct WireError {
-    /// The HTTP status.
     pub status: u16,
     /// A stable code, one of [`CODES`].
     pub code: &'static str,
-    /// A sentence that says what was expected.
+    /// A sentence that names the expected value.
     pub message: String,
-    /// Which field, and what was expected there.
+    /// The field, and the expected value.
     pub details: Option<Value>,
 }
 
 codes! {
-    /// 400: not JSON.
+    /// 400: the body is not JSON.
     INVALID_JSON = "invalid_json";
-    /// 400: JSON, but not an object.
+    /// 400: the body is JSON, but not an object.
     INVALID_BODY = "invalid_body";
-    /// 400: not an action.
+    /// 400: `action` is invalid.
     INVALID_ACTION = "invalid_action";
-    /// 400: not a role.
+    /// 400: `role` is invalid.
     INVALID_ROLE = "invalid_role";
-    /// 400: not a priority.
+    /// 400: `priority` is invalid.
     INVALID_PRIORITY = "invalid_priority";
-    /// 400: not a fallback, or one the project does not allow.
+    /// 400: `fallback` is invalid, or the project does not allow it.
     INVALID_FALLBACK = "invalid_fallback";
-    /// 400: not a number of seconds.
+    /// 400: `timeout_seconds` is invalid.
     INVALID_TIMEOUT = "invalid_timeout";
     /// 400: `agent_id` is not a short text.
     INVALID_AGENT_ID = "invalid_agent_id";
     /// 400: `project_id` is not a short text.
     INVALID_PROJECT_ID = "invalid_project_id";
-    /// 400: `metadata` is not an object, or its tags or group cannot be used.
+    /// 400: `metadata` is not an object, or its tags or group are invalid.
     INVALID_METADATA = "invalid_metadata";
-    /// 400: a member of `payload` is wrong.
+    /// 400: a member of `payload` is invalid.
     INVALID_PAYLOAD = "invalid_payload";
-    /// 400: `hxp` is no envelope, or not such that the project takes it.
+    /// 400: `hxp` is no envelope, or the project does not accept it.
     INVALID_HXP = "invalid_hxp";
-    /// 400: a delegation rule is wrong.
+    /// 400: a delegation rule is invalid.
     INVALID_RULE = "invalid_rule";
-    /// 400: a resolution without a result.
+    /// 400: a resolution has no result.
     MISSING_RESULT = "missing_result";
-    /// 422: a result that does not answer the question.
+    /// 422: the result does not fit the question.
     INVALID_RESULT = "invalid_result";
-    /// 422: a rejection without its reason.
+    /// 422: a rejection has no reason.
     REASON_REQUIRED = "reason_required";
-    /// 400: a bad `limit` in a query.
+    /// 400: `limit` of a query is invalid.
     INVALID_LIMIT = "invalid_limit";
-    /// 400: a bad `status` in a query.
+    /// 400: `status` of a query is invalid.
     INVALID_STATUS = "invalid_status";
-    /// 400: a bad `cursor` in a query.
+    /// 400: `cursor` of a query is invalid.
     INVALID_CURSOR = "invalid_cursor";
-    /// 401: no credential, or a wrong one.
+    /// 401: the credential is missing or wrong.
     UNAUTHORIZED = "unauthorized";
-    /// 403: known, but not allowed.
+    /// 403: the credential is valid but lacks permission.
     FORBIDDEN = "forbidden";
     /// 404: no such request or route.
     NOT_FOUND = "not_found";
@@ -72,15 +71,15 @@ codes! {
     METHOD_NOT_ALLOWED = "method_not_allowed";
     /// 408: the request timed out.
     EXPIRED = "expired";
-    /// 409: already answered, cancelled or taken.
+    /// 409: the request was already answered, cancelled or taken.
     CONFLICT = "conflict";
-    /// 409: an idempotency key used for something else.
+    /// 409: the idempotency key was used for another request.
     IDEMPOTENCY_CONFLICT = "idempotency_conflict";
     /// 413: the body is too large.
     TOO_LARGE = "too_large";
     /// 429: too many calls.
     RATE_LIMITED = "rate_limited";
-    /// 500: our fault.
+    /// 500: an internal error.
     INTERNAL = "internal";
     /// 503: try again later.
     UNAVAILABLE = "unavailable";
@@ -98,54 +97,54 @@ impl WireError {
         Self { status, code, message: format!("{field}: expected {expected}"), details }
     }
 
-    /// The JSON that is sent.
+    /// The JSON body of the response.
     pub fn body(&self) -> ErrorBody {
         let error = self.code.to_owned();
         ErrorBody { error, message: self.message.clone(), details: self.details.clone() }
     }
 
-    /// 401 for agents and people alike.
+    /// 401: the credential is missing or wrong, for agents and people alike.
     pub fn unauthorized() -> Self {
         Self::new(401, code::UNAUTHORIZED, "a valid credential for this call is needed")
     }
 
-    /// 404 for a path that leads nowhere.
+    /// 404: no route has this path.
     pub fn no_route() -> Self {
         Self::new(404, code::NOT_FOUND, "there is nothing at this path")
     }
 
-    /// 404 for a request that is not there, or not for the caller.
+    /// 404: the request does not exist, or the caller may not see it.
     pub fn no_request() -> Self {
         Self::new(404, code::NOT_FOUND, "there is no such request")
     }
 
-    /// 405.
+    /// 405: the route has no such method.
     pub fn method_not_allowed() -> Self {
         Self::new(405, code::METHOD_NOT_ALLOWED, "this path has no such method")
     }
 
-    /// 413.
+    /// 413: the body is too large.
     pub fn too_large() -> Self {
         Self::new(413, code::TOO_LARGE, "the body is too large")
     }
 
-    /// 429.
+    /// 429: too many calls.
     pub fn rate_limited() -> Self {
         Self::new(429, code::RATE_LIMITED, "too many calls with this credential, wait a little")
     }
 
-    /// 500. What went wrong is in the log, not in the body.
+    /// 500: an internal error. The cause is in the log, not in the body.
     pub fn internal() -> Self {
         Self::new(500, code::INTERNAL, "something went wrong here, and it was noted")
     }
 
-    /// 503.
+    /// 503: try again later.
     pub fn unavailable() -> Self {
         Self::new(503, code::UNAVAILABLE, "the service cannot answer now, try again")
     }
 
-    /// What the kernel refused. People of a pool are not named: pass whether the ask
-    /// [is pooled](kernel::Ask::is_pooled).
+    /// Translates a refusal of the kernel. People of a pool are not named: pass whether the ask [is
+    /// pooled](kernel::Ask::is_pooled).
     pub fn refused(refusal: &Refusal, pooled: bool) -> Self {
         match refusal {
             Refusal::NotFound { .. } => Self::new(404, code::NOT_FOUND, refusal.to_string()),
@@ -229,8 +228,8 @@ impl WireError {
         }
     }
 
-    /// What the kernel refused to cancel: an ask whose time is up is a conflict here, because only
-    /// answering it can be late.
+    /// Translates the refusal of a cancel. An expired ask is a conflict here, because only an
+    /// answer can be late.
     pub fn cancel_refused(refusal: &Refusal, pooled: bool) -> Self {
         match refusal {
             Refusal::TimedOut { .. } => Self::new(409, code::CONFLICT, refusal.to_string()),
@@ -238,7 +237,7 @@ impl WireError {
         }
     }
 
-    /// 422: an answer that does not answer its question. `details.fields` says where.
+    /// 422: the answer does not fit its question. `details.fields` names the fields.
     pub fn answer(error: &AnswerError) -> Self {
         let (field, why) = match error {
             AnswerError::ReasonRequired => {
@@ -259,7 +258,7 @@ impl WireError {
         Self::result(field, why, &error.to_string())
     }
 
-    /// 422 about one part of a resolution.
+    /// 422 about one member of a resolution.
     pub(super) fn result(field: &str, why: &str, message: &str) -> Self {
         let details = json!({"fields": [{"field": field, "code": why, "message": message}]});
         let message = format!("{field}: {message}");

@@ -1,13 +1,13 @@
 //! `POST /hxp/v1/receipts/verify` and the `evidence_hash` of every receipt.
 //! Section 4.2.
 //!
-//! The specification hashes `request_id + result + completed_at + server_secret`. A text result
-//! goes in as it is, anything else as canonical JSON (RFC 8785, which for single values is plain
-//! compact JSON). No result goes in as nothing: the text `null` may be an option, an empty one never
-//! is an answer. The upstream server puts colons between the parts and writes the result as JSON
-//! always; that form can be chosen, and both are recognised.
+//! The specification hashes `request_id + result + completed_at + server_secret`. A string result
+//! is used as it is, any other as canonical JSON (RFC 8785, which for single values is plain
+//! compact JSON). An absent result is an empty string: the string `null` may be an option, but an
+//! empty string is never an answer. The upstream server puts colons between the parts and always
+//! writes the result as JSON. That formula can be configured, and verification accepts both.
 //!
-//! The agent does not hold the secret, so it cannot check a hash itself: it asks the server.
+//! The agent does not have the secret, so it asks the server to verify a hash.
 
 use kernel::audit::canonical;
 use kernel::{AskId, Time};
@@ -19,22 +19,22 @@ use super::PREFIX;
 use super::errors::WireError;
 use super::parse::object;
 
-/// How the parts of an evidence hash are put together.
+/// How the parts of an evidence hash are combined.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Formula {
-    /// The specification's: one after the other.
+    /// The formula of the specification: plain concatenation.
     #[default]
     Seed,
-    /// The upstream server's: the result as JSON, colons between.
+    /// The formula of the upstream server: the result as JSON, with colons between the parts.
     Upstream,
 }
 
-/// What receipts are sealed with.
+/// How receipts are sealed.
 #[derive(Clone, Copy)]
 pub struct Seal<'a> {
-    /// The server's secret; also makes the pseudonyms of pools.
+    /// The server's secret. It also generates the pseudonyms of pool members.
     pub secret: &'a [u8],
-    /// How hashes are computed.
+    /// The formula for new hashes.
     pub formula: Formula,
 }
 
@@ -45,16 +45,17 @@ impl std::fmt::Debug for Seal<'_> {
 }
 
 impl Seal<'_> {
-    /// The evidence for one receipt: 64 lower-case hex digits.
+    /// The evidence hash of a receipt: 64 lower-case hex digits.
     pub fn evidence(&self, request_id: &str, result: &Value, completed_at: Time) -> String {
         hex::encode(digest(self.formula, request_id, result, completed_at, self.secret))
     }
 }
 
-/// Whether a receipt was issued under this secret and says now what it said then.
+/// Whether this secret sealed the receipt and the receipt is unchanged.
 ///
-/// Under either formula, compared in constant time. Ids and times must be in their one spelling:
-/// both have a fixed length, so no letter can move from one part of the concatenation to another.
+/// Accepts both formulas and compares in constant time. Ids and times must be in canonical form:
+/// both have a fixed length, so no character can move from one part of the concatenation to
+/// another.
 pub fn verify(receipt: &Map<String, Value>, secret: &[u8]) -> bool {
     let text = |key| receipt.get(key).and_then(Value::as_str);
     let (Some(id), Some(at), Some(claimed)) =
@@ -77,7 +78,8 @@ pub fn verify(receipt: &Map<String, Value>, secret: &[u8]) -> bool {
     matches.into()
 }
 
-/// The receipt in the body of a verify call: bare, or as `{"receipt": …}` like resolve sends it.
+/// The receipt in the body of a verify call: bare, or as `{"receipt": …}` like the response of
+/// resolve.
 pub fn parse_verify(bytes: &[u8]) -> Result<Map<String, Value>, WireError> {
     let mut body = object(bytes)?;
     match body.remove("receipt") {

@@ -13,9 +13,9 @@
 //! | [`query`] | the parameters of lists | 5.1 |
 //! | [`wire`], [`errors`] | types and codes | 3, 4, 5.3 |
 //!
-//! The protocol knows three actions, the kernel six kinds of question. `project` holds the one
-//! table that shows every kind as an action; parsing an answer and rendering a result both use it,
-//! so what is offered is what is accepted and what comes back.
+//! The protocol has three actions, the kernel six kinds of question. `project` holds the only table
+//! that shows every kind as an action. Parsing an answer and rendering a result both use it, so the
+//! server accepts and returns exactly the options it offers.
 
 pub mod create;
 pub mod errors;
@@ -43,14 +43,14 @@ pub use view::{
     ask_id, cancelled, created, inbox, info, list, request, request_id, resolved, status,
 };
 
-/// What every request id begins with.
+/// The prefix of every request id.
 pub const PREFIX: &str = "hxp_";
 
-/// The version this dialect speaks; the URL says `v1` all the same.
+/// The version of this dialect. The URL has `v1` nevertheless.
 pub const VERSION: &str = "0.1.0";
 
-/// The response header that carries the status of the one request concerned.
+/// The response header with the status of the request.
 pub const STATUS_HEADER: &str = "hxp-status";
 
-/// The response header that carries the id of the one request concerned.
+/// The response header with the id of the request.
 pub const REQUEST_ID_HEADER: &str = "hxp-request-id";

@@ -1,4 +1,4 @@
-//! What is wrong with a body, in this dialect's words: every mistake gets its own code.
+//! Reports invalid bodies in this dialect's format, with a code for every kind of error.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,6 @@ use crate::members::Mistake;
 
 pub(super) use crate::members::{given, object};
 
-/// The members of a payload.
 pub(super) type Members<'m> = crate::members::Members<'m, WireError>;
 
 impl Mistake for WireError {
@@ -30,7 +29,7 @@ impl Mistake for WireError {
     }
 }
 
-/// One of a closed set of names, or its default when absent.
+/// One of a closed set of names, or the default if it is absent.
 pub(super) fn named<T>(
     map: &Map<String, Value>,
     key: &'static str,

@@ -1,5 +1,4 @@
-//! The `payload` of `POST /hxp/v1/requests`: from JSON to a [`Question`].
-//! Section 2.
+//! The `payload` of `POST /hxp/v1/requests`: turns JSON into a [`Question`]. Section 2.
 
 use kernel::form::{Bound, Choice as Entry, Field, FieldSpec, Form, FormError};
 use kernel::question::{Body, Choice, Editable, Options, Pick, Question};
@@ -11,21 +10,19 @@ use super::parse::Members;
 use super::project::{FREE_SELECTION, KEY, LABEL, MOST_OPTIONS};
 use super::wire::{Action, InputType};
 
-/// The longest context, in characters.
+/// Maximum length of a context, in characters.
 const LONGEST_CONTEXT: usize = 500;
 
-/// The rules a `validation` may hold; the specification calls `pattern` `regex`.
+/// The rules that a `validation` may hold; the specification calls `pattern` `regex`.
 const RULES: [&str; 5] = ["pattern", "regex", "min", "max", "allowed_values"];
 
-/// What a payload asks.
+/// The parsed payload.
 pub(super) struct Asked {
-    /// The question.
     pub(super) question: Question,
     /// `default_option`, one of the options.
     pub(super) default: Option<String>,
 }
 
-/// Reads a payload.
 pub(super) fn asked(action: Action, payload: Option<&Value>) -> Result<Asked, WireError> {
     let bad = |expected| WireError::field(400, code::INVALID_PAYLOAD, "payload", expected);
     let Some(Value::Object(map)) = payload else {
@@ -71,7 +68,7 @@ fn context(members: Members<'_>) -> Result<Option<String>, WireError> {
     Ok(text.map(ToOwned::to_owned))
 }
 
-/// Our extension: which details a person may change before they approve.
+/// A Countersign extension: the details that a person may change before they approve.
 fn editable(members: Members<'_>) -> Result<Editable, WireError> {
     let Some(value) = members.given("editable") else { return Ok(Editable::default()) };
     let bad = |_| members.bad("editable", "true, false or an object with `fields`");
@@ -136,7 +133,7 @@ fn form(members: Members<'_>) -> Result<Form, WireError> {
     };
     let (min, max) = (number(rules, "min")?, number(rules, "max")?);
     match kind {
-        // On texts the limits are lengths; the other types take them as values or refuse them.
+        // For text types the limits are lengths; other types use them as values or reject them.
         InputType::Text | InputType::Url | InputType::Email => {
             validation.min_length = length(rules, "min", min)?;
             validation.max_length = length(rules, "max", max)?;
@@ -161,7 +158,8 @@ fn limited(
     kind.to_owned()
 }
 
-/// What there is to select. Texts only, because what goes back must be one of them exactly.
+/// The options of a selection. Only strings are allowed, because the answer must equal one of them
+/// exactly.
 fn entries(rules: Members<'_>, values: &[Value]) -> Result<Vec<Entry>, WireError> {
     let entry = |value: &Value| {
         let text = value.as_str().filter(|text| !text.trim().is_empty())?;
@@ -188,7 +186,7 @@ fn length(rules: Members<'_>, key: &str, given: Option<&Number>) -> Result<Optio
         .transpose()
 }
 
-/// The kernel's reasons under the names of this protocol.
+/// Translates the kernel's errors to the names of this protocol.
 fn refused(members: Members<'_>, rules: Members<'_>, error: &FormError) -> WireError {
     match error {
         FormError::Pattern { reason, .. } => {
@@ -213,7 +211,7 @@ fn refused(members: Members<'_>, rules: Members<'_>, error: &FormError) -> WireE
         FormError::RuleDoesNotApply { rule, .. } => {
             rules.bad(rule, "no such rule, because it does not apply to the input_type")
         }
-        // The rest cannot be said in this protocol.
+        // The other errors cannot occur in this protocol.
         other => members.bad("validation", &other.to_string()),
     }
 }

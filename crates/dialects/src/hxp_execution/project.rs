@@ -1,5 +1,4 @@
-//! Every kind of question as one of the three actions, whichever dialect it came in by.
-//! Section 2.
+//! Shows every kind of question, of any dialect, as one of the three actions. Section 2.
 
 use kernel::form::{Bounds, Field, Form, Kind as FieldKind, TextRules};
 use kernel::question::{Body, Choice, Pick, Question};
@@ -7,26 +6,25 @@ use serde_json::{Map, Number, Value, json};
 
 use super::wire::{Action, Approve, Decide, InputType, Payload, Provide, Validation};
 
-/// The most options of a DECIDE; with more it is shown as a selection.
+/// The maximum number of options of a DECIDE; with more it is shown as a selection.
 pub(super) const MOST_OPTIONS: usize = 6;
 
-/// The key of the one field of a PROVIDE.
+/// The key of the only field of a PROVIDE.
 pub(super) const KEY: &str = "result";
 
-/// Its label; the prompt says the rest.
+/// The label of that field; the prompt holds the question.
 pub(super) const LABEL: &str = "Answer";
 
-/// The type of a selection without `allowed_values`: answered as text, shown as it came.
+/// The type of a selection without `allowed_values`: a text field that keeps the original type.
 pub(super) const FREE_SELECTION: &str = "x-selection";
 
-/// The answers to a failed step.
+/// The option that retries a failed step.
 pub(super) const RETRY: &str = "retry";
-/// See [`RETRY`].
+/// The option that skips a failed step.
 pub(super) const SKIP: &str = "skip";
-/// See [`RETRY`].
+/// The option that aborts after a failed step.
 pub(super) const ABORT: &str = "abort";
 
-/// The action a question is shown as.
 pub(super) fn action(question: &Question) -> Action {
     match question.body() {
         Body::Choose { options, pick: Pick::One, .. }
@@ -40,7 +38,8 @@ pub(super) fn action(question: &Question) -> Action {
     }
 }
 
-/// How choices are offered and answered: by their labels, or by their ids where labels repeat.
+/// The texts by which choices are offered and answered: their labels, or their ids if labels
+/// repeat.
 pub(super) fn offered(choices: &[Choice]) -> impl Iterator<Item = (&str, &Choice)> {
     let clear = choices
         .iter()
@@ -51,14 +50,13 @@ pub(super) fn offered(choices: &[Choice]) -> impl Iterator<Item = (&str, &Choice
         .map(move |choice| (if clear { &choice.label } else { &choice.id }.as_str(), choice))
 }
 
-/// The only field of a form that has one.
+/// The field of a form that has exactly one.
 pub(super) fn only_field(form: &Form) -> Option<&Field> {
     let mut fields = form.fields();
     let first = fields.next()?;
     fields.next().is_none().then_some(first)
 }
 
-/// The payload of a question.
 pub(super) fn payload(question: &Question) -> Payload {
     let prompt = question.prompt().to_owned();
     let context = question.context().map(ToOwned::to_owned);
@@ -150,7 +148,7 @@ fn input_type(kind: &FieldKind) -> InputType {
     }
 }
 
-/// The limits of a field, or nothing if it has none.
+/// The limits of a field; `None` if it has none.
 fn validation(field: &Field) -> Option<Validation> {
     let mut limits = match field.kind() {
         FieldKind::Text(rules)

@@ -1,7 +1,7 @@
 //! The parameters of `GET /hxp/v1/requests` and `GET /hxp/v1/inbox`.
 //! Section 5.1.
 //!
-//! Parameters nobody knows are ignored, and an empty value counts as absent.
+//! Unknown parameters are ignored, and an empty value counts as absent.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,22 +13,21 @@ use super::create::{bad_priority, priority};
 use super::errors::{WireError, code};
 use super::wire::{Action, Status};
 
-/// The most requests of a page.
+/// The maximum page size.
 pub const MOST: u32 = 100;
-/// How many an agent gets without saying.
+/// The default page size for agents.
 pub const USUAL: u32 = 20;
 
-/// Where the next page begins: after this ask. Opaque to callers.
+/// The last ask of a page, after which the next page starts. Opaque to callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
-    /// The rank of its priority; plays no part in an agent's list.
+    /// The rank of its priority; not used in an agent's list.
     pub rank: u8,
-    /// The ask.
     pub ask: AskId,
 }
 
 impl Cursor {
-    /// The page after this ask.
+    /// The cursor of the page after this ask.
     pub fn after(ask: &Ask) -> Self {
         Self { rank: ask.priority.rank(), ask: ask.id }
     }
@@ -58,23 +57,21 @@ impl FromStr for Cursor {
     }
 }
 
-/// What an agent wants to see, newest first.
+/// A filter for an agent's requests, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListQuery {
-    /// Only what this agent called itself.
+    /// The agent's name as the agent states it.
     pub agent_id: Option<String>,
-    /// Only what an agent called this project.
+    /// The project's name as the agent states it.
     pub project_id: Option<String>,
-    /// Only in this phase.
     pub phase: Option<Phase>,
-    /// The size of the page.
+    /// The page size.
     pub limit: u32,
-    /// Where it begins.
     pub cursor: Option<Cursor>,
 }
 
 impl ListQuery {
-    /// Reads the decoded pairs of a query string; of a repeated name the last counts.
+    /// Reads the decoded pairs of a query string; the last of a repeated name counts.
     pub fn parse<K: AsRef<str>, V: AsRef<str>>(
         pairs: impl IntoIterator<Item = (K, V)>,
     ) -> Result<Self, WireError> {
@@ -96,24 +93,21 @@ impl ListQuery {
     }
 }
 
-/// What a person wants to see, most urgent first.
+/// A filter for a person's inbox, most urgent first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InboxQuery {
-    /// In these phases; pending and assigned when nothing is said.
+    /// The phases; pending and assigned by default.
     pub phases: Vec<Phase>,
-    /// Only of this priority.
     pub priority: Option<Priority>,
-    /// Only these; [`Action::kinds`] says which kinds of question are meant.
+    /// The action; [`Action::kinds`] lists its kinds of question.
     pub action: Option<Action>,
-    /// The size of the page; as many as there may be when nothing is said, because the web client
-    /// never asks for a second page.
+    /// The page size; the maximum by default, because the web client never requests a second page.
     pub limit: u32,
-    /// Where it begins.
     pub cursor: Option<Cursor>,
 }
 
 impl InboxQuery {
-    /// Reads the decoded pairs of a query string; of a repeated name the last counts.
+    /// Reads the decoded pairs of a query string; the last of a repeated name counts.
     pub fn parse<K: AsRef<str>, V: AsRef<str>>(
         pairs: impl IntoIterator<Item = (K, V)>,
     ) -> Result<Self, WireError> {

@@ -14,26 +14,26 @@ use super::view::{action, request_id, status};
 use super::wire::{Action, Receipt, Status};
 use crate::settled;
 
-/// The reason of a receipt for a default taken on silence.
+/// The reason of a receipt for a default on timeout.
 pub const DEFAULT_APPLIED: &str = "Timeout — default option applied";
 /// The reason of a failure receipt.
 pub const NOBODY_ANSWERED: &str = "Timeout — nobody answered";
 /// The reason of a receipt whose answer was erased.
 pub const ERASED: &str = "The answer was erased";
-/// How the reason of a request for changes begins.
+/// The prefix of the reason of a request for changes.
 pub const CHANGES_REQUESTED: &str = "Changes requested: ";
 
-/// What a person provided is often a secret: whole for the one who asked, hidden in lists.
+/// Whether to show provided values, which are often secret: the asking agent sees them, lists hide
+/// them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// As it was given.
     Whole,
-    /// The results of PROVIDE replaced.
+    /// Replaces the results of PROVIDE.
     Redacted,
 }
 
-/// The receipt of a request that is over. None while it is open, and none when it expired: clients
-/// take a receipt beside `expired` for an answer.
+/// The receipt of a closed request. `None` while it is open, and also if it expired: clients take a
+/// receipt beside `expired` for an answer.
 pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Option<Receipt> {
     let claims = Claims::of(ask)?;
     let mut edits = None;
@@ -61,7 +61,7 @@ pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Option<Receipt> {
             (Status::Cancelled, by, Value::Null, ask.ending().and_then(settled::reason))
         }
     };
-    // A timeout lasts from the beginning, whoever looked meanwhile.
+    // The duration of a timeout starts at creation, even if a person opened the request.
     let begun = match by {
         By::System => claims.asked_at,
         By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay | By::Guest => claims.taken_up_at,
@@ -83,7 +83,7 @@ pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Option<Receipt> {
     })
 }
 
-/// How agents see who acted: people of a pool under a pseudonym.
+/// The name of an actor as agents see it: a pseudonym for people of a pool.
 pub(super) fn name(ask: &Ask, by: &By, seal: &Seal<'_>) -> String {
     match by {
         By::Human(human) if ask.is_pooled() => pseudonym(seal.secret, ask.id, human),
@@ -93,17 +93,17 @@ pub(super) fn name(ask: &Ask, by: &By, seal: &Seal<'_>) -> String {
     }
 }
 
-/// What every pseudonym begins with.
+/// The prefix of every pseudonym.
 const POOL_MEMBER: &str = "pool_member_";
 
-/// The same person is the same within one ask and somebody else in the next, and nobody without
-/// the secret can tell who.
+/// A pseudonym for a pool member. A person has the same pseudonym within one ask and another in the
+/// next. Without the secret, it cannot be linked to the person.
 pub fn pseudonym(secret: &[u8], ask: AskId, human: &HumanId) -> String {
     let mut hash = Sha256::new();
     for part in
         [b"pool-member".as_slice(), secret, &ask.ulid().to_bytes(), human.as_str().as_bytes()]
     {
-        // Lengths keep the parts apart.
+        // The lengths separate the parts.
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part);
     }
@@ -112,12 +112,12 @@ pub fn pseudonym(secret: &[u8], ask: AskId, human: &HumanId) -> String {
     format!("{POOL_MEMBER}{digits}")
 }
 
-/// Whether a name is a pseudonym of a pool's member.
+/// Whether a name is the pseudonym of a pool member.
 pub fn is_pseudonym(name: &HumanId) -> bool {
     name.as_str().starts_with(POOL_MEMBER)
 }
 
-/// An answer as this protocol says it: the result, and the words that go with it.
+/// The answer in this protocol: the result and the comment.
 fn result(ask: AskId, question: Option<&Question>, reply: &Reply) -> (Value, Option<String>) {
     let body = question.map(Question::body);
     let comment = reply.comment.clone();
@@ -135,8 +135,8 @@ fn result(ask: AskId, question: Option<&Question>, reply: &Reply) -> (Value, Opt
             let note = option.as_ref().map(|option| format!("for the reason {option}"));
             (json!("rejected"), noted(note))
         }
-        // Only an approval can be said to be rejected. Elsewhere the word could be taken for an option or
-        // for the value that was asked for, so there is no result, and the request failed.
+        // Only an approval can be rejected. For other questions the word could be taken for an
+        // option or for the provided value, so there is no result and the request failed.
         Answer::ChangesRequested { edits } => {
             let result = match body {
                 Some(Body::Approve { .. }) | None => json!("rejected"),
@@ -186,8 +186,8 @@ fn result(ask: AskId, question: Option<&Question>, reply: &Reply) -> (Value, Opt
     }
 }
 
-/// A value as it was given; of an uploaded file the address it can be fetched from with the agent's
-/// key, relative like `poll_url`.
+/// A provided value. For an uploaded file it is the path where the agent's key can fetch it,
+/// relative like `poll_url`.
 fn given(ask: AskId, value: &Value) -> Value {
     match value.get("sha256").and_then(Value::as_str) {
         Some(digest) => json!(format!("/api/v1/asks/{ask}/files/{digest}")),
@@ -195,7 +195,7 @@ fn given(ask: AskId, value: &Value) -> Value {
     }
 }
 
-/// The chosen options as they were offered: one text, or a list where several may be chosen.
+/// The chosen options as offered: one string, or a list if several may be chosen.
 fn chosen(body: Option<&Body>, ids: &[String]) -> Value {
     let (texts, many) = match body {
         Some(Body::Choose { options, pick, .. }) => {

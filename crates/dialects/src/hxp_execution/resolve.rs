@@ -1,4 +1,4 @@
-//! `POST /hxp/v1/requests/{request_id}/resolve` and `…/cancel`: from the body to a [`Reply`].
+//! `POST /hxp/v1/requests/{request_id}/resolve` and `…/cancel`: turns the body into a [`Reply`].
 //! Section 5.1.
 
 use kernel::form::Form;
@@ -10,12 +10,12 @@ use super::parse::{given, object};
 use super::project::{ABORT, RETRY, SKIP, offered, only_field};
 use super::wire::Resolve;
 
-/// Reads a resolve body against the question it answers, whichever dialect asked it.
+/// Reads a resolve body against its question, which may come from any dialect.
 pub fn parse_resolve(bytes: &[u8], question: &Question) -> Result<Reply, WireError> {
     read_resolve(bytes)?.reply(question)
 }
 
-/// The first half of [`parse_resolve`]: everything that is wrong whatever the question.
+/// The first half of [`parse_resolve`]: the checks that do not depend on the question.
 pub fn read_resolve(bytes: &[u8]) -> Result<Resolve, WireError> {
     let body = object(bytes)?;
     let result = given(&body, "result").cloned().ok_or_else(|| {
@@ -42,7 +42,7 @@ pub fn parse_cancel(bytes: &[u8]) -> Result<Option<String>, WireError> {
 }
 
 impl Resolve {
-    /// The answer in the kernel's words, checked against its question.
+    /// The kernel's reply, checked against its question.
     pub fn reply(self, question: &Question) -> Result<Reply, WireError> {
         let answer = answer(&self.result, question.body())?;
         let checked = question.check(Reply { answer, comment: self.reason });
@@ -96,8 +96,8 @@ fn chosen(text: &Value, choices: &[Choice]) -> Result<String, WireError> {
         .ok_or_else(|| not_among(offered(choices).map(|(offer, _)| offer)))
 }
 
-/// One value for a form of one field, else an object by key. The web client posts texts only, so
-/// an object may come as the text of one.
+/// One value for a form of one field, otherwise an object by key. The web client only posts
+/// strings, so a string may hold the JSON of an object.
 fn provided(result: &Value, form: &Form) -> Result<Answer, WireError> {
     let submitted = match (only_field(form), result) {
         (Some(field), value) => Map::from_iter([(field.key().to_owned(), value.clone())]),

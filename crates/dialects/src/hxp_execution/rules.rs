@@ -14,15 +14,15 @@ use super::errors::{WireError, code};
 use super::parse::{given, object};
 use super::wire::{self, Action};
 
-/// The most rules of one call.
+/// Maximum number of rules per call.
 const MOST: usize = 100;
 
-/// What a call adds.
+/// The rules that a call adds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRules {
-    /// In order.
     pub rules: Vec<NewRule>,
-    /// Whether the body was `{"rules": […]}`: then the answer is too, else it is one bare rule.
+    /// Whether the body was `{"rules": […]}`. The response has the same form; otherwise it is one
+    /// bare rule.
     pub listed: bool,
 }
 
@@ -42,7 +42,7 @@ pub fn parse_rules(bytes: &[u8]) -> Result<NewRules, WireError> {
     }
 }
 
-/// A rule as it is shown and echoed.
+/// A rule in a response.
 pub fn rule_view(rule: &Rule) -> wire::Rule {
     let action = Action::ALL.into_iter().find(|action| kinds(*action) == rule.kinds);
     wire::Rule {
@@ -56,7 +56,7 @@ pub fn rule_view(rule: &Rule) -> wire::Rule {
     }
 }
 
-/// A person's rules, in the order they are tried.
+/// A person's rules, in the order in which the server applies them.
 pub fn rules_view<'r>(rules: impl IntoIterator<Item = &'r Rule>) -> wire::Rules {
     wire::Rules { rules: rules.into_iter().map(rule_view).collect() }
 }

@@ -1,8 +1,7 @@
-//! `/hxp/ws/{request_id}` and `/hxp/ws?request_id=…`: what a subscriber is sent.
-//! Section 5.2.
+//! `/hxp/ws/{request_id}` and `/hxp/ws?request_id=…`: the frames for a subscriber. Section 5.2.
 //!
-//! The subscriber is compared with the ask, not with events: however many changes it slept through,
-//! one look brings it up to date, and late subscribers are nothing special.
+//! The server compares the subscriber's state with the ask and not with events. One comparison
+//! covers all changes it missed, and late subscribers need no special case.
 
 use kernel::ask::{Ask, Phase};
 
@@ -11,30 +10,30 @@ use super::receipt::{Detail, name, receipt};
 use super::view::status;
 use super::wire::Frame;
 
-/// What a subscriber knows.
+/// The last state that a subscriber received.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Seen {
-    /// Nothing was sent yet.
+    /// No frame was sent yet.
     #[default]
     Nothing,
-    /// That somebody took it up.
+    /// The subscriber received the assignee.
     Assigned(String),
-    /// How it ended.
+    /// The subscriber received the end.
     End,
 }
 
-/// What to do for a subscriber.
+/// The next step for a subscriber.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// What to send, in order.
+    /// The frames to send, in order.
     pub frames: Vec<Frame>,
-    /// What the subscriber then knows.
+    /// The subscriber's state afterwards.
     pub seen: Seen,
-    /// Whether to close normally (1000) afterwards.
+    /// Whether to close the socket normally (1000) afterwards.
     pub close: bool,
 }
 
-/// Brings a subscriber up to date with the ask as it is now.
+/// Brings a subscriber up to date with the current state of the ask.
 pub fn advance(seen: &Seen, ask: &Ask, seal: &Seal<'_>) -> Step {
     if *seen == Seen::End {
         return Step { frames: Vec::new(), seen: Seen::End, close: true };

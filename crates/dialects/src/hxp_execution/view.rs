@@ -1,8 +1,8 @@
 //! `GET /hxp/v1/requests/{request_id}`, `GET /hxp/v1/requests`, `GET /hxp/v1/inbox`, `GET /hxp`.
 //! Sections 3 and 5.1.
 //!
-//! Any ask can be shown, whichever dialect it came in by. A view shows the ask as it is stored: who
-//! shows one past its deadline lets it expire first.
+//! An ask of any dialect can be shown. A view shows the stored state. The caller must first expire
+//! an ask whose deadline has passed.
 
 use kernel::ask::{Ask, Dialect, OnExpiry, Route};
 use kernel::{AskId, Phase};
@@ -17,17 +17,17 @@ use super::wire::{
 use super::{PREFIX, VERSION, project};
 use crate::hxp_experience::claims::{Picked, Verdict};
 
-/// How this protocol spells the id of an ask.
+/// The request id of an ask.
 pub fn request_id(ask: AskId) -> String {
     ask.shown_as(PREFIX)
 }
 
-/// The ask behind a request id.
+/// The ask that a request id names.
 pub fn ask_id(request_id: &str) -> Option<AskId> {
     AskId::read_as(PREFIX, request_id)
 }
 
-/// The body of a 201. `ws_base` is the public address without a path, such as `wss://example.com`.
+/// The body of a 201. `ws_base` is the public URL without a path, such as `wss://example.com`.
 pub fn created(ask: &Ask, ws_base: &str) -> Created {
     let request_id = request_id(ask.id);
     Created {
@@ -41,7 +41,7 @@ pub fn created(ask: &Ask, ws_base: &str) -> Created {
     }
 }
 
-/// The whole request, with its receipt once it is over.
+/// The whole request, with its receipt once it is closed.
 pub fn request(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Request {
     let timeout_seconds = ask.expires_at.map_or(0, |at| at.seconds_since(ask.created_at));
     let payload = ask.question.value().map_or(Payload::Erased {}, project::payload);
@@ -96,17 +96,17 @@ pub fn inbox<'a>(
     Inbox { requests: asks.into_iter().map(show).collect(), total, unresolved, cursor }
 }
 
-/// The answer to a resolve; none while more votes are needed.
+/// The response to a resolve; `None` while more votes are needed.
 pub fn resolved(ask: &Ask, seal: &Seal<'_>) -> Option<Resolved> {
     receipt(ask, seal, Detail::Whole).map(|receipt| Resolved { receipt })
 }
 
-/// The answer to a cancel.
+/// The response to a cancel.
 pub fn cancelled(ask: &Ask) -> Cancelled {
     Cancelled { request_id: request_id(ask.id), status: Status::from(Phase::Cancelled) }
 }
 
-/// What `GET /hxp` says.
+/// The body of `GET /hxp`.
 pub fn info() -> Info {
     Info {
         protocol: "hxp",
@@ -122,13 +122,14 @@ pub fn info() -> Info {
     }
 }
 
-/// Where an ask stands. A request for changes of what is no approval was neither an option nor a value:
-/// such a request failed, with what was said as the reason. It cannot come about any more.
+/// The status of an ask. If a person requested changes to a question that is no approval, the
+/// request failed with their comment as the reason. The server no longer accepts this; older
+/// records have it.
 pub fn status(ask: &Ask) -> Status {
     if ask.sent_back().is_some() { Status::Failed } else { ask.phase().into() }
 }
 
-/// The action an ask is shown as; of an erased question only the kind is known.
+/// The action of an ask; for an erased question, the action of its kind.
 pub(super) fn action(ask: &Ask) -> Action {
     ask.question.value().map_or_else(|| Action::of_kind(ask.kind), project::action)
 }
@@ -136,7 +137,7 @@ pub(super) fn action(ask: &Ask) -> Action {
 fn role(route: &Route) -> Role {
     match route {
         Route::Owner => Role::Owner,
-        // Somebody was named, though not by a rule.
+        // The agent named a person; no rule did.
         Route::Delegate | Route::Person { .. } => Role::Delegate,
         Route::Pool { .. } => Role::Pool,
     }
@@ -145,14 +146,14 @@ fn role(route: &Route) -> Role {
 fn fallback(on_expiry: &OnExpiry) -> Fallback {
     match on_expiry {
         OnExpiry::StayOpen => Fallback::Pause,
-        // Another dialect's expiry ends the request without an answer too.
+        // In other dialects too, expiry ends the request without an answer.
         OnExpiry::Fail | OnExpiry::Report { .. } => Fallback::Fail,
         OnExpiry::Answer { .. } => Fallback::Default,
     }
 }
 
-/// The name the agent gave itself. In this protocol one that gave none is `unknown`; elsewhere
-/// agents are known by their registered name.
+/// The name that the agent gave itself. In this protocol the default is `unknown`; in others it is
+/// the agent's registered name.
 fn agent_id(ask: &Ask) -> String {
     ask.labels.agent.clone().unwrap_or_else(|| match ask.dialect {
         Dialect::HxpExecution => "unknown".to_owned(),

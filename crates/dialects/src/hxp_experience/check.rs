@@ -1,5 +1,6 @@
-//! Judging a message: what the published schema says, always; what the specification's sentences
-//! say beyond it, as warnings, and as errors in strict mode. Sections 5, 6 and 7.
+//! Validates a message. Violations of the published schema are always errors. Violations of the
+//! specification's text beyond the schema are warnings, and errors in strict mode. Sections 5, 6
+//! and 7.
 
 use std::fmt::Arguments;
 
@@ -12,18 +13,18 @@ use super::tape::{Kind, Name, Node, Tape, Unreadable};
 use super::tools::Words;
 use super::{INTENTS, VERSION, extensions, glance, privacy};
 
-/// How strictly, and held against which level.
+/// The mode and the target level of a validation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rules {
-    /// The level the message should have. What it lacks is then said: as warnings, in strict mode
-    /// as errors.
+    /// The level that the message should reach. Missing fields are reported as warnings, in strict
+    /// mode as errors.
     pub level: Option<Level>,
-    /// Whether unknown fields, loose versions and languages, names given twice and namespaces that
+    /// Whether unknown fields, loose versions and languages, duplicate names, and namespaces that
     /// redefine the envelope are errors.
     pub strict: bool,
 }
 
-/// Judges messages, one after another, with one piece of memory.
+/// Validates one message after another and reuses its memory.
 #[derive(Debug, Default)]
 pub struct Checker {
     rules: Rules,
@@ -32,12 +33,11 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// A checker with these rules, for these namespaces.
     pub fn new(rules: Rules, registry: Registry) -> Self {
         Self { rules, registry, tape: Tape::default() }
     }
 
-    /// Judges one message. Whatever is JSON has a report.
+    /// Validates a message. Every JSON text has a report.
     pub fn check(&mut self, message: &[u8]) -> Result<Report, Unreadable> {
         let marked = self.tape.read(message)?;
         let mut check = Check::new(self.rules, &self.registry, true);
@@ -45,9 +45,8 @@ impl Checker {
         Ok(check.report())
     }
 
-    /// The level one message reaches; none if it is not valid. The same as the report would say, for
-    /// whoever does not read why: nothing is written down, and what could only be a warning is not
-    /// looked for.
+    /// The level that a message reaches; `None` if it is not valid. It equals the level of the
+    /// report but is faster: it records no findings and skips checks that only warn.
     pub fn level(&mut self, message: &[u8]) -> Result<Option<Level>, Unreadable> {
         if !self.rules.strict
             && let Some(level) = glance::level(message)
@@ -62,10 +61,10 @@ impl Checker {
     }
 }
 
-/// So many errors are told, so many warnings, and so many notes.
+/// The maximum number of reported findings of each severity.
 const MOST: usize = 1000;
 
-/// What should be there, in the order it is asked for below.
+/// The recommended fields, in the order in which they are checked below.
 const RECOMMENDED: [&str; 10] = [
     "/hxp/delivery/format",
     "/hxp/delivery/tone",
@@ -79,17 +78,17 @@ const RECOMMENDED: [&str; 10] = [
     "/hxp/negotiation/clarifying_questions",
 ];
 
-/// One message being judged.
+/// The validation of one message.
 pub(super) struct Check<'r> {
     pub(super) rules: Rules,
     pub(super) registry: &'r Registry,
-    /// Whether somebody wants to read what is found.
+    /// Whether the caller reads the findings.
     tells: bool,
     findings: Vec<Finding>,
     counts: [usize; 3],
     omitted: usize,
     missing_core: Vec<&'static str>,
-    /// Which of those recommended are there.
+    /// Which of the recommended fields are present.
     pub(super) has: [bool; RECOMMENDED.len()],
     more: bool,
 }
@@ -109,7 +108,7 @@ impl<'r> Check<'r> {
         }
     }
 
-    /// Whether warnings of what is beyond the schema matter to anybody.
+    /// Whether checks beyond the schema can affect the result.
     fn warns(&self) -> bool {
         self.tells || self.rules.strict
     }
@@ -143,7 +142,7 @@ impl<'r> Check<'r> {
         }
     }
 
-    /// Names beside envelope and content that are nearly theirs.
+    /// Warns about names beside `hxp` and `content` that differ only in case.
     fn look_alikes(&mut self, root: Node<'_>, path: &Path<'_>) {
         for node in root.inner().filter(|node| node.known() == Name::Other) {
             let name = node.name();
@@ -156,8 +155,8 @@ impl<'r> Check<'r> {
         }
     }
 
-    /// What holds for everything in an envelope, known or not. Only called where a glance at all of
-    /// it found something.
+    /// Checks that apply to every value of an envelope, known or not. Called only if a quick scan
+    /// of the envelope found a candidate.
     fn below(&mut self, node: Node<'_>, path: &Path<'_>) {
         match node.kind() {
             Kind::Text => privacy::text(self, node, path),
@@ -280,7 +279,7 @@ impl<'r> Check<'r> {
         }
     }
 
-    /// Whether the intent is to refuse.
+    /// Checks the intent, and returns whether it is to refuse.
     fn intent(&mut self, node: Node<'_>, path: &Path<'_>) -> bool {
         let at = "#/$defs/hxpEnvelope/properties/intent";
         let Some(text) = self.filled(node, path, "HXPE-010", at) else { return false };
@@ -292,15 +291,15 @@ impl<'r> Check<'r> {
         text == "refuse"
     }
 
-    /// Notes what must be there and is not.
+    /// Records a missing required field.
     pub(super) fn lacks(&mut self, place: &'static str) {
         if self.tells && !place.is_empty() {
             self.missing_core.push(place);
         }
     }
 
-    /// Takes a finding. It is written down if somebody reads it and there are not enough of its kind:
-    /// a large message can be wrong in more places than anybody reads.
+    /// Records a finding if the caller reads findings and the limit for its severity is not
+    /// reached: a large message can have an unlimited number of them.
     pub(super) fn found(
         &mut self,
         severity: Severity,
@@ -324,7 +323,7 @@ impl<'r> Check<'r> {
         }
     }
 
-    /// Says what a message of the level it is held against should have.
+    /// Reports recommended fields that are missing for the target level.
     fn recommended(&mut self) {
         if self.rules.level.is_none_or(|level| level < Level::Standard) {
             return;
@@ -360,6 +359,6 @@ impl<'r> Check<'r> {
     }
 }
 
-/// The published pattern, for whoever is told that it was not met.
+/// The published pattern, for error messages.
 const PATTERN: &str =
     "^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(?:-[0-9A-Za-z-.]+)?(?:\\+[0-9A-Za-z-.]+)?$";

@@ -1,5 +1,5 @@
-//! Envelopes on asks: wherever a protocol has room for one, it is read here, and shown from here.
-//! Sections 5, 8.2 and 9.
+//! Envelopes on asks. Every protocol with a place for an envelope reads and shows it through this
+//! module. Sections 5, 8.2 and 9.
 //!
 //! | protocol | sent as | shown as |
 //! |---|---|---|
@@ -7,8 +7,8 @@
 //! | HITL | `hxp` | `context.hxp` |
 //! | A2H | `spec.state.hxp` | `spec.state.hxp` |
 //!
-//! The words of an ask are the content its envelope is around, so that only the envelope is judged.
-//! What was found is shown beside it as `hxp_verdict`.
+//! The text of an ask is the content of its envelope, so only the envelope is validated. The
+//! findings are shown beside it as `hxp_verdict`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,21 +29,21 @@ use super::view::View;
 /// The member that holds an envelope.
 pub const MEMBER: &str = "hxp";
 
-/// So many findings are told with an ask; the validator tells all.
+/// The maximum number of findings shown with an ask; the validator shows all.
 const MOST_TOLD: usize = 20;
 
-/// What stands where an envelope belongs is none.
+/// The envelope is not an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("an envelope is an object")]
 pub struct NotAnObject;
 
 impl NotAnObject {
-    /// What was expected, for whoever names the field.
+    /// The expected type, for error messages.
     pub const EXPECTED: &str = "an object, the envelope of HXP eXperience";
 }
 
-/// The envelope at this place of a body, judged as it stands in its bytes: a tree would have
-/// forgotten names that came twice. None where there is none, or `null`.
+/// Reads and validates the envelope at this path of a body. It uses the original bytes, because a
+/// parsed tree no longer shows duplicate names. `None` if there is no envelope or it is `null`.
 pub fn within(body: &[u8], path: &[&str]) -> Result<Option<Box<NewClaims>>, NotAnObject> {
     let Some(envelope) = std::str::from_utf8(body).ok().and_then(|body| member(body, path)) else {
         return Ok(None);
@@ -57,7 +57,7 @@ pub fn within(body: &[u8], path: &[&str]) -> Result<Option<Box<NewClaims>>, NotA
     }
 }
 
-/// The text of a value inside of an object; of names that come twice, the last.
+/// The text of a value inside an object; the last of duplicate names.
 fn member<'a>(object: &'a str, path: &[&str]) -> Option<&'a str> {
     let Some((first, rest)) = path.split_first() else { return Some(object) };
     let members: BTreeMap<String, &'a RawValue> = serde_json::from_str(object).ok()?;
@@ -66,7 +66,7 @@ fn member<'a>(object: &'a str, path: &[&str]) -> Option<&'a str> {
 
 fn judged(envelope: &str, said: Map<String, Value>) -> NewClaims {
     let lenient = report(envelope, false);
-    // Strict mode has whatever speaks against an envelope anyway.
+    // Strict mode also reports every error of the lenient mode.
     let strict = if lenient.is_valid() { report(envelope, true) } else { lenient.clone() };
     let objection = strict
         .errors()
@@ -88,14 +88,14 @@ fn judged(envelope: &str, said: Map<String, Value>) -> NewClaims {
     NewClaims { said, finding, objection }
 }
 
-/// The same with what the headers of the request say beside it. They are advice: they fill in what the
-/// envelope does not say, and where they differ, the envelope counts and that is noted. Whoever sends
-/// headers alone sent no envelope.
+/// Combines the claims with the request's headers. A header fills in a value that the envelope
+/// lacks. If they differ, the envelope takes precedence and a note says so. Headers alone are not
+/// an envelope.
 pub fn heeding(mut claims: Box<NewClaims>, hints: &Hints) -> Box<NewClaims> {
     let said = Value::Object(std::mem::take(&mut claims.said));
     let mut filled = said.clone();
     for (pointer, value) in hints.places() {
-        // Of a name that came twice nobody knows what else it said.
+        // With duplicate names, it is unknown which other values the envelope states.
         if !claims.finding.rules.contains("HXPE-006") {
             fill(&mut filled, pointer, value);
         }
@@ -116,7 +116,7 @@ pub fn heeding(mut claims: Box<NewClaims>, hints: &Hints) -> Box<NewClaims> {
     claims
 }
 
-/// Puts a value where there is none; `/delivery/verbosity` into whichever object is there.
+/// Sets a value that is missing, such as `/delivery/verbosity`, in an existing object or a new one.
 fn fill(envelope: &mut Value, pointer: &str, value: Value) {
     let Some((group, name)) = pointer.rsplit_once('/') else { return };
     let object = match (group.trim_start_matches('/'), envelope.as_object_mut()) {
@@ -134,7 +134,7 @@ fn fill(envelope: &mut Value, pointer: &str, value: Value) {
 fn report(envelope: &str, strict: bool) -> Report {
     let message = format!(r#"{{"hxp":{envelope},"content":""}}"#);
     let mut checker = Checker::new(Rules { level: None, strict }, Registry::default());
-    // It was read before, so it is JSON; were it not, it would be no message.
+    // The envelope was parsed before, so it is JSON. Otherwise it would not be a message.
     checker.check(message.as_bytes()).unwrap_or_else(|_| Report {
         level: None,
         missing_core: Vec::new(),
@@ -144,7 +144,7 @@ fn report(envelope: &str, strict: bool) -> Report {
     })
 }
 
-/// What the envelope of an ask says, by name; nothing where it has none.
+/// The claims in the envelope of an ask; `None` if it has none.
 pub fn view(ask: &Ask) -> Option<View> {
     let envelope = ask.envelope()?;
     let message = Map::from_iter([(MEMBER.to_owned(), Value::Object(envelope.clone()))]);
@@ -209,7 +209,7 @@ pub struct Picked {
 }
 
 impl Picked {
-    /// All that were picked on an ask, in order.
+    /// All actions chosen on an ask, in order.
     pub fn all(ask: &Ask) -> Vec<Self> {
         let one = |picked: &kernel::ask::Picked| {
             let action = ask.action(picked.action);
@@ -226,7 +226,7 @@ impl Picked {
 }
 
 impl Verdict {
-    /// What was found about the envelope of this ask, if it came with one.
+    /// The findings about the envelope of this ask, if it has one.
     pub fn of(ask: &Ask) -> Option<Self> {
         let kept = ask.claims.as_ref()?;
         let finding = &kept.finding;

@@ -1,4 +1,4 @@
-//! What vendors and domains add: under a name of their own, and saying what of it is sensitive.
+//! Extensions of vendors and domains: each has its own namespace and declares its sensitive fields.
 //! Section 7.10 and section 9.
 
 use super::check::Check;
@@ -6,7 +6,7 @@ use super::finding::{Path, Severity};
 use super::registry::{Namespace, VENDOR, redefines};
 use super::tape::{Kind, Node};
 
-/// Looks at every namespace.
+/// Checks every namespace.
 pub(super) fn look(check: &mut Check<'_>, node: Node<'_>, path: &Path<'_>) {
     for value in node.inner() {
         let name = value.name();

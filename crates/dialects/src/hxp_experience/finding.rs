@@ -1,5 +1,5 @@
-//! What is said of a message: findings, and the verdict they come to. Sections 6 and 7, and the
-//! shape of errors that validators of JSON Schema have.
+//! The findings about a message, and its level. Sections 6 and 7. Findings have the shape of JSON
+//! Schema validators' errors.
 
 use std::fmt;
 
@@ -7,23 +7,22 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-/// How much a message of this kind tells. Section 6.
+/// The level of a message. Section 6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// What every message must have.
+    /// All required fields are present.
     Core,
-    /// And all that is recommended.
+    /// All recommended fields are present too.
     Standard,
-    /// And something of what is possible: a refusal, safety, extensions.
+    /// At least one of refusal, safety and extensions is present too.
     Full,
 }
 
 impl Level {
-    /// Every level, the least first.
+    /// Every level, in ascending order.
     pub const ALL: [Self; 3] = [Self::Core, Self::Standard, Self::Full];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Core => "core",
@@ -32,7 +31,6 @@ impl Level {
         }
     }
 
-    /// The level of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.name() == name)
     }
@@ -44,80 +42,74 @@ impl fmt::Display for Level {
     }
 }
 
-/// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The message does not count.
+    /// The message is not valid.
     Error,
-    /// It counts, and somebody should look at it.
+    /// The message is valid, but the agent's developer should review this.
     Warning,
-    /// It counts, and this is worth knowing.
+    /// The message is valid; this is information.
     Note,
 }
 
-/// One thing that was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
-    /// How bad it is.
     pub severity: Severity,
     /// The rule, by our number: `HXPE-012`.
     pub rule: &'static str,
-    /// What it is about, as a JSON Pointer; of what is missing, the object it is missing in.
+    /// A JSON Pointer to the value; for a missing value, to its parent object.
     #[serde(rename = "instancePath")]
     pub pointer: String,
-    /// What of the schema it breaks, and where that stands.
+    /// The violated keyword of the schema.
     #[serde(flatten)]
     pub schema: Option<Breach>,
-    /// What to do about it, in a sentence.
+    /// How to fix it, in a sentence.
     pub message: String,
 }
 
-/// What of the schema is broken, as Ajv would say it.
+/// A violation of the schema, as Ajv reports it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Breach {
     /// The keyword: `required`, `type`, `enum` …
     pub keyword: &'static str,
-    /// What the keyword wanted.
+    /// The parameters of the keyword.
     pub params: Value,
-    /// Where it stands in the schema.
+    /// The path of the keyword in the schema.
     pub schema_path: String,
 }
 
-/// What a message came to.
+/// The result of validating a message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// The level it reaches; none if it is not valid.
+    /// The level that the message reaches; `None` if it is not valid.
     pub level: Option<Level>,
-    /// What must be there and is not, by its place.
+    /// The paths of missing required fields.
     pub missing_core: Vec<&'static str>,
-    /// What should be there and is not.
+    /// The paths of missing recommended fields.
     pub missing_standard: Vec<&'static str>,
-    /// Everything that was found, in the order of the fields.
+    /// The findings, in the order of the fields.
     pub findings: Vec<Finding>,
-    /// How many more there were than anybody reads.
+    /// How many findings were left out.
     pub omitted: usize,
 }
 
 impl Report {
-    /// Whether nothing stands against it.
+    /// Whether there are no errors.
     pub fn is_valid(&self) -> bool {
         self.errors().next().is_none()
     }
 
-    /// What stands against it.
     pub fn errors(&self) -> impl Iterator<Item = &Finding> {
         self.of(Severity::Error)
     }
 
-    /// What somebody should look at.
     pub fn warnings(&self) -> impl Iterator<Item = &Finding> {
         self.of(Severity::Warning)
     }
 
-    /// What is worth knowing.
     pub fn notes(&self) -> impl Iterator<Item = &Finding> {
         self.of(Severity::Note)
     }
@@ -127,7 +119,7 @@ impl Report {
     }
 }
 
-/// `{valid, level, errors, warnings, notes, missing}`, and how many findings were left out.
+/// `{valid, level, errors, warnings, notes, missing}`, and the number of findings left out.
 impl Serialize for Report {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -152,18 +144,18 @@ impl Serialize for Report {
     }
 }
 
-/// Where a check is, on the stack; it becomes a pointer when there is something to say.
+/// The path of the current value, on the stack. It becomes a pointer only if there is a finding.
 #[derive(Clone, Copy)]
 pub(super) enum Path<'p> {
     Root,
-    /// What has a pointer already.
+    /// A value whose pointer is known.
     Place(&'p str),
     Member(&'p Path<'p>, &'p str),
     Item(&'p Path<'p>, usize),
 }
 
 impl Path<'_> {
-    /// The JSON Pointer to it.
+    /// The JSON Pointer of the path.
     pub(super) fn pointer(&self) -> String {
         let mut pointer = String::with_capacity(32);
         self.write(&mut pointer);

@@ -1,7 +1,7 @@
-//! Whether a message is plainly valid: one pass over its bytes that leaves nothing behind, for whoever
-//! wants no more than the level. What is not plain (escapes where words are compared, names given
-//! twice, anything wrong) is left to [`check`](super::check), which says why. So all that is said here
-//! is that nothing is wrong, and a property holds it to what `check` says.
+//! A fast path that computes the level of a plainly valid message in one pass over its bytes,
+//! without allocating. Everything else (escapes in compared strings, duplicate names, errors) is
+//! left to [`check`](super::check), which reports why. So this path only confirms that a message is
+//! valid; a property test compares it with `check`.
 
 use std::str;
 
@@ -10,38 +10,39 @@ use super::syntax::is_version;
 use super::tape::{Name, Reader, Stopped, is_among, small};
 use super::{CHUNKING, FORMAT, HARM_RISK, REFUSAL_TYPE, SEVERITY, TONE, VERBOSITY, VERSION};
 
-/// What a field takes.
+/// The type of a field.
 #[derive(Clone, Copy)]
 enum Takes {
-    /// Whatever is JSON: nobody knows this field.
+    /// Any JSON: the field is unknown.
     Anything,
     Version,
     Text,
     Filled,
-    /// A text of two characters or more.
+    /// A string of two or more characters.
     Language,
     Texts,
     Words(&'static [&'static str]),
     Boolean,
     /// A number from 0 to 1.
     Unit,
-    /// A whole number from one bound to another.
+    /// An integer between two bounds.
     Whole(f64, f64),
     Object,
     Content,
     Part(&'static Part),
-    /// Objects with these fields.
+    /// A list of objects with these fields.
     Parts(&'static Part),
 }
 
-/// An object with known fields: what each takes, the bits of all, and of those it must have.
+/// An object with known fields: the type of each, the bits of all, and the bits of the required
+/// ones.
 struct Part {
     takes: [Takes; Name::COUNT],
     known: u64,
     required: u64,
 }
 
-/// An object that is nobody's business.
+/// An object without known fields.
 static UNKNOWN: Part = part(&[], &[]);
 
 const fn part(fields: &[(Name, Takes)], required: &[Name]) -> Part {
@@ -143,7 +144,7 @@ static SAFETY: Part = part(
     &[],
 );
 
-/// What makes a message one of the level above Core. No two parts have one of these names.
+/// The fields that the level above Core needs. Each of these names belongs to only one part.
 const STANDARD: u64 = bits(&[
     Name::Format,
     Name::Tone,
@@ -157,10 +158,10 @@ const STANDARD: u64 = bits(&[
     Name::ClarifyingQuestions,
 ]);
 
-/// Any of these makes it one of the highest.
+/// The fields of which the highest level needs at least one.
 const FULL: u64 = bits(&[Name::Refusal, Name::Safety, Name::Extensions]);
 
-/// The level of a message that is plainly valid.
+/// The level of a message, if it is plainly valid.
 pub(super) fn level(message: &[u8]) -> Option<Level> {
     let text = str::from_utf8(message).ok()?;
     let mut glance = Glance { reader: Reader::new(text), has: 0 };
@@ -179,12 +180,12 @@ pub(super) fn level(message: &[u8]) -> Option<Level> {
 
 struct Glance<'s> {
     reader: Reader<'s>,
-    /// The known fields that were there, wherever they belong.
+    /// The known fields found so far, in any part.
     has: u64,
 }
 
 impl Glance<'_> {
-    /// Goes over a value, if it is plainly what is taken.
+    /// Skips a value, if it plainly has the type.
     #[inline]
     fn value(
         &mut self,
@@ -239,7 +240,7 @@ impl Glance<'_> {
                     return Err(Stopped);
                 }
                 let (named, bit, to) = self.reader.name(at + 1)?;
-                // Which of two counts, the long way knows.
+                // The full check decides which of two duplicates counts.
                 if seen & bit & part.known != 0 || bit == u64::MAX {
                     return Err(Stopped);
                 }
@@ -281,7 +282,7 @@ impl Glance<'_> {
         }
     }
 
-    /// Goes over whatever is JSON.
+    /// Skips any JSON value.
     fn skip(&mut self, at: usize, first: u8, depth: usize) -> Result<usize, Stopped> {
         match first {
             b'"' => Ok(self.reader.string(at + 1)?.0 + 1),

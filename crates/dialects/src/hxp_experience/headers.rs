@@ -1,5 +1,5 @@
-//! `HXP-Intent`, `HXP-Verbosity`, `HXP-Confidence`, `HXP-CogLoad`: an envelope in short, for whoever
-//! does not read bodies. Section 8.2. They are advice; the envelope is what counts.
+//! `HXP-Intent`, `HXP-Verbosity`, `HXP-Confidence`, `HXP-CogLoad`: a summary of an envelope for
+//! programs that do not read bodies. Section 8.2. They are hints; the envelope takes precedence.
 
 use serde_json::{Value, json};
 
@@ -7,13 +7,13 @@ use super::VERBOSITY;
 use super::finding::{Finding, Severity};
 use super::view::View;
 
-/// The names, in lower case as they go over the wire.
+/// The names, in lower case as on the wire.
 pub const NAMES: [&str; 4] = ["hxp-intent", "hxp-verbosity", "hxp-confidence", "hxp-cogload"];
 
-/// Longer intents are left out: a header is no place for a novel.
+/// Longer intents are left out, to keep headers short.
 const LONGEST: usize = 512;
 
-/// What headers said.
+/// The values of the headers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Hints {
     /// `HXP-Intent`.
@@ -26,8 +26,9 @@ pub struct Hints {
     pub load: Option<u8>,
 }
 
-/// The headers of an envelope. What it does not say has none. An intent is free text, so whatever
-/// is not plain ASCII is percent-encoded, line breaks among it: no header can begin inside another.
+/// The headers of an envelope, without those for absent values. An intent is free text, so
+/// everything except plain ASCII is percent-encoded. This includes line breaks, which prevents
+/// header injection.
 pub fn headers(view: &View) -> Vec<(&'static str, String)> {
     let [intent, verbosity, confidence, load] = NAMES;
     let encoded = view.intent.as_deref().map(encode).filter(|text| text.len() <= LONGEST);
@@ -41,7 +42,7 @@ pub fn headers(view: &View) -> Vec<(&'static str, String)> {
 }
 
 impl Hints {
-    /// Reads headers by name; names in any case, other headers and bad values ignored.
+    /// Reads headers by name, in any case. It ignores other headers and invalid values.
     pub fn read<'a>(headers: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Self {
         let mut hints = Self::default();
         for (name, value) in headers {
@@ -65,7 +66,7 @@ impl Hints {
         hints
     }
 
-    /// What they say, by the place it has in an envelope.
+    /// The values, by their path in an envelope.
     pub(super) fn places(&self) -> Vec<(&'static str, Value)> {
         let found = [
             ("/intent", self.intent.as_ref().map(|intent| json!(intent))),
@@ -76,8 +77,8 @@ impl Hints {
         found.into_iter().filter_map(|(place, value)| Some((place, value?))).collect()
     }
 
-    /// Where the headers say something else than the envelope. The envelope is what counts, so this
-    /// is something to note and no error.
+    /// Where the headers differ from the envelope. The envelope takes precedence, so a difference
+    /// is a note and not an error.
     pub fn differences(&self, view: &View) -> Vec<Finding> {
         let says = |header: &str, pointer: &str| Finding {
             severity: Severity::Note,
@@ -121,7 +122,7 @@ fn encode(text: &str) -> String {
     encoded
 }
 
-/// What was encoded; a value that holds what no header may, or is no text, says nothing.
+/// Decodes a value; `None` if it has control characters or is not valid text.
 fn decode(text: &str) -> Option<String> {
     if text.is_empty() || text.bytes().any(|byte| byte.is_ascii_control()) {
         return None;

@@ -1,5 +1,4 @@
-//! A message to keep: judged when it comes in, and given on as it came, unknown fields included.
-//! Section 5.
+//! A message that is validated on input and written back unchanged, with unknown fields. Section 5.
 
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -16,22 +15,22 @@ pub struct Message {
     whole: Map<String, Value>,
 }
 
-/// Why there is no message.
+/// Why bytes are not a valid message.
 #[derive(Debug, Error)]
 pub enum NoMessage {
-    /// It could not be read.
+    /// The bytes could not be read.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
-    /// Some number in it is larger than any that could be given on.
+    /// A number is too large to be written back.
     #[error("it holds a number that cannot be kept")]
     Unkeepable,
-    /// It is not valid.
+    /// The message is not valid.
     #[error("it is not valid")]
     Invalid(Report),
 }
 
 impl Message {
-    /// Reads and judges a message.
+    /// Reads and validates a message.
     pub fn parse(bytes: &[u8], rules: Rules) -> Result<Self, NoMessage> {
         let mut checker = Checker::new(rules, Registry::default());
         if checker.level(bytes)?.is_none() {
@@ -41,29 +40,29 @@ impl Message {
         Ok(Self { whole })
     }
 
-    /// The message as it is sent: fields in the order they came in, known or not.
+    /// The message as JSON: all fields, known or not, in their original order.
     pub fn write(&self) -> String {
         Value::Object(self.whole.clone()).to_string()
     }
 
-    /// All of it.
+    /// The whole message.
     pub fn whole(&self) -> &Map<String, Value> {
         &self.whole
     }
 
-    /// The envelope alone, without what it is around.
+    /// The envelope, without the content.
     pub fn envelope(&self) -> Option<&Map<String, Value>> {
         self.whole.get("hxp").and_then(Value::as_object)
     }
 
-    /// What it says, by name.
+    /// The envelope's claims by name.
     pub fn view(&self) -> View {
         View::of(&self.whole)
     }
 }
 
-/// Whether a value looks like a message from afar: the fields every message has are there and of
-/// their types. This is what the protocol's TypeScript guard asks; it is no validation.
+/// Whether a value has the shape of a message: the required fields are present and of the right
+/// type. This matches the protocol's TypeScript type guard; it is not a validation.
 pub fn core_shape(value: &Value) -> bool {
     let Some(hxp) = value.get("hxp").filter(|hxp| hxp.is_object()) else { return false };
     let of = |group: &str, name: &str| hxp.get(group).and_then(|group| group.get(name));

@@ -1,21 +1,21 @@
-//! HXP Human eXperience Protocol 1.0: the envelope an agent puts around what it says.
-//! Specification: `hxp-experience-1.0`, all sections.
+//! HXP Human eXperience Protocol 1.0: the envelope around an agent's message. Specification:
+//! `hxp-experience-1.0`, all sections.
 //!
-//! | file | what | section |
+//! | file | content | section |
 //! |---|---|---|
-//! | [`check`] | judging a message | 5, 6, 7 |
-//! | [`finding`] | what is said of it, and levels | 6 |
+//! | [`check`] | validation of a message | 5, 6, 7 |
+//! | [`finding`] | findings and levels | 6 |
 //! | [`registry`] | namespaces of extensions | 7.10, 9 |
-//! | [`message`], [`view`] | a message to keep, and to show | 5, 7 |
-//! | [`headers`] | `HXP-Intent` and its like | 8.2 |
-//! | [`prelude`] | streams that begin with an envelope | 8.3 |
+//! | [`message`], [`view`] | a message to store, and to show | 5, 7 |
+//! | [`headers`] | `HXP-Intent` and the other headers | 8.2 |
+//! | [`prelude`] | streams that start with an envelope | 8.3 |
 //! | [`claims`] | envelopes on asks | 5, 9 |
 //!
-//! How bytes are read, and why by a reader of our own, is ADR 0038.
+//! ADR 0038 explains how bytes are read, and why with our own reader.
 //!
-//! A consumer takes a message as the published schema does: unknown fields are ignored and kept. In
-//! strict mode a message must be what the specification's sentences say as well. Whatever an
-//! envelope claims is a claim of its agent; nothing here makes it true.
+//! A consumer accepts the messages that the published schema accepts: it ignores and keeps unknown
+//! fields. In strict mode, a message must also follow the specification's text. Everything in an
+//! envelope is a claim of its agent; validation does not make it true.
 
 pub mod check;
 pub mod claims;
@@ -48,10 +48,10 @@ pub const VERSION: &str = "1.0.0";
 /// A schema of our own, equivalent to the published one.
 pub const SCHEMA: &str = include_str!("schema.json");
 
-/// Where confidence begins that nothing should speak against.
+/// From this confidence on, nothing else in the envelope should contradict it.
 const NEAR_CERTAIN: f64 = 0.95;
 
-/// Where reading begins to be very hard work.
+/// From this load on, a text is very hard to read.
 const VERY_HARD: f64 = 9.0;
 
 const VERBOSITY: &[&str] = &["low", "medium", "high"];

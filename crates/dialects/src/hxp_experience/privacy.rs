@@ -1,5 +1,6 @@
-//! What has no place in an envelope: who somebody is, what opens doors, and what the agent thought
-//! in private. Section 3 and section 9. Signs of it are warned of; no check can find it all.
+//! Data that does not belong in an envelope: identities, credentials, and the agent's private
+//! reasoning. Section 3 and section 9. These checks warn about signs of it; no check can find all
+//! of it.
 
 use std::slice;
 
@@ -7,14 +8,14 @@ use super::check::Check;
 use super::finding::{Path, Severity};
 use super::tape::{Name, Node};
 
-/// What the name of a member gives away.
+/// The kind of private data that a member's name suggests.
 enum Told {
     Identity,
     Credential,
     Thoughts,
 }
 
-/// Such names by their first letter: nearly every name that is asked for is none of them.
+/// Suspicious names by their first byte: nearly every name that is looked up is none of them.
 fn told_by(first: u8) -> &'static [(&'static str, Told)] {
     use Told::{Credential, Identity, Thoughts};
     match first.to_ascii_lowercase() {
@@ -53,12 +54,12 @@ fn told_by(first: u8) -> &'static [(&'static str, Told)] {
     }
 }
 
-/// Bytes that are looked at together.
+/// The number of bytes processed together.
 const WIDE: usize = 16;
 
-/// Whether a text could give somebody away, with all that is in it if it is a whole envelope: there is
-/// an `@`, a plus, an escape, or digits enough for a card. Nearly no envelope has any of it. The last
-/// bytes may be looked at twice: a closer look does no harm.
+/// Whether a text, or a whole envelope, could identify a person: it has an `@`, a plus, an escape,
+/// or enough digits for a payment card. Nearly no envelope does. The last bytes may be counted
+/// twice; that only causes a closer check.
 pub(super) fn may_identify(raw: &str) -> bool {
     let bytes = raw.as_bytes();
     let Some(last) = bytes.last_chunk::<WIDE>() else {
@@ -67,7 +68,7 @@ pub(super) fn may_identify(raw: &str) -> bool {
     };
     let (chunks, _) = bytes.as_chunks::<WIDE>();
     let (mut signs, mut digits) = ([0; WIDE], 0);
-    // So many at once that no count overflows.
+    // Few enough chunks that no count overflows.
     for some in chunks.chunks(usize::from(u8::MAX)).chain([slice::from_ref(last)]) {
         let mut counts = [0; WIDE];
         for chunk in some {
@@ -78,7 +79,7 @@ pub(super) fn may_identify(raw: &str) -> bool {
     signs != [0; WIDE] || digits >= SHORTEST_CARD
 }
 
-/// Each byte by itself and without a branch, so that it becomes a few wide instructions.
+/// Processes each byte independently and without a branch, so that the compiler can vectorize it.
 fn count(bytes: &[u8; WIDE], signs: &mut [u8; WIDE], digits: &mut [u8; WIDE]) {
     for lane in 0..WIDE {
         let byte = bytes[lane];
@@ -87,14 +88,14 @@ fn count(bytes: &[u8; WIDE], signs: &mut [u8; WIDE], digits: &mut [u8; WIDE]) {
     }
 }
 
-/// Whether the name of a member could give something away.
+/// Whether the name of a member suggests private data.
 pub(super) fn may_be_told(node: Node<'_>) -> bool {
     node.known() == Name::Other && named(&node.name()).is_some()
 }
 
-/// Looks at a text of the envelope.
+/// Checks a text of the envelope.
 pub(super) fn text(check: &mut Check<'_>, node: Node<'_>, path: &Path<'_>) {
-    // What is escaped is looked at as it reads; nearly no text is either.
+    // An escaped text is checked in its decoded form. Nearly no text is escaped or suspicious.
     if may_identify(node.raw())
         && let Some(what) = node.text().and_then(|text| identifies(&text))
     {
@@ -104,7 +105,7 @@ pub(super) fn text(check: &mut Check<'_>, node: Node<'_>, path: &Path<'_>) {
     }
 }
 
-/// Looks at the name of a member of the envelope.
+/// Checks the name of a member of the envelope.
 pub(super) fn name(check: &mut Check<'_>, name: &str, path: &Path<'_>) {
     if let Some((rule, says)) = named(name) {
         check.say(Severity::Warning, rule, path, format_args!("{says}"));
@@ -123,10 +124,10 @@ fn named(name: &str) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// So many digits the number of a payment card has at least.
+/// The minimum number of digits of a payment card.
 const SHORTEST_CARD: usize = 13;
 
-/// What a text gives away, if anything.
+/// What kind of identifier a text holds, if any.
 fn identifies(text: &str) -> Option<&'static str> {
     let edges = |c: char| {
         matches!(
@@ -162,7 +163,7 @@ fn is_address(word: &str) -> bool {
             .is_some_and(|last| last.len() >= 2 && !last.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Runs of digits, with what people put between them, and whether a plus stands before.
+/// Runs of digits with the usual separators, and whether a plus precedes them.
 fn runs(text: &str) -> impl Iterator<Item = (bool, Vec<u8>)> {
     let between = |c: char| matches!(c, ' ' | '-' | '(' | ')' | '.' | '/');
     text.split(move |c: char| !(c.is_ascii_digit() || c == '+' || between(c))).map(|run| {
@@ -174,7 +175,7 @@ fn runs(text: &str) -> impl Iterator<Item = (bool, Vec<u8>)> {
     })
 }
 
-/// The check digit every payment card ends with.
+/// The check digit of every payment card.
 fn luhn(digits: &[u8]) -> bool {
     let sum: u32 = digits
         .iter()
@@ -193,7 +194,7 @@ fn luhn(digits: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// HXPE-056: what looks like somebody, and what does not.
+    /// HXPE-056: texts that look like an identifier, and texts that do not.
     #[test]
     fn texts_that_give_somebody_away() {
         for (text, what) in [
@@ -214,7 +215,7 @@ mod tests {
         }
     }
 
-    /// HXPE-056: the glance that comes first overlooks nothing, wherever it stands.
+    /// HXPE-056: the quick scan misses nothing, at any position.
     #[test]
     fn nothing_is_overlooked_at_a_glance() {
         for before in 0..20 {

@@ -1,15 +1,15 @@
-//! Namespaces of extensions: who may use which name, which of their fields are sensitive, and how to
-//! do without them. Section 7.10 and section 9.
+//! Namespaces of extensions: their names, their sensitive fields, and how to opt out of them.
+//! Section 7.10 and section 9.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// What vendors' namespaces begin with.
+/// The prefix of vendors' namespaces.
 pub const VENDOR: &str = "vendor.";
 
-/// Names an extension cannot have: they are the envelope's own.
+/// Names that an extension cannot have, because the envelope uses them.
 const CORE: [&str; 11] = [
     "version",
     "intent",
@@ -24,17 +24,17 @@ const CORE: [&str; 11] = [
     "content",
 ];
 
-/// What is known of one namespace.
+/// A registered namespace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Namespace {
-    /// What it is for.
+    /// The purpose of the namespace.
     #[serde(default)]
     pub about: String,
-    /// Fields that tell something private.
+    /// Fields with private data.
     #[serde(default)]
     pub sensitive_fields: Vec<String>,
-    /// How to do without them.
+    /// How to opt out of the sensitive fields.
     #[serde(default)]
     pub opt_out: String,
 }
@@ -42,24 +42,24 @@ pub struct Namespace {
 /// Why a namespace cannot be registered.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Unfit {
-    /// The envelope has such a field itself.
+    /// The envelope has a field of this name.
     #[error("`{0}` is a name of the envelope itself; extensions cannot redefine it")]
     Core(String),
-    /// Neither a plain word nor a vendor's.
+    /// The name is neither a word nor a vendor's.
     #[error("a namespace is a word, or `vendor.` and a name; `{0}` is neither")]
     Name(String),
-    /// Sensitive fields without a way around them.
+    /// There are sensitive fields, but no way to opt out.
     #[error("`{0}` has sensitive fields, so `opt_out` must say how to do without them")]
     NoOptOut(String),
 }
 
-/// The namespaces that are known.
+/// The registered namespaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Registry {
     known: BTreeMap<String, Namespace>,
 }
 
-/// The domains the specification names. It gives them no fields, so none is sensitive.
+/// The domains that the specification names. It defines no fields for them, so none is sensitive.
 impl Default for Registry {
     fn default() -> Self {
         let domain = |name: &str, about: &str| {
@@ -76,7 +76,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// Adds a namespace, or says what it lacks.
+    /// Adds a namespace, or returns why it cannot be added.
     pub fn register(&mut self, name: &str, namespace: Namespace) -> Result<(), Unfit> {
         if redefines(name) {
             return Err(Unfit::Core(name.to_owned()));
@@ -93,13 +93,12 @@ impl Registry {
         Ok(())
     }
 
-    /// What is known of a namespace.
     pub fn find(&self, name: &str) -> Option<&Namespace> {
         self.known.get(name)
     }
 }
 
-/// Whether a namespace takes a name of the envelope.
+/// Whether a namespace has a name of the envelope.
 pub(super) fn redefines(name: &str) -> bool {
     CORE.contains(&name) || name.starts_with("hxp")
 }
@@ -108,7 +107,7 @@ pub(super) fn redefines(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// HXPE-034: what is sensitive is documented, with a way around it.
+    /// HXPE-034: sensitive fields are documented, with a way to opt out.
     #[test]
     fn sensitive_fields_need_a_way_around_them() {
         let mut registry = Registry::default();
@@ -125,7 +124,7 @@ mod tests {
         assert!(registry.find("medical").is_some());
     }
 
-    /// HXPE-032, HXPE-033: names of the envelope and names that are none.
+    /// HXPE-032, HXPE-033: names of the envelope, and invalid names.
     #[test]
     fn names_that_cannot_be_registered() {
         let mut registry = Registry::default();

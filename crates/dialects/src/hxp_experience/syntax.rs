@@ -1,8 +1,8 @@
-//! What a version and a language look like: as the published schema has them, and as the standards
-//! it speaks of do.
+//! The syntax of versions and languages: in the published schema, and in the standards that the
+//! specification names.
 
-/// What the published schema takes for a version: three numbers, and behind `-` and `+` anything of
-/// letters, digits, hyphens and dots.
+/// A version by the published schema: three numbers, and after `-` and `+` any ASCII alphanumerics,
+/// hyphens and dots.
 pub(super) fn is_version(text: &str) -> bool {
     let (text, build) = split(text, '+');
     let (text, pre) = split(text, '-');
@@ -13,8 +13,8 @@ pub(super) fn is_version(text: &str) -> bool {
     numbers(text) && pre.is_none_or(loose) && build.is_none_or(loose)
 }
 
-/// What Semantic Versioning 2.0.0 takes for one: identifiers that are not empty, numbers among them
-/// without leading zeros.
+/// A version by Semantic Versioning 2.0.0: identifiers are not empty, and numeric ones have no
+/// leading zeros.
 pub(super) fn is_semver(text: &str) -> bool {
     let (text, build) = split(text, '+');
     let (text, pre) = split(text, '-');
@@ -28,7 +28,7 @@ pub(super) fn is_semver(text: &str) -> bool {
         && build.is_none_or(|build| build.split('.').all(name))
 }
 
-/// The first number of a version.
+/// The major number of a version.
 pub(super) fn major(version: &str) -> &str {
     version.split('.').next().unwrap_or_default()
 }
@@ -41,14 +41,14 @@ fn numbers(text: &str) -> bool {
     text.split('.').count() == 3 && text.split('.').all(number)
 }
 
-/// ASCII digits without leading zeros; other scripts have digits too, and they do not count.
+/// ASCII digits without leading zeros. Digits of other scripts do not count.
 fn number(text: &str) -> bool {
     !text.is_empty()
         && text.bytes().all(|byte| byte.is_ascii_digit())
         && (text == "0" || !text.starts_with('0'))
 }
 
-/// Tags that are older than the grammar and break it (RFC 5646, 2.2.8).
+/// Tags that predate the grammar and violate it (RFC 5646, 2.2.8).
 const IRREGULAR: [&str; 17] = [
     "en-gb-oed",
     "i-ami",
@@ -69,10 +69,10 @@ const IRREGULAR: [&str; 17] = [
     "sgn-ch-de",
 ];
 
-/// Whether a language tag is well-formed as RFC 5646 (BCP 47) has it: language, script, region,
-/// variants, extensions, private use. Whether anybody registered its parts is not asked.
+/// Whether a language tag is well-formed by RFC 5646 (BCP 47): language, script, region, variants,
+/// extensions, private use. It does not check whether the parts are registered.
 pub fn is_language(tag: &str) -> bool {
-    // Nearly every tag is a language alone, or one with a region.
+    // Fast path: nearly every tag is a language, or a language with a region.
     if let [b'a'..=b'z', b'a'..=b'z'] | [b'a'..=b'z', b'a'..=b'z', b'-', b'A'..=b'Z', b'A'..=b'Z'] =
         tag.as_bytes()
     {
@@ -141,7 +141,7 @@ fn distinct(mut parts: Vec<String>) -> bool {
 mod tests {
     use super::*;
 
-    /// HXPE-007, HXPE-008: the published pattern and the real thing, side by side.
+    /// HXPE-007, HXPE-008: the published pattern and Semantic Versioning, side by side.
     #[test]
     fn versions_in_both_readings() {
         for (text, loose, real) in [
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(major("12.0.0-rc"), "12");
     }
 
-    /// HXPE-015: the grammar of RFC 5646, its own examples among the tags.
+    /// HXPE-015: the grammar of RFC 5646, with its own examples.
     #[test]
     fn languages_are_well_formed_tags() {
         for tag in [

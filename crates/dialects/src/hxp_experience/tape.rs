@@ -1,10 +1,10 @@
-//! A message as it stands in its bytes: one pass over the text leaves a mark per value, nothing is
-//! copied, and the marks are used again for the next message.
+//! A token stream over a message's bytes: one pass records a mark per value and copies nothing. The
+//! memory for the marks is reused for the next message.
 //!
-//! A tree of `serde_json` forgets what we must tell: names that come twice, and numbers too large
-//! for it. It also costs most of the time a check takes. What is JSON here is JSON there, but for
-//! such numbers; a property holds it to that. Why we read JSON ourselves, and when not to any more,
-//! is ADR 0038.
+//! A `serde_json` tree loses data that the validator must report: duplicate names, and numbers that
+//! are too large. Building it also takes most of the time of a check. Apart from such numbers, this
+//! reader accepts the same texts; a property test checks that. ADR 0038 explains why we read JSON
+//! ourselves, and when to stop doing so.
 
 mod names;
 mod reader;
@@ -20,34 +20,34 @@ pub(super) use names::Name;
 pub(super) use reader::{Reader, Stopped};
 use scan::Scan;
 
-/// Why bytes are no message that could be judged.
+/// Why bytes cannot be validated.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Unreadable {
-    /// Not text at all.
+    /// The bytes are not UTF-8.
     #[error("it is not UTF-8 from byte {at} on")]
     NotText {
-        /// The first byte that is none.
+        /// The position of the first invalid byte.
         at: usize,
     },
-    /// Not JSON.
+    /// The text is not JSON.
     #[error("it is not JSON: line {line}, column {column}: expected {expected}")]
     NotJson {
-        /// The line, from 1.
+        /// The line, starting at 1.
         line: usize,
-        /// The character in the line, from 1.
+        /// The character in the line, starting at 1.
         column: usize,
-        /// What could stand there.
+        /// The expected token.
         expected: &'static str,
     },
-    /// JSON with more levels than anybody reads.
+    /// The JSON exceeds the nesting limit.
     #[error("it is nested deeper than {DEEPEST} levels")]
     TooDeep,
-    /// Longer than marks can say.
+    /// The text is longer than a mark can address.
     #[error("it is larger than 4 GiB")]
     TooLong,
 }
 
-/// What a value is.
+/// The type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Null,
@@ -60,7 +60,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Its name in sentences.
+    /// The name of the type, for sentences.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -73,24 +73,24 @@ impl Kind {
     }
 }
 
-/// Where a value stands, of a text without its quotes, and where its name does. There is one for every
-/// value of a message that may be all values, so it is small.
+/// The position of a value, without the quotes of a string, and of its name. A message can consist
+/// of values almost entirely, so a mark is small.
 #[derive(Debug, Clone, Copy)]
 struct Mark {
     kind: Kind,
     escaped: bool,
-    /// Of an object: whether two of its names might be one. Readers are asked to look closer.
+    /// For an object: whether two of its names may be equal. The caller must then compare them.
     twice: bool,
     name: Name,
-    /// Where the name begins.
+    /// The start of the name.
     named: u32,
     from: u32,
     to: u32,
-    /// The first mark that is not of this value.
+    /// The index of the first mark after this value.
     next: u32,
 }
 
-/// The name of a member, and where it begins; of what has none, zero.
+/// The name of a member, and where it starts; zero for a value without a name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Named {
     pub(super) name: Name,
@@ -101,14 +101,13 @@ impl Named {
     const NOT: Self = Self { name: Name::Other, from: 0 };
 }
 
-/// The marks of one message after another.
+/// The marks of a message. The memory is reused for the next one.
 #[derive(Debug, Default)]
 pub(super) struct Tape {
     marks: Vec<Mark>,
 }
 
 impl Tape {
-    /// Reads one text.
     pub(super) fn read<'a>(&'a mut self, bytes: &'a [u8]) -> Result<Marked<'a>, Unreadable> {
         let text = std::str::from_utf8(bytes)
             .map_err(|error| Unreadable::NotText { at: error.valid_up_to() })?;
@@ -121,7 +120,6 @@ impl Tape {
     }
 }
 
-/// A text with its marks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Marked<'a> {
     text: &'a str,
@@ -129,13 +127,13 @@ pub(super) struct Marked<'a> {
 }
 
 impl<'a> Marked<'a> {
-    /// The value that all others are in.
+    /// The outermost value.
     pub(super) fn root(&'a self) -> Node<'a> {
         self.node(0)
     }
 
     fn node(&'a self, at: u32) -> Node<'a> {
-        // A node is only made for a mark that is there.
+        // A node always has a mark, so this default is never used.
         const NOTHING: &Mark = &Mark {
             kind: Kind::Null,
             escaped: false,
@@ -153,7 +151,7 @@ impl<'a> Marked<'a> {
         self.text.get(from as usize..to as usize).unwrap_or_default()
     }
 
-    /// The name that begins here. Few are ever asked for, so where it ends was not kept.
+    /// The name that starts here. Names are rarely read, so the mark does not store where they end.
     fn other_name(&self, from: u32) -> Cow<'a, str> {
         if from == 0 {
             return Cow::Borrowed("");
@@ -162,7 +160,7 @@ impl<'a> Marked<'a> {
         self.unescaped(escaped, from, to)
     }
 
-    /// A text as it reads. Its escapes were looked at when it was marked.
+    /// A string in decoded form. Its escapes were validated when it was marked.
     #[inline]
     fn unescaped(&self, escaped: bool, from: u32, to: u32) -> Cow<'a, str> {
         if !escaped {
@@ -178,7 +176,6 @@ impl<'a> Marked<'a> {
     }
 }
 
-/// One value of a message.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node<'a> {
     all: &'a Marked<'a>,
@@ -191,12 +188,12 @@ impl<'a> Node<'a> {
         self.mark.kind
     }
 
-    /// What stands there, of a text without quotes and as it was escaped.
+    /// The raw text of the value; a string without quotes and with its escapes.
     pub(super) fn raw(&self) -> &'a str {
         self.all.part(self.mark.from, self.mark.to)
     }
 
-    /// Whether it is one of a few words.
+    /// Whether it is one of these words.
     #[inline]
     pub(super) fn is_among(&self, words: &[&str]) -> bool {
         let Mark { kind, escaped, from, to, .. } = *self.mark;
@@ -207,36 +204,36 @@ impl<'a> Node<'a> {
         kind == Kind::Text && is_among(text.unwrap_or_default(), words)
     }
 
-    /// The text, if it is one.
+    /// The decoded string, if it is one.
     #[inline]
     pub(super) fn text(&self) -> Option<Cow<'a, str>> {
         let mark = self.mark;
         (mark.kind == Kind::Text).then(|| self.all.unescaped(mark.escaped, mark.from, mark.to))
     }
 
-    /// The number as every reader of JSON has it, if it is one: the nearest double.
+    /// The number, if it is one: the nearest double, as other JSON readers return it.
     pub(super) fn number(&self) -> Option<f64> {
         let read = || self.raw().parse().unwrap_or(f64::NAN);
         (self.kind() == Kind::Number).then(|| small(self.raw().as_bytes()).unwrap_or_else(read))
     }
 
-    /// Which of the names everybody knows a member has.
+    /// The known name of a member.
     pub(super) fn known(&self) -> Name {
         self.mark.name
     }
 
-    /// The name of a member as it reads.
+    /// The decoded name of a member.
     pub(super) fn name(&self) -> Cow<'a, str> {
         let Mark { name, named, .. } = *self.mark;
         if name == Name::Other { self.all.other_name(named) } else { Cow::Borrowed(name.text()) }
     }
 
-    /// Whether two names of an object might be one.
+    /// Whether two names of an object may be equal.
     pub(super) fn may_repeat(&self) -> bool {
         self.mark.twice
     }
 
-    /// The values of a list or of an object, in order, those of names that come twice twice.
+    /// The values of a list or of an object, in order, with duplicates.
     pub(super) fn inner(self) -> impl Iterator<Item = Self> {
         let end = self.mark.next;
         let mut at = self.at + 1;
@@ -250,9 +247,9 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// The members of an object by name, the last of those given twice.
+    /// The members of an object by name; the last of duplicates.
     pub(super) fn fields<const N: usize>(self, names: [Name; N]) -> [Option<Self>; N] {
-        // No member is the first mark of all.
+        // Index 0 is the outermost value, so no member has it.
         let mut found = [0_u32; Name::COUNT];
         for node in self.inner() {
             if let Some(place) = found.get_mut(node.known() as usize) {
@@ -265,21 +262,21 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// Every value below this one, at whatever depth.
+    /// Every value below this one, at any depth.
     pub(super) fn all_below(self) -> impl Iterator<Item = Self> {
         (self.at + 1..self.mark.next).map(move |at| self.all.node(at))
     }
 }
 
-/// Whether a text is one of a few words. Where length and first letter differ, nothing is compared.
+/// Whether a text is one of these words. Length and first byte are compared first.
 #[inline]
 pub(super) fn is_among(text: &[u8], words: &[&str]) -> bool {
     let is = |word: &[u8]| word.len() == text.len() && word.first() == text.first() && word == text;
     words.iter().any(|word| is(word.as_bytes()))
 }
 
-/// A number of up to fifteen digits, perhaps with a point: both it without the point and the power of
-/// ten it is divided by are doubles, so dividing gives the nearest one.
+/// A number of up to fifteen digits, perhaps with a point. The number without the point and the
+/// power of ten are exact doubles, so the division yields the nearest double.
 pub(super) fn small(digits: &[u8]) -> Option<f64> {
     if digits.len() > 15 {
         return None;

@@ -1,5 +1,5 @@
-//! What the checks are made of: one finding, one type, one bound. Sentences are put together only
-//! if somebody is to read them.
+//! The building blocks of the checks: one finding, one type, one bound. Messages are formatted only
+//! if the caller reads them.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ use super::check::Check;
 use super::finding::{Breach, Path, Severity};
 use super::tape::{Kind, Name, Node};
 
-/// Words with commas between them.
+/// Words separated by commas.
 pub(super) struct Words<'w>(pub(super) &'w [&'w str]);
 
 impl fmt::Display for Words<'_> {
@@ -23,7 +23,7 @@ impl fmt::Display for Words<'_> {
 }
 
 impl Check<'_> {
-    /// A finding outside the schema.
+    /// Reports a finding outside the schema.
     pub(super) fn say(
         &mut self,
         severity: Severity,
@@ -34,7 +34,8 @@ impl Check<'_> {
         self.found(severity, rule, path, || None, message);
     }
 
-    /// What the specification wants and the schema does not check: an error in strict mode alone.
+    /// Reports a violation of the specification that the schema does not check: an error only in
+    /// strict mode.
     pub(super) fn beyond(&mut self, rule: &'static str, path: &Path<'_>, says: Arguments<'_>) {
         let severity = if self.rules.strict { Severity::Error } else { Severity::Warning };
         self.say(severity, rule, path, says);
@@ -54,7 +55,7 @@ impl Check<'_> {
         self.found(Severity::Error, rule, path, schema, message);
     }
 
-    /// What must be there: name, place, and what was found.
+    /// Checks required members: name, path, and the value found.
     #[inline]
     pub(super) fn required<const N: usize>(
         &mut self,
@@ -74,8 +75,8 @@ impl Check<'_> {
         }
     }
 
-    /// The members of an object by name, the last of those given twice. What has another name is
-    /// ignored, but not in strict mode.
+    /// The members of an object by name; the last of duplicates. Other members are ignored, except
+    /// in strict mode.
     #[inline]
     pub(super) fn fields<'a, const N: usize>(
         &mut self,
@@ -94,9 +95,9 @@ impl Check<'_> {
         node.fields(names)
     }
 
-    /// Names given twice in one object: readers disagree which of them counts. Nearly never are
-    /// there any, and the reader of the message has seen where there could be. An escape can hide
-    /// that two names are one, so names are compared as they read.
+    /// Reports duplicate names in an object: readers disagree on which one counts. They are rare,
+    /// and the reader has marked the objects that may have them. An escape can hide that two names
+    /// are equal, so the decoded names are compared.
     pub(super) fn twice(&mut self, node: Node<'_>, path: &Path<'_>) {
         if !node.may_repeat() {
             return;
@@ -113,7 +114,7 @@ impl Check<'_> {
         }
     }
 
-    /// Whether a value is of this kind.
+    /// Whether a value is of this type.
     #[inline]
     pub(super) fn is(
         &mut self,
@@ -130,7 +131,7 @@ impl Check<'_> {
         fits
     }
 
-    /// Says that a value is not of this kind.
+    /// Reports that a value is not of this type.
     #[cold]
     fn is_not(
         &mut self,
@@ -167,7 +168,7 @@ impl Check<'_> {
         text
     }
 
-    /// A text that is not empty.
+    /// A string that is not empty.
     #[inline]
     pub(super) fn filled<'a>(
         &mut self,
@@ -204,7 +205,7 @@ impl Check<'_> {
         }
     }
 
-    /// A list of texts.
+    /// A list of strings.
     #[inline]
     pub(super) fn texts(
         &mut self,
@@ -226,7 +227,7 @@ impl Check<'_> {
         }
     }
 
-    /// One of a few words.
+    /// One of these words.
     #[inline]
     pub(super) fn one_of(
         &mut self,
@@ -277,7 +278,7 @@ impl Check<'_> {
         }
     }
 
-    /// A whole number within bounds; `3.0` is one.
+    /// An integer within bounds; `3.0` is one.
     #[inline]
     pub(super) fn whole(
         &mut self,

@@ -1,5 +1,5 @@
-//! An envelope for those who show it: what it says, by name, and nothing it does not say. What a
-//! later version added is left out, not refused. Sections 7 and 11.
+//! The claims of an envelope by name, for display. Members of later versions are left out, not
+//! rejected. Sections 7 and 11.
 
 use serde_json::{Map, Value};
 
@@ -7,82 +7,77 @@ use super::{
     ACTIONS, CHUNKING, FORMAT, HARM_RISK, INTENTS, REFUSAL_TYPE, SEVERITY, TONE, VERBOSITY,
 };
 
-/// What an envelope says. All of it is the agent's claim.
+/// The claims of an envelope. The agent makes all of them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct View {
-    /// The version it is written in.
+    /// The protocol version.
     pub version: Option<String>,
-    /// What the message is for.
+    /// The purpose of the message.
     pub intent: Option<String>,
-    /// How much is said.
     pub verbosity: Option<&'static str>,
-    /// How it is laid out.
     pub format: Option<&'static str>,
-    /// In which tone.
     pub tone: Option<&'static str>,
-    /// In which language.
     pub language: Option<String>,
-    /// How hard it is to read, from 1 to 10.
+    /// How hard the message is to read, from 1 to 10.
     pub load: Option<u8>,
-    /// How long that takes.
+    /// The estimated reading time.
     pub read_seconds: Option<u64>,
-    /// How it is cut into pieces.
+    /// How the message is divided.
     pub chunking: Option<&'static str>,
-    /// How sure the agent says it is, from 0 to 1.
+    /// The agent's confidence, from 0 to 1.
     pub confidence: Option<f64>,
-    /// Whether it says that somebody should check.
+    /// Whether the agent says that a person should verify the message.
     pub verification_needed: Option<bool>,
-    /// What it takes for granted.
     pub assumptions: Vec<String>,
-    /// What it does not know.
+    /// The limits of the agent's knowledge.
     pub limits: Vec<String>,
-    /// What could be done next.
+    /// The suggested next actions.
     pub actions: Vec<Action>,
-    /// Whether the agent made sure what was wanted.
+    /// Whether the agent confirmed the intent.
     pub intent_confirmed: Option<bool>,
-    /// What it would like to know first.
+    /// Questions that the agent would like answered first.
     pub questions: Vec<String>,
-    /// How it refuses.
+    /// The agent's refusal.
     pub refusal: Option<Refusal>,
-    /// What it says of safety.
+    /// The agent's safety claims.
     pub safety: Option<Safety>,
-    /// The namespaces of what was added.
+    /// The namespaces of extensions.
     pub extensions: Vec<String>,
 }
 
-/// Something that could be done next.
+/// A suggested next action.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Action {
-    /// What kind of thing; free text.
+    /// The kind of action; free text.
     pub kind: String,
-    /// What a button would say.
+    /// The label of a button.
     pub label: Option<String>,
 }
 
-/// How an agent refuses.
+/// The refusal of an agent.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Refusal {
-    /// Why.
+    /// The reason for the refusal.
     pub kind: Option<&'static str>,
-    /// Whether for good.
+    /// Whether the refusal is final.
     pub severity: Option<&'static str>,
-    /// Whether there is something else it would do.
+    /// Whether the agent offers an alternative.
     pub redirect_available: Option<bool>,
 }
 
-/// What an agent says of safety.
+/// The safety claims of an agent.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Safety {
-    /// What it goes by.
+    /// The policy that the agent follows.
     pub alignment_source: Option<String>,
-    /// How much harm it sees.
+    /// The risk of harm.
     pub harm_risk: Option<&'static str>,
     /// Whether a policy was triggered.
     pub flag: Option<bool>,
 }
 
 impl View {
-    /// Reads what it can of a message, valid or not.
+    /// Reads the known claims of a message, valid or not.
     pub fn of(message: &Map<String, Value>) -> Self {
         let nothing = Map::new();
         let inner = |of: &Map<String, Value>, name: &str| {
@@ -136,8 +131,8 @@ impl Action {
     }
 }
 
-/// A free word for a metric: one of those the specification recommends, else `other`. Whoever
-/// counts by what agents write would count for ever.
+/// A label for a metric: a word that the specification recommends, otherwise `other`. Free text
+/// from agents would create an unlimited number of time series.
 pub fn label(word: &str) -> &'static str {
     INTENTS.iter().chain(&ACTIONS).find(|known| **known == word).copied().unwrap_or("other")
 }
@@ -164,7 +159,7 @@ fn word(
     words.iter().find(|word| **word == given).copied()
 }
 
-/// A whole number, however it is written.
+/// A non-negative integer in any notation.
 fn whole(of: &Map<String, Value>, name: &str) -> Option<u64> {
     let number = of.get(name)?;
     #[expect(

@@ -1,4 +1,4 @@
-//! What may be done to an ask, and the files that answer it.
+//! Operations on an ask, and the files of an answer.
 
 use kernel::ask::CallbackAttempt;
 use kernel::form::FileRef;

@@ -120,7 +120,7 @@ pub struct Revocation {
 }
 
 impl Revocation {
-    /// That the receipt of this ask was, if it was.
+    /// The revocation of this ask's receipt, if it was revoked.
     pub fn of(ask: &Ask) -> Option<Self> {
         let revoked = ask.revoked.as_ref()?;
         Some(Self { at: revoked.at, reason: revoked.reason.value().cloned() })
@@ -207,34 +207,34 @@ pub struct ResultView {
     pub at: Time,
 }
 
-/// Who looks at an ask.
+/// The viewer of an ask.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Viewer<'a> {
-    /// The agent that asked: it gets every value, but no names of a pool. In their place it gets
-    /// pseudonyms, made with this secret.
+    /// The agent that asked. It sees every value, but pseudonyms in place of the names of a pool.
+    /// They are made with this secret.
     Agent(&'a [u8]),
-    /// A person: they get names, but no value somebody gave as a secret.
+    /// A person. They see names, but no secret answers.
     Person,
 }
 
 impl Viewer<'_> {
-    /// Whether people must not be named to this viewer.
+    /// Whether this viewer may not see people's names.
     pub fn is_kept_from_names(self, ask: &Ask) -> bool {
         matches!(self, Self::Agent(_)) && ask.is_pooled()
     }
 
-    /// A name as this viewer may see it.
+    /// An actor as this viewer may see them.
     pub(super) fn named(self, by: &By, ask: &Ask) -> By {
         match (self, by) {
             (Self::Agent(secret), By::Human(human)) if ask.is_pooled() => {
-                // A pseudonym is a name like any other; if it were not, nobody would be named.
+                // A pseudonym is a valid name; if it were not, no person would be named.
                 pseudonym(secret, ask.id, human).parse().map_or(By::System, By::Human)
             }
             _ => by.clone(),
         }
     }
 
-    /// A refusal as this viewer may hear it.
+    /// A refusal as this viewer may see it.
     pub fn told(self, refusal: Refusal, ask: &Ask) -> Refusal {
         match refusal {
             Refusal::AlreadyAnswered { by, at } => {
@@ -261,7 +261,8 @@ impl Viewer<'_> {
 }
 
 impl<'a> AskView<'a> {
-    /// Shows an ask. `base` is the server's address, `receipt` the signed proof, if it is wanted.
+    /// Shows an ask. `base` is the server's URL; `receipt` is the signed receipt, if the caller
+    /// wants it.
     pub fn of(ask: &'a Ask, viewer: Viewer<'_>, base: &str, receipt: Option<String>) -> Self {
         let engaged = ask.engaged().map(|(by, _)| viewer.named(&by, ask));
         Self {
@@ -360,7 +361,8 @@ fn without_secrets(reply: Reply, ask: &Ask) -> Reply {
     match (reply.answer, form) {
         (Answer::Provided { values }, Some(form)) => {
             let redacted = serde_json::from_value(Value::Object(values.redacted(form)));
-            // Values are any JSON object, so reading one back cannot fail; if it did, nothing shows.
+            // Values are any JSON object, so reading one back cannot fail. If it did, no value
+            // would be shown.
             let values = redacted.unwrap_or_default();
             Reply { answer: Answer::Provided { values }, comment: reply.comment }
         }
@@ -383,7 +385,7 @@ pub struct CommentView<'a> {
 }
 
 impl<'a> CommentView<'a> {
-    /// Everything that was remarked on an ask, in order.
+    /// All comments on an ask, in order.
     pub fn all(ask: &'a Ask, viewer: Viewer<'_>) -> Vec<Self> {
         let one = |said: &'a Comment| Self {
             by: viewer.named(&said.by, ask),

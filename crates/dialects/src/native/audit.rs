@@ -1,4 +1,4 @@
-//! The record on the wire: what happened to an ask, and the sealed blocks.
+//! The audit log on the wire: the events of an ask, and the sealed blocks.
 
 use kernel::actor::By;
 use kernel::audit::{Digest, Record};
@@ -41,7 +41,6 @@ pub struct RecordView {
 }
 
 impl RecordView {
-    /// An event of an ask.
     pub fn of(record: Record, ask: &Ask, viewer: Viewer<'_>) -> Self {
         let by = record.event().ok().map(|event| viewer.named(&event.by, ask));
         let Record { seq, at, what, prev, hash, body, .. } = record;
@@ -88,7 +87,7 @@ pub struct BlockView {
 }
 
 impl BlockView {
-    /// A block with its signature, when those up to `anchored` have been anchored.
+    /// A block with its signature. Blocks up to `anchored` have been anchored.
     pub fn new(block: &Block, jws: String, anchored: u64) -> Self {
         Self {
             n: block.n,

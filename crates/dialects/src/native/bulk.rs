@@ -1,4 +1,4 @@
-//! One word for many asks.
+//! Bulk actions: one answer for several asks.
 
 use kernel::AskId;
 use kernel::question::Answer;

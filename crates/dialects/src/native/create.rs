@@ -1,4 +1,4 @@
-//! What an agent sends to ask.
+//! The body with which an agent creates an ask.
 
 use std::collections::BTreeSet;
 
@@ -68,8 +68,8 @@ pub struct CreateAsk {
     pub hxp: Option<Map<String, Value>>,
 }
 
-/// A number of seconds. What is no such number is refused with the range that is; the kernel refuses
-/// what is too large.
+/// A number of seconds. The error for an invalid number names the allowed range; the kernel rejects
+/// a number that is too large.
 fn seconds<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     let expected =
         || D::Error::custom("expected a whole number of seconds from 0 (never) to 100 years");
@@ -98,7 +98,7 @@ pub enum OnSilence {
 }
 
 impl CreateAsk {
-    /// The ask. `claims` is what was found in `hxp`, judged as it stands in the bytes.
+    /// The ask. `claims` is the envelope in `hxp`, validated in its original bytes.
     pub fn into_ask(mut self, claims: Option<Box<NewClaims>>) -> NewAsk {
         if self.irreversible {
             self.metadata.insert("irreversible".to_owned(), Value::Bool(true));

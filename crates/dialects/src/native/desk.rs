@@ -1,4 +1,4 @@
-//! A person's own desk: what they hide for a while, and who is at what.
+//! A person's own view: the asks they snoozed, and who works on which ask.
 
 use kernel::{AskId, HumanId, Time};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Devices that people are told on.
+//! Devices that receive push notifications.
 
 use kernel::Time;
 use kernel::audit::Digest;

@@ -1,4 +1,4 @@
-//! What was erased.
+//! Results of erasing personal data.
 
 use kernel::AskId;
 use serde::{Deserialize, Serialize};

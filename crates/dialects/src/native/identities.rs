@@ -1,5 +1,5 @@
-//! Projects, agents, people and groups on the wire. A body that names its id must name the one of the
-//! address.
+//! Projects, agents, people and groups on the wire. If a body names an id, it must be the id in the
+//! URL.
 
 use std::collections::BTreeSet;
 
@@ -146,8 +146,8 @@ fn least() -> Assurance {
 }
 
 impl ProjectBody {
-    /// The project of this name. `irreversible` is the minimum assurance for approving irreversible and
-    /// critical requests that a new project gets where the body does not say.
+    /// The project with this id. `irreversible` is the minimum assurance for approving irreversible
+    /// and critical requests; a new project gets it if the body names none.
     pub fn named(self, id: ProjectId, irreversible: Option<Assurance>) -> NewProject {
         let Self {
             id: _,
@@ -223,7 +223,7 @@ pub struct AgentBody {
 }
 
 impl AgentBody {
-    /// The agent of this name.
+    /// The agent with this id.
     pub fn named(self, id: AgentId) -> NewAgent {
         let Self { id: _, project, owner, conversations } = self;
         NewAgent { id, project, owner, conversations }
@@ -317,7 +317,7 @@ pub struct PersonBody {
 }
 
 impl PersonBody {
-    /// The person of this name.
+    /// The person with this id.
     pub fn named(self, id: HumanId) -> NewHuman {
         let Self { id: _, name, email, admin, active, projects, groups, skills, about, contacts } =
             self;
@@ -361,7 +361,7 @@ pub struct PersonPatch {
     pub skills: Option<Option<BTreeSet<String>>>,
 }
 
-/// Tells `null` from a field that is absent.
+/// Distinguishes `null` from an absent field.
 fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
     T::deserialize(from).map(Some)
 }
@@ -401,7 +401,6 @@ pub struct ProfileBody {
 }
 
 impl ProfileBody {
-    /// The profile of this person.
     pub fn of(self, human: HumanId) -> NewProfile {
         NewProfile { human, name: self.name, about: self.about }
     }
@@ -432,7 +431,7 @@ pub struct GroupBody {
 }
 
 impl GroupBody {
-    /// The group of this name.
+    /// The group with this id.
     pub fn named(self, id: GroupId) -> NewGroup {
         NewGroup { id, members: self.members }
     }

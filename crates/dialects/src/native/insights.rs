@@ -1,4 +1,4 @@
-//! `GET /api/v1/insights`: what is counted of agents' claims and of what people do with them.
+//! `GET /api/v1/insights`: statistics about agents' claims and people's answers.
 
 use std::collections::BTreeMap;
 
@@ -270,7 +270,7 @@ pub struct AgentInsights {
 }
 
 impl InsightsView {
-    /// What a summary says, of these days and nobody in particular.
+    /// The summary of these days, without personal data.
     pub fn of(summary: &Summary, from: Day, to: Day) -> Self {
         let texts = |counts: &[(&'static str, u64)]| {
             counts.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect()
@@ -328,7 +328,7 @@ impl InsightsView {
 }
 
 impl AgentInsights {
-    /// What a summary says of one agent.
+    /// The summary of one agent.
     pub fn of(project: ProjectId, agent: AgentId, summary: &Summary) -> Self {
         Self {
             agent,
@@ -341,7 +341,7 @@ impl AgentInsights {
     }
 }
 
-/// Where each tenth begins and ends.
+/// The bounds of each tenth.
 fn tenths() -> impl Iterator<Item = (f64, f64)> {
     (0_u8..10).map(|n| (f64::from(n) / 10.0, f64::from(n + 1) / 10.0))
 }

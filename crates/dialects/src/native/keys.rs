@@ -86,7 +86,7 @@ pub struct PasskeyView {
 impl PasskeyView {
     fn of(key: &Key, now: Time) -> Option<Self> {
         let Holder::Passkey { enrolment, .. } = &key.holder else { return None };
-        // One of before enrolments were recorded counts since it was added.
+        // A passkey from before enrolments were recorded counts from when it was added.
         let counts_from = enrolment.as_ref().map_or(key.issued_at, |it| it.counts_from);
         let confirmable = key.is_live(now) && !key.counts_as_passkey(now);
         Some(Self { counts_from, confirmable })
@@ -94,7 +94,7 @@ impl PasskeyView {
 }
 
 impl KeyView {
-    /// Shows a credential as it is now.
+    /// Shows a credential in its current state.
     pub fn of(key: &Key, directory: &Directory, last_used_at: Option<Time>, now: Time) -> Self {
         let (kind, holder, reach, project) = match &key.holder {
             Holder::Agent { agent, reach, .. } => {
@@ -155,7 +155,7 @@ pub struct SessionView {
 }
 
 impl SessionView {
-    /// Shows a session that was last used then.
+    /// Shows a session with the time of its last use.
     pub fn of(key: &Key, last_used_at: Time) -> Self {
         let way = match &key.holder {
             Holder::Session { visit, .. } => visit.map(|visit| visit.way),

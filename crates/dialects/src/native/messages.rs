@@ -1,4 +1,4 @@
-//! How people were told of an ask.
+//! Notifications that were sent about an ask.
 
 use kernel::effect::Occasion;
 use kernel::{HumanId, Time};

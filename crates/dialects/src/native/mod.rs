@@ -1,4 +1,4 @@
-//! Our own API, `/api/v1`: the kernel's words on the wire.
+//! Our own API, `/api/v1`: the kernel's types on the wire.
 
 mod acts;
 mod ask;

@@ -1,4 +1,4 @@
-//! How people are told, on the wire.
+//! Notification settings on the wire.
 
 use std::collections::BTreeSet;
 
@@ -60,7 +60,7 @@ pub struct NoticesBody {
 }
 
 impl NoticesBody {
-    /// How this person should be told.
+    /// The settings of this person.
     pub fn of(self, human: HumanId) -> NewNotices {
         let Self { order, off, digest } = self;
         NewNotices { human, order, off, digest }

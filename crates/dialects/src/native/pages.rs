@@ -1,4 +1,4 @@
-//! Lists on the wire: what is in them, and where the next page begins.
+//! Lists on the wire: the items, and the cursor of the next page.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,6 @@ macro_rules! page {
         }
 
         impl $page {
-            /// A page of these.
             pub fn new($items: Vec<$item>, next: Option<String>) -> Self {
                 Self { $items, next }
             }

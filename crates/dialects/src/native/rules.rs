@@ -38,7 +38,7 @@ impl TryFrom<RuleBody> for NewRule {
 
     fn try_from(body: RuleBody) -> Result<Self, Refusal> {
         let RuleBody { kinds, project, tag, priority, delegate_to } = body;
-        // The kernel looks too, but calls the project by another dialect's name.
+        // The kernel checks this too, but names the field as in another dialect.
         if project.as_deref().is_some_and(|text| text.is_empty() || !is_short(text)) {
             let expected = "a non-empty text of at most 200 bytes";
             return Err(Refusal::Invalid { field: "project", expected });

@@ -1,4 +1,4 @@
-//! Endpoints that are told what happens, on the wire.
+//! Webhook endpoints on the wire.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ fn yes() -> bool {
 }
 
 impl WebhookBody {
-    /// The endpoint as it should be; `None` if it is for nobody, or for two.
+    /// The endpoint to create. `None` unless the body names exactly one agent or project.
     pub fn wanted(self, id: WebhookId) -> Option<NewWebhook> {
         let of = match (self.agent, self.project) {
             (Some(agent), None) => Hears::Agent(agent),

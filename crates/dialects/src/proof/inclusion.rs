@@ -1,5 +1,5 @@
-//! `GET /api/v1/asks/{id}/receipt/proof`: that the event a receipt names stands in a sealed block of
-//! the audit record.
+//! `GET /api/v1/asks/{id}/receipt/proof`: proves that the event a receipt names is in a sealed
+//! block of the audit log.
 
 use kernel::audit::Digest;
 use kernel::seal::{self, Block};
@@ -44,25 +44,26 @@ pub struct Linked {
     pub body: Option<String>,
 }
 
-/// Why a proof of inclusion shows nothing.
+/// Why a proof of inclusion is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotIncluded {
-    /// The record is not what its hash says.
+    /// The record does not have the hash it claims.
     #[error("the record does not have the hash it claims")]
     Hash,
-    /// The record is another event than the receipt's.
+    /// The record is not the event that the receipt names.
     #[error("the record is not the event this receipt names")]
     OtherEvent,
-    /// The block is not one.
+    /// The block is not valid.
     #[error("the block does not count: {0}")]
     Block(Unproven),
-    /// The path leads elsewhere.
+    /// The path does not lead to the root of the block.
     #[error("the path does not lead from the record to the root of the block")]
     Path,
 }
 
 impl Inclusion {
-    /// Checks everything: the link, that it is the receipt's event, the path, and the block.
+    /// Checks everything: the record's hash, that it is the receipt's event, the path, and the
+    /// block.
     pub fn check(&self, receipt: &ReceiptClaims, trusted: &Jwks) -> Result<Block, NotIncluded> {
         let record = &self.record;
         let is_linked = |body: &String| {

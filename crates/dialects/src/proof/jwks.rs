@@ -7,18 +7,18 @@ use kernel::Time;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-/// A public key. Sets of others may hold keys of other kinds; those are read and never used.
+/// A public key. Other parties' sets may hold keys of other types; those are read but never used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Jwk {
-    /// `OKP` for ours.
+    /// `OKP` for Ed25519 keys.
     pub kty: String,
-    /// `Ed25519` for ours.
+    /// `Ed25519`.
     #[serde(default)]
     pub crv: String,
-    /// The key itself, 32 bytes in base64url.
+    /// The public key, 32 bytes in base64url.
     #[serde(default)]
     pub x: String,
-    /// Its name: the thumbprint of the three above.
+    /// The key id: the thumbprint of the three members above.
     #[serde(default)]
     pub kid: String,
     /// `EdDSA`.
@@ -27,26 +27,26 @@ pub struct Jwk {
     /// `sig`.
     #[serde(default, rename = "use", skip_serializing_if = "Option::is_none")]
     pub purpose: Option<String>,
-    /// When it was retired, in seconds since 1970: nothing dated then or later counts. Absent while it
-    /// signs.
+    /// When the key was retired, in seconds since 1970. A signature dated then or later is not
+    /// valid. Absent while the key is in use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exp: Option<i64>,
 }
 
-/// The keys somebody trusts.
+/// A set of trusted keys.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Jwks {
-    /// In no order that matters.
+    /// The keys, in any order.
     pub keys: Vec<Jwk>,
 }
 
 impl Jwk {
-    /// A key of ours, as it is published.
+    /// A key of this server, as published.
     pub fn of(key: &VerifyingKey) -> Self {
         Self::named(&BASE64_URL_SAFE_NO_PAD.encode(key.as_bytes()))
     }
 
-    /// The same from the key's 32 bytes in base64url.
+    /// A key of this server from its 32 bytes in base64url.
     pub fn named(x: &str) -> Self {
         Self {
             kty: "OKP".to_owned(),
@@ -59,7 +59,7 @@ impl Jwk {
         }
     }
 
-    /// The same key, retired at a moment. A second that has begun is still the key's own.
+    /// The same key, retired at this time. The time is rounded up to full seconds.
     #[must_use]
     pub fn retired(self, at: Time) -> Self {
         let millis = at.millis();
@@ -67,7 +67,7 @@ impl Jwk {
         Self { exp: Some(millis.div_euclid(1000).saturating_add(begun)), ..self }
     }
 
-    /// The key, if it is one for Ed25519 signatures and bears the name it must have.
+    /// The key, if it is for Ed25519 signatures and its `kid` is its thumbprint.
     pub fn key(&self) -> Option<VerifyingKey> {
         let for_us = self.kty == "OKP"
             && self.crv == "Ed25519"
@@ -76,20 +76,20 @@ impl Jwk {
             && self.kid == thumbprint(&self.x);
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(&self.x).ok().filter(|_| for_us)?;
         let key = VerifyingKey::from_bytes(&bytes.try_into().ok()?).ok()?;
-        // Under a weak key one signature fits many texts.
+        // Under a weak key, one signature is valid for many messages.
         Some(key).filter(|key| !key.is_weak())
     }
 }
 
 impl Jwks {
-    /// The key of this name, and when it was retired.
+    /// The key with this id, and when it was retired.
     pub fn find(&self, kid: &str) -> Option<(VerifyingKey, Option<i64>)> {
         let mut named = self.keys.iter().filter(|key| key.kid == kid);
         named.find_map(|jwk| Some((jwk.key()?, jwk.exp)))
     }
 }
 
-/// RFC 7638: the hash of the members that make the key, in one spelling.
+/// RFC 7638: the hash of the required members in canonical form.
 fn thumbprint(x: &str) -> String {
     let members = format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}"#);
     BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(members))
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(harmed(|jwk| jwk.purpose = Some("enc".to_owned())), None);
         assert_eq!(harmed(|jwk| jwk.kid = "mine".to_owned()), None);
         assert_eq!(harmed(|jwk| jwk.x.push('=')), None);
-        // The neutral element: a key under which anybody can sign.
+        // The neutral element: anyone can sign under this key.
         let weak = |jwk: &mut Jwk| {
             let mut bytes = [0; 32];
             bytes[0] = 1;

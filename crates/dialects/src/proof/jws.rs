@@ -1,5 +1,5 @@
-//! Compact JWS (RFC 7515), narrowed to what we write: Ed25519 and nothing else, a header of three
-//! members, and one spelling for everything. Whoever reads takes nothing we would not have written.
+//! Compact JWS (RFC 7515), restricted to Ed25519, a header of three members, and one canonical
+//! encoding. Verification rejects every token that this module would not have produced.
 
 use std::fmt;
 
@@ -14,63 +14,63 @@ use serde_json::{Map, Value};
 
 use super::jwks::{Jwk, Jwks};
 
-/// The longest text that is looked at, in bytes.
+/// Maximum size of a token, in bytes.
 pub const LARGEST: usize = 16 << 20;
-/// The longest header that is looked at, encoded.
+/// Maximum length of an encoded header.
 const LONGEST_HEADER: usize = 1024;
 
-/// Why a text is no proof.
+/// Why a token is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unproven {
-    /// More than [`LARGEST`].
+    /// The token is larger than [`LARGEST`].
     #[error("it is larger than 16 MiB")]
     TooLarge,
-    /// Not three parts.
+    /// The token does not have three parts.
     #[error("it is not three parts with dots between them")]
     Shape,
-    /// Not base64url in its one spelling.
+    /// A part is not canonical base64url.
     #[error("its {0} is not base64url without padding")]
     Encoding(&'static str),
-    /// Not the header we write.
+    /// The header is not the one this module writes.
     #[error("its header is not `alg`, `kid` and `typ` in canonical JSON")]
     Header,
-    /// Signed in a way that does not count.
+    /// The algorithm is not allowed.
     #[error("its algorithm is not EdDSA")]
     Algorithm,
-    /// It demands what we do not know.
+    /// The header requires an unknown extension.
     #[error("its header has `crit`, which nothing of ours has")]
     Critical,
-    /// Another kind of text.
+    /// The token is of another type.
     #[error("it is not a {expected}")]
     Typ {
-        /// What it was taken for.
+        /// The expected type.
         expected: &'static str,
     },
-    /// Signed by somebody we do not know.
+    /// The signing key is not trusted.
     #[error("the key {kid} that is said to have signed it is not among the trusted ones")]
     UnknownKey {
-        /// The name of the key.
+        /// The id of the key.
         kid: String,
     },
-    /// Not signed with that key, or changed since.
+    /// The key did not sign this token, or the token was changed.
     #[error("the signature does not fit: it was changed, or signed with another key")]
     Signature,
-    /// Signed, but with a key that had been retired by then.
+    /// The signature is valid, but the key was retired before.
     #[error("it is dated after the key that signed it was retired, at {at}")]
     RetiredKey {
-        /// Since when the key signs nothing.
+        /// When the key was retired.
         at: Time,
     },
-    /// Signed, but not what it should be.
+    /// The signature is valid, but the claims are not.
     #[error("what it claims cannot be read, or is not in canonical JSON")]
     Claims,
-    /// Signed, but of another version.
+    /// The signature is valid, but the version is unknown.
     #[error("it is not of version 1")]
     Version,
 }
 
 impl Unproven {
-    /// One word, the same in every language.
+    /// A stable code, the same in every language.
     pub fn code(&self) -> &'static str {
         match self {
             Self::TooLarge => "too-large",
@@ -89,7 +89,7 @@ impl Unproven {
     }
 }
 
-/// A key that signs. Never shown, and wiped when it is dropped.
+/// A signing key. It is never printed, and is wiped when dropped.
 #[derive(Clone)]
 pub struct SecretKey(SigningKey);
 
@@ -100,12 +100,12 @@ impl fmt::Debug for SecretKey {
 }
 
 impl SecretKey {
-    /// The key made of 32 bytes that nobody can guess.
+    /// The key from 32 random bytes.
     pub fn new(seed: &[u8; 32]) -> Self {
         Self(SigningKey::from_bytes(seed))
     }
 
-    /// What others check with.
+    /// The public key.
     pub fn public(&self) -> Jwk {
         Jwk::of(&self.0.verifying_key())
     }
@@ -115,20 +115,20 @@ impl SecretKey {
         self.sign_text(&unsigned(&self.public().kid, typ, claims))
     }
 
-    /// Signs a header and a payload that are encoded already, whatever they say.
+    /// Signs a header and a payload that are already encoded, without checking them.
     pub fn sign_text(&self, signed: &str) -> String {
         let signature = self.0.sign(signed.as_bytes());
         format!("{signed}.{}", encode(&signature.to_bytes()))
     }
 }
 
-/// The signature of a text that was signed here.
+/// The signature part of a token.
 pub fn signature(jws: &str) -> Option<Vec<u8>> {
     decode("signature", jws.rsplit_once('.')?.1).ok()
 }
 
-/// Puts a stored signature to the claims it was made for: the same bytes as when they were signed.
-/// `None` if that key did not sign these claims, or is not trusted.
+/// Combines a stored signature with its claims, which yields the bytes that were signed. `None` if
+/// that key did not sign these claims or is not trusted.
 pub fn attach<T: Serialize>(
     typ: &str,
     claims: &T,
@@ -143,12 +143,12 @@ pub fn attach<T: Serialize>(
     Some(format!("{unsigned}.{}", encode(signature)))
 }
 
-/// Header and claims, encoded: what is signed.
+/// The encoded header and claims, which are signed.
 fn unsigned<T: Serialize>(kid: &str, typ: &str, claims: &T) -> String {
     format!("{}.{}", encode(&header(kid, typ)), encode(&canonical(claims)))
 }
 
-/// Checks a signed text and reads what it claims.
+/// Verifies a token and reads its claims.
 pub fn open<T: DeserializeOwned>(
     jws: &str,
     typ: &'static str,
@@ -158,18 +158,18 @@ pub fn open<T: DeserializeOwned>(
     serde_json::from_value(claims).map_err(|_| Unproven::Claims)
 }
 
-/// What a text claims, without any reason to believe it: to know whom to ask for keys.
+/// The claims of a token, unverified. Use them only to find out whose keys to fetch.
 pub fn peek<T: DeserializeOwned>(jws: &str, typ: &'static str) -> Result<T, Unproven> {
     let bytes = decode("payload", Parts::read(jws, typ)?.payload)?;
     serde_json::from_slice(&bytes).map_err(|_| Unproven::Claims)
 }
 
-/// The name of the key a text is said to be signed with.
+/// The id of the key that a token names as its signer.
 pub fn kid(jws: &str, typ: &'static str) -> Result<String, Unproven> {
     Parts::read(jws, typ).map(|parts| parts.kid)
 }
 
-/// A text with a header of ours; its signature is still to be checked.
+/// A token with a valid header; its signature is not yet verified.
 struct Parts<'a> {
     kid: String,
     signed: &'a str,
@@ -204,7 +204,7 @@ impl<'a> Parts<'a> {
             return Err(Unproven::Typ { expected: typ });
         }
         let kid = text("kid").ok_or(Unproven::Header)?.to_owned();
-        // One spelling: no other member, none twice, no space.
+        // The header must be canonical: no further members, no duplicates, no spaces.
         if bytes != header(&kid, typ) {
             return Err(Unproven::Header);
         }
@@ -231,8 +231,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The latest moment that claims name as their own: when they were issued, when a request ended, when
-/// a block was sealed.
+/// The latest time that the claims state: when they were issued, when a request ended, or when a
+/// block was sealed.
 fn dated(claims: &Value) -> Option<Time> {
     let issued = claims.get("iat").and_then(Value::as_i64);
     let issued = issued.map(|seconds| Time::from_millis(seconds.saturating_mul(1000)));
@@ -261,7 +261,7 @@ mod tests {
 
     use super::*;
 
-    /// RFC 8037, appendix A.4: the library under us signs what the RFC signs.
+    /// RFC 8037, appendix A.4: the library produces the signature of the RFC.
     #[test]
     fn the_signature_of_the_rfc() {
         let seed = BASE64_URL_SAFE_NO_PAD.decode("nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A");
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(format!("{key:?}"), "SecretKey { .. }");
     }
 
-    /// A signature that was taken off and kept gives the same bytes again, and fits nothing else.
+    /// A stored signature yields the same token again and is valid for no other.
     #[test]
     fn a_stored_signature_gives_the_same_bytes() {
         let (key, other) = (SecretKey::new(&[7; 32]), SecretKey::new(&[8; 32]));
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(attach("x+jwt", &claims, &kid, &kept, &Jwks::default()), None);
     }
 
-    /// Whoever steals a retired key can sign nothing new with it.
+    /// A thief of a retired key cannot sign anything new with it.
     #[test]
     fn what_is_dated_after_its_key_retired_is_refused() {
         let key = SecretKey::new(&[7; 32]);
@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(read(json!({ "at": "2026-02-06T10:00:00.000Z" })), refused);
     }
 
-    /// Nothing is taken for something else, however well it is signed.
+    /// A token of one type is never accepted as another, even with a valid signature.
     #[test]
     fn a_type_is_not_another() {
         let key = SecretKey::new(&[7; 32]);

@@ -1,17 +1,18 @@
-//! Proofs that can be checked without us: compact JWS (RFC 7515) signed with Ed25519 (RFC 8037).
+//! Proofs that anyone can verify without this server: compact JWS (RFC 7515) signed with Ed25519
+//! (RFC 8037).
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`jws`] | signing, and a reading that takes nothing but what we would have written |
+//! | [`jws`] | signing, and verification that accepts only canonical tokens |
 //! | [`jwks`] | public keys, each named by its thumbprint (RFC 7638) |
-//! | [`receipt`] | what a receipt claims about an ask that is over |
+//! | [`receipt`] | the claims of a receipt about a closed ask |
 //! | [`passkey`] | evidence that a passkey signed the answer of a receipt |
-//! | [`words`](mod@words) | the same for people, with how sure it is |
-//! | [`record`] | whether a receipt says what the installation recorded |
-//! | [`revocations`] | which receipts and keys no longer count |
-//! | [`inclusion`] | that a receipt's event stands in a sealed block of the record |
+//! | [`words`](mod@words) | a receipt in sentences for people, with its assurance |
+//! | [`record`] | whether a receipt matches the installation's records |
+//! | [`revocations`] | the revoked receipts and keys |
+//! | [`inclusion`] | proves that a receipt's event is in a sealed block of the audit log |
 //!
-//! Ed25519 draws no random numbers, so signing is pure: the same claims and key give the same bytes.
+//! Ed25519 uses no random numbers, so signing is pure: the same claims and key give the same bytes.
 
 pub mod inclusion;
 pub mod jwks;
@@ -34,5 +35,5 @@ pub use words::words;
 pub const RECEIPT: &str = "receipt+jwt";
 /// The `typ` of a list of revocations.
 pub const REVOCATIONS: &str = "revocations+jwt";
-/// The `typ` of a sealed block of the audit record.
+/// The `typ` of a sealed block of the audit log.
 pub const BLOCK: &str = "block+jwt";

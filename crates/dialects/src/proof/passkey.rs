@@ -1,5 +1,5 @@
-//! Passkey evidence: that the authenticator of a person signed the answer a receipt claims, checked
-//! without trusting the server that issued the receipt. `docs/receipts.md` lists the checks.
+//! Passkey evidence: proves that a person's authenticator signed the answer that a receipt claims,
+//! without trust in the server that issued the receipt. `docs/receipts.md` lists the checks.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -36,82 +36,82 @@ pub enum EvidenceStatus {
 /// Why evidence does not prove the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EvidenceError {
-    /// The receipt claims no such answer.
+    /// The receipt does not claim an answer confirmed with a passkey.
     #[error("the receipt does not claim an answer that a person confirmed with a passkey")]
     Assurance,
-    /// Another version of the statement.
+    /// The statement has an unknown version.
     #[error("the statement is not of version 1")]
     Version,
-    /// Not base64url in its one spelling.
+    /// A part is not canonical base64url.
     #[error("a part of the evidence is not base64url without padding")]
     Encoding,
-    /// About another ask.
+    /// The statement is about another ask.
     #[error("the passkey signed an answer to another request")]
     Ask,
-    /// By another person.
+    /// The statement names another person.
     #[error("the passkey signed an answer of another person")]
     Person,
-    /// About another question.
+    /// The statement is about another question.
     #[error("the passkey signed an answer to another question")]
     Question,
-    /// Something else was shown.
+    /// The person saw something other than the receipt says.
     #[error("the passkey signed an answer to something else than what the receipt says was shown")]
     Shown,
-    /// Another answer.
+    /// The statement holds another answer.
     #[error("the passkey signed another answer")]
     Answer,
-    /// The client data cannot be read.
+    /// The client data is not valid JSON.
     #[error("the client data is not the JSON of a WebAuthn client")]
     ClientData,
-    /// Not an assertion.
+    /// The client data is not of an assertion.
     #[error("the client data is not of the type webauthn.get")]
     Type,
-    /// Another challenge.
+    /// The challenge is not the hash of the statement.
     #[error("the challenge in the client data is not the hash of the statement")]
     Challenge,
-    /// Another website.
+    /// The origin is not the issuer's.
     #[error("the answer was confirmed on another website than the issuer's")]
     Origin,
-    /// The authenticator data cannot be read.
+    /// The authenticator data is too short.
     #[error("the authenticator data is too short")]
     AuthenticatorData,
-    /// Another relying party.
+    /// The relying party is not the issuer.
     #[error("the passkey was made for another relying party than the issuer")]
     RpId,
-    /// Nobody was there.
+    /// The authenticator did not detect a person.
     #[error("the authenticator did not see that somebody was present")]
     UserPresence,
-    /// Nobody was verified.
+    /// The authenticator did not verify the person.
     #[error("the authenticator did not verify who was present")]
     UserVerification,
-    /// Not a key that can be checked.
+    /// The public key is not supported.
     #[error("the public key is not a COSE key for ES256, ES384, EdDSA or RS256")]
     PublicKey,
-    /// Not signed with that key, or changed since.
+    /// The signature is not valid for this key and data.
     #[error("the signature does not fit: something was changed, or another key signed")]
     Signature,
     /// The record is not the enrolment of this passkey.
     #[error("the record is not the enrolment of the passkey that signed")]
     Enrolment,
-    /// The record is not what its hash says.
+    /// The record does not have the hash it claims.
     #[error("the record of the enrolment does not have the hash it claims")]
     EnrolmentHash,
-    /// Enrolled by another person.
+    /// Another person enrolled the passkey.
     #[error("the passkey was enrolled by another person")]
     EnrolmentPerson,
-    /// Another key or credential was enrolled.
+    /// The enrolment names another key or credential.
     #[error("another public key or credential was enrolled than the one that signed")]
     EnrolmentKey,
-    /// Enrolled afterwards.
+    /// The passkey was enrolled after the answer.
     #[error("the passkey was enrolled after the answer")]
     EnrolmentLate,
-    /// Not in a signed block.
+    /// The enrolment is not in the signed block.
     #[error("the enrolment is not in the block it is said to be in")]
     EnrolmentBlock,
 }
 
 impl EvidenceError {
-    /// One word, the same in every language.
+    /// A stable code, the same in every language.
     pub fn code(self) -> &'static str {
         match self {
             Self::Assurance => "assurance",
@@ -142,7 +142,7 @@ impl EvidenceError {
     }
 }
 
-/// The members of the client data that count; browsers add others.
+/// The checked members of the client data; browsers add others.
 #[derive(Deserialize)]
 struct ClientData {
     #[serde(rename = "type")]
@@ -153,13 +153,13 @@ struct ClientData {
     cross_origin: bool,
 }
 
-/// The flag that somebody was present.
+/// The flag for user presence.
 const USER_PRESENT: u8 = 0x01;
-/// The flag that they were verified.
+/// The flag for user verification.
 const USER_VERIFIED: u8 = 0x04;
 
-/// Checks that a passkey signed the answer a verified receipt claims. `origin` is where answers were
-/// confirmed, if that is not the issuer's own address.
+/// Checks that a passkey signed the answer that a verified receipt claims. `origin` is the website
+/// on which people confirmed answers, if it is not the issuer's own URL.
 pub fn verify_evidence(
     evidence: &PasskeyEvidence,
     receipt: &ReceiptClaims,
@@ -230,8 +230,8 @@ pub fn verify_evidence(
     if key.verifies(&signed, &signature)? { Ok(()) } else { Err(EvidenceError::Signature) }
 }
 
-/// Checks that the passkey that signed is the one that was enrolled, by a record of the audit log and the
-/// proof that it is in a signed block.
+/// Checks that the signing passkey is the enrolled one, by a record of the audit log and the proof
+/// that it is in a signed block.
 pub fn verify_enrolment(
     proof: &Inclusion,
     evidence: &PasskeyEvidence,
@@ -256,8 +256,8 @@ pub fn verify_enrolment(
     }
 }
 
-/// Checks that the body of a record is the enrolment of the passkey that signed, at or before `at`. Its
-/// hash is checked elsewhere.
+/// Checks that the body of a record is the enrolment of the signing passkey, at or before `at`. The
+/// caller checks the record's hash.
 pub fn enrolled(
     body: &str,
     subject: &str,
@@ -293,40 +293,39 @@ fn decode(text: &str) -> Result<Vec<u8>, EvidenceError> {
     BASE64_URL_SAFE_NO_PAD.decode(text).map_err(|_| EvidenceError::Encoding)
 }
 
-/// The scheme, host and port of an address.
+/// The scheme, host and port of a URL.
 fn origin_of(address: &str) -> &str {
     let rest = address.split_once("://").map_or(0, |(scheme, _)| scheme.len() + 3);
     let end = address.get(rest..).and_then(|rest| rest.find('/')).map(|end| rest + end);
     address.get(..end.unwrap_or(address.len())).unwrap_or_default()
 }
 
-/// The host of an origin.
 fn host_of(origin: &str) -> &str {
     let rest = origin.split_once("://").map_or(origin, |(_, rest)| rest);
     rest.split(':').next().unwrap_or_default()
 }
 
-/// A COSE key (RFC 9052) in the one encoding CTAP2 allows. Nothing else is read, so that all
-/// implementations agree.
+/// A COSE key (RFC 9052) in the only encoding that CTAP2 allows. Other encodings are rejected, so
+/// that all implementations agree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CoseKey {
     /// ECDSA on P-256 with SHA-256, algorithm -7.
     Es256 {
-        /// The coordinates of the point.
+        /// The x coordinate of the point.
         x: [u8; 32],
-        /// The other one.
+        /// The y coordinate of the point.
         y: [u8; 32],
     },
     /// ECDSA on P-384 with SHA-384, algorithm -35.
     Es384 {
-        /// The coordinates of the point.
+        /// The x coordinate of the point.
         x: [u8; 48],
-        /// The other one.
+        /// The y coordinate of the point.
         y: [u8; 48],
     },
     /// Ed25519, algorithm -8.
     EdDsa {
-        /// The key.
+        /// The public key.
         x: [u8; 32],
     },
     /// RSA with PKCS #1 v1.5 and SHA-256, algorithm -257. The exponent is 65537.
@@ -342,7 +341,7 @@ const EDDSA: &[u8] = b"\xa4\x01\x01\x03\x27\x20\x06\x21\x58\x20";
 const RS256: [&[u8]; 2] = [b"\xa4\x01\x03\x03\x39\x01\x00\x20\x59", b"\x21\x43\x01\x00\x01"];
 
 impl CoseKey {
-    /// The key of these bytes; `None` if they are no key of ours, or are written in another way.
+    /// Decodes a key; `None` if the type is not supported or the encoding is not canonical.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         if let Some((x, y)) = coordinates(bytes, ES256) {
             return Some(Self::Es256 { x, y });
@@ -362,7 +361,7 @@ impl CoseKey {
         fits.then(|| Self::Rs256 { n: n.to_vec() })
     }
 
-    /// Its bytes.
+    /// Encodes the key.
     pub fn bytes(&self) -> Vec<u8> {
         match self {
             Self::Es256 { x, y } => [ES256[0], x, ES256[1], y].concat(),
@@ -375,7 +374,7 @@ impl CoseKey {
         }
     }
 
-    /// Whether it signed these bytes; an error if it is no key at all.
+    /// Whether this key signed these bytes; an error if it is not a valid key.
     fn verifies(&self, signed: &[u8], signature: &[u8]) -> Result<bool, EvidenceError> {
         let no_key = |_| EvidenceError::PublicKey;
         match self {

@@ -1,4 +1,5 @@
-//! `GET /api/v1/asks/{id}/receipt`: what a receipt claims, field for field as in `docs/receipts.md`.
+//! `GET /api/v1/asks/{id}/receipt`: the claims of a receipt, field for field as in
+//! `docs/receipts.md`.
 
 use kernel::actor::{Assurance, Attested, By, SenderVerification, Via};
 use kernel::ask::{Ask, DefaultAction, Resolution, Shown};
@@ -154,24 +155,25 @@ pub struct Place {
     pub hash: Digest,
 }
 
-/// Whether whoever gets the receipt learns who in a pool answered.
+/// Whether a receipt names the person who answered for a pool.
 #[derive(Clone, Copy)]
 pub enum Names<'a> {
-    /// People do.
+    /// Names the person, for receipts that people see.
     Shown,
-    /// Agents do not: they get the pseudonym HXP gives them, made with this secret.
+    /// Replaces the person with the HXP pseudonym made with this secret, for receipts that agents
+    /// get.
     Hidden(&'a [u8]),
 }
 
 impl ReceiptClaims {
-    /// The claims about an ask; none while it is open, and none once its words were erased.
+    /// The claims about an ask; `None` while it is open and once its text was erased.
     pub fn of(ask: &Ask, issuer: &str, names: Names<'_>) -> Option<Self> {
         let receipt = Receipt::of(ask)?;
         let exhibit = Exhibit::of(ask)?;
         let shown = ask.resolution().and_then(|answer| answer.shown);
         let by = |by: By| match (by, names) {
             (By::Human(human), Names::Hidden(secret)) if ask.is_pooled() => {
-                // A pseudonym is a name like any other; if it were not, nobody would be named.
+                // A pseudonym is a valid name; if it were not, the receipt would name no person.
                 let name = pseudonym(secret, ask.id, &human).parse();
                 name.map_or(By::System, By::Human)
             }
@@ -221,8 +223,7 @@ impl ReceiptClaims {
                     ask.resolution().is_some_and(|answer| ask.is_redacted(answer));
                 claims.evidence_erased = ask.resolution().is_some_and(Resolution::evidence_erased);
                 (claims.by, claims.attested) = (by(who), attested);
-                // A domain may name the person it belongs to, and agents do not learn who of a pool
-                // answered.
+                // A domain may identify its owner, and agents may not know who answered for a pool.
                 let named = matches!(names, Names::Shown) || !ask.is_pooled();
                 claims.sender = sender.filter(|_| named).map(|sender| *sender);
                 (claims.via, claims.assurance) = (Some(door(via).to_owned()), Some(assurance));
@@ -244,7 +245,7 @@ pub fn id(ask: AskId) -> String {
     ask.shown_as(PREFIX)
 }
 
-/// Checks a receipt with the keys somebody trusts, and gives what it claims.
+/// Verifies a receipt with trusted keys and returns its claims.
 pub fn verify(receipt: &str, trusted: &Jwks) -> Result<ReceiptClaims, Unproven> {
     let claims: Value = jws::open(receipt, super::RECEIPT, trusted)?;
     if claims.get("v").and_then(Value::as_u64) != Some(VERSION) {

@@ -1,5 +1,5 @@
-//! Whether a receipt says what the installation recorded. A signature proves who signed; this proves
-//! that there is something behind it, also where a signing key was stolen.
+//! Whether a receipt matches the installation's records. A signature proves who signed; this
+//! comparison also exposes receipts that were signed with a stolen key.
 
 use kernel::actor::By;
 use kernel::ask::Ask;
@@ -9,20 +9,20 @@ use serde_json::Value;
 use super::receipt::{Names, ReceiptClaims};
 use crate::hxp_execution::is_pseudonym;
 
-/// Claims that may differ from what the record says today: the address of the installation, the date of
-/// a receipt from a server whose clock was moved, and what was erased with a person.
+/// Claims that may differ from today's record: the URL of the installation, the date of a receipt
+/// from a server whose clock was changed, and data erased with a person.
 const MAY_DIFFER: [&str; 6] = ["iss", "iat", "comment", "comment_erased", "reason", "sender"];
 
-/// How a receipt and the record differ.
+/// How a receipt differs from the record.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Differs {
-    /// The record knows no such request.
+    /// The installation has no such request.
     #[error("this installation has no such request")]
     Unknown,
-    /// The record says that nobody answered yet.
+    /// The recorded request is still open.
     #[error("the request it is about is still open")]
     Open,
-    /// A claim is not what the record says.
+    /// A claim differs from the record.
     #[error("its `{0}` is not what this installation recorded")]
     Claim(String),
 }
@@ -36,7 +36,7 @@ pub fn compare(claims: &ReceiptClaims, ask: Option<&Ask>) -> Result<(), Differs>
         return Err(Differs::Claim("audit".to_owned()));
     }
     let Some(ours) = ReceiptClaims::of(ask, &claims.iss, Names::Shown) else {
-        // The words were erased. The hash of the event, which covers them, is what is left.
+        // The text was erased. Only the hash of the event, which covers the text, remains.
         let Receipt { project, agent, kind, asked_at, ended_at, .. } = recorded;
         let same = [
             ("project", claims.project == project),
@@ -50,8 +50,8 @@ pub fn compare(claims: &ReceiptClaims, ask: Option<&Ask>) -> Result<(), Differs>
     };
     let hidden = matches!(&claims.by, By::Human(name) if ask.is_pooled() && is_pseudonym(name));
     let (theirs, ours) = (members(claims), members(&ours));
-    // Claims that only a later version makes are missing in an older receipt, so those the receipt has
-    // are compared, and the ones that decide what it means.
+    // An older receipt lacks the claims of later versions, so this compares the claims that the
+    // receipt has, and those that decide its meaning.
     let decisive =
         ["answer", "report", "redacted"].into_iter().filter(|name| ours.get(*name).is_some());
     let names = theirs.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
@@ -104,7 +104,7 @@ mod tests {
         ReceiptClaims::of(ask, "https://old.example", Names::Shown).unwrap()
     }
 
-    /// How the sender of an email was verified may be erased later, and not be made up.
+    /// The sender verification of an email may be erased later, but not forged.
     #[test]
     fn a_sender_fits_its_record() {
         let mut cast = Cast::new();

@@ -1,5 +1,5 @@
-//! `GET /api/v1/receipts/revocations`: which receipts and keys no longer count. Signed, so that it
-//! can be kept and carried.
+//! `GET /api/v1/receipts/revocations`: the revoked receipts and keys. The list is signed, so that
+//! copies of it can be verified.
 
 use kernel::Time;
 use serde::{Deserialize, Serialize};
@@ -7,55 +7,55 @@ use serde::{Deserialize, Serialize};
 use super::jwks::Jwks;
 use super::jws::{self, Unproven};
 
-/// A page of the list. A receipt of an ask stands on one page only; the keys stand on every page.
+/// A page of the list. A receipt is on one page only; the keys are on every page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RevocationClaims {
-    /// Who signed.
+    /// The issuer.
     pub iss: String,
-    /// As of when, in seconds since 1970.
+    /// The time of the list, in seconds since 1970.
     pub iat: i64,
-    /// Receipts that were called back, those of the newest asks first.
+    /// The revoked receipts, those of the newest asks first.
     pub revoked: Vec<RevokedReceipt>,
-    /// Keys that no longer count, nor anything signed with them.
+    /// The revoked keys. Nothing signed with them is valid.
     pub keys: Vec<RevokedKey>,
-    /// Where this page begins: it holds what comes after this id. Absent on the first page.
+    /// The page holds ids below this one. Absent on the first page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// Where it ends and the next one begins. Absent on the last page.
+    /// The lowest id of this page; the next page holds the ids below it. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// A receipt that was called back.
+/// A revoked receipt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RevokedReceipt {
-    /// Its id.
+    /// The id of the receipt.
     pub jti: String,
-    /// When.
+    /// When it was revoked.
     pub at: Time,
-    /// Why; `null` once the words were erased.
+    /// Why it was revoked; `null` once the text was erased.
     pub reason: Option<String>,
 }
 
-/// A signing key that was called back.
+/// A revoked signing key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RevokedKey {
-    /// Its name.
+    /// The id of the key.
     pub kid: String,
-    /// When.
+    /// When it was revoked.
     pub at: Time,
-    /// Why.
+    /// Why it was revoked.
     pub reason: String,
 }
 
 impl RevocationClaims {
-    /// Checks a page of the list and reads it.
+    /// Verifies a page of the list and reads it.
     pub fn verify(page: &str, trusted: &Jwks) -> Result<Self, Unproven> {
         jws::open(page, super::REVOCATIONS, trusted)
     }
 
-    /// Whether a receipt would stand on this page if it were revoked. The list goes from high ids to
-    /// low ones.
+    /// Whether a receipt would be on this page if it were revoked. The list is in descending order
+    /// of ids.
     pub fn covers(&self, jti: &str) -> bool {
         self.after.as_deref().is_none_or(|after| jti < after)
             && self.next.as_deref().is_none_or(|next| jti >= next)

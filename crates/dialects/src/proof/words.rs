@@ -1,5 +1,6 @@
-//! A receipt for people: who decided what, how sure it is that it was them, through which door and
-//! when, what they were shown, and where it stands in the record. It says no more than is known.
+//! A receipt in sentences for people: who decided what, with which assurance, through which channel
+//! and when, the displayed text, and its place in the audit log. It claims no more than the server
+//! knows.
 
 use kernel::actor::{Assurance, Attested, By, SenderVerification};
 use kernel::ask::{DefaultAction, Shown};
@@ -9,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::receipt::{Ended, ProofOfPerson, ReceiptClaims};
 
-/// What a receipt claims, in sentences. Hidden characters are made visible, whoever wrote them.
+/// The claims of a receipt, in sentences. Hidden characters are made visible in every text.
 pub fn words(claims: &ReceiptClaims) -> Vec<String> {
     let mut said = match claims.outcome {
         Ended::Completed => completed(claims),
@@ -61,7 +62,7 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
                 claims.agent
             ),
         ],
-        // Older receipts have the same assurance for links that the agent was given.
+        // Older receipts have the same assurance for links that the agent received.
         (By::LinkHolder, _) => vec![
             stopped(format!("{who} {}", said.deed)),
             match claims.shown {
@@ -143,8 +144,8 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
     said
 }
 
-/// The same for a person who answered by email, where an email has its own words. Older receipts have the
-/// assurance `channel` for every email.
+/// The sentence for a person who answered by email, if the assurance needs a different one there.
+/// Older receipts have the assurance `channel` for every email.
 fn by_email(
     who: &str,
     assurance: Option<Assurance>,
@@ -172,7 +173,7 @@ fn by_email(
     }
 }
 
-/// How sure it is that it was them, in plain words.
+/// The assurance, in plain words.
 fn sure(who: &str, assurance: Option<Assurance>) -> String {
     match assurance {
         Some(Assurance::Passkey) => {
@@ -239,7 +240,7 @@ fn cancelled(claims: &ReceiptClaims) -> Vec<String> {
     said
 }
 
-/// What was asked, and by which hashes it can be told from anything else.
+/// The question, and the hashes that identify it.
 fn asked(claims: &ReceiptClaims) -> Vec<String> {
     let ReceiptClaims { agent, project, prompt, kind, .. } = claims;
     let mut said = vec![format!(
@@ -254,7 +255,7 @@ fn asked(claims: &ReceiptClaims) -> Vec<String> {
     said
 }
 
-/// What was displayed where the question was answered, as far as the server knows.
+/// What the person saw where they answered, as far as the server knows.
 fn displayed(claims: &ReceiptClaims) -> String {
     let ReceiptClaims { question_sha256: question, shown_sha256: shown, .. } = claims;
     let whole = format!("The whole question has the SHA-256 {question}");
@@ -295,7 +296,7 @@ fn who(claims: &ReceiptClaims) -> String {
     }
 }
 
-/// An answer, as what somebody did and as a thing.
+/// An answer as a verb phrase and as a noun.
 #[derive(Default)]
 struct Said {
     deed: String,
@@ -353,7 +354,7 @@ impl Said {
     }
 }
 
-/// A sentence ends once, even with somebody's words.
+/// Adds a full stop, unless the sentence ends with a quotation.
 fn stopped(sentence: String) -> String {
     if sentence.ends_with('”') { sentence } else { sentence + "." }
 }

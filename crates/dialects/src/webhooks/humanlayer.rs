@@ -1,9 +1,10 @@
-//! `HumanLayer`'s webhooks (A2H-110, A2H-112): an envelope around a function call or a human contact,
-//! or around a conversation somebody began (A2H-115, A2H-132); before v1beta3 one that was begun by mail
-//! or in Slack is what was received there (A2H-113, A2H-114).
+//! `HumanLayer`'s webhooks (A2H-110, A2H-112): an envelope around a function call, a human contact,
+//! or a conversation that a person began (A2H-115, A2H-132). Before v1beta3, a conversation begun
+//! by email or in Slack is sent as the message received there (A2H-113, A2H-114).
 //!
-//! What is inside is [what its SDKs read](crate::a2h::call()), to the byte: whoever is told learns what
-//! whoever asks would. An ask of any dialect is one of the two.
+//! The object inside equals [the one its SDKs read](crate::a2h::call()), byte for byte, so a
+//! webhook and a poll return the same data. Every ask of any dialect maps to a function call or a
+//! human contact.
 
 use kernel::{Ask, Time};
 use serde::Serialize;
@@ -17,26 +18,27 @@ use crate::a2h::wire::{
 use crate::a2h::{Beside, Kind, call, new_conversation};
 use crate::origin::{Origin, first_words};
 
-/// What is sent.
+/// The body of a webhook.
 #[derive(Debug, Clone, Serialize)]
 pub struct Envelope {
     is_test: bool,
     #[serde(rename = "type")]
     kind: &'static str,
-    /// The bare object, as v1beta1 sends it.
+    /// The object without its envelope, as v1beta1 sends it.
     pub event: Value,
 }
 
-/// Which of its words are spoken.
+/// The version of the webhook format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
-    /// v1beta2: what came by mail or in Slack has a type of its own.
+    /// v1beta2: a conversation begun by email or in Slack has an event type of its own.
     Beta2,
-    /// v1beta3: every conversation is one, and whatever belongs to one names it.
+    /// v1beta3: every conversation has the same event type, and every event of a conversation names
+    /// it.
     Beta3,
 }
 
-/// `NewConversation` as A2H has it, and beside it the members `HumanLayer`'s v1beta3 reads.
+/// A2H's `NewConversation`, plus the members that `HumanLayer`'s v1beta3 reads.
 #[derive(Debug, Clone, Serialize)]
 struct Conversation {
     #[serde(flatten)]
@@ -47,7 +49,7 @@ struct Conversation {
     received: Option<Received>,
 }
 
-/// What a conversation is gone on with.
+/// The members with which an agent continues a conversation.
 #[derive(Debug, Clone, Serialize)]
 struct Names {
     user_message: String,
@@ -56,7 +58,7 @@ struct Names {
     thread_id: String,
 }
 
-/// Where it was written, if not here.
+/// The message that began the conversation, if it came from outside Countersign.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Received {
@@ -64,7 +66,7 @@ enum Received {
     Slack(SlackThread),
 }
 
-/// What was received, and beside it how to go on.
+/// The received message, and the members with which the agent continues.
 #[derive(Debug, Clone, Serialize)]
 struct Beginning<T> {
     #[serde(flatten)]
@@ -74,7 +76,7 @@ struct Beginning<T> {
 }
 
 impl Envelope {
-    /// What is told: nothing before the end, and nothing once the words were erased.
+    /// The body to send. `None` before the ask ends and once its text is erased.
     pub fn of(news: News<'_>, version: Version) -> Option<Self> {
         let is_test = news.is_test();
         let Some(ask) = news.ask else {
@@ -103,7 +105,7 @@ impl Envelope {
     }
 }
 
-/// What is told of a conversation that began, and under which type.
+/// The event type and the body for a conversation that began.
 fn opening(ask: &Ask, version: Version, is_test: bool) -> Option<(&'static str, Told)> {
     let object = new_conversation(ask)?;
     let words = first_words(ask)?;
@@ -133,7 +135,7 @@ fn opening(ask: &Ask, version: Version, is_test: bool) -> Option<(&'static str, 
 
 type Told = serde_json::Result<Value>;
 
-/// A2H-111: without the version, which only settings name.
+/// The event type without its version, which only the settings name (A2H-111).
 fn completed(kind: Kind) -> &'static str {
     match kind {
         Kind::FunctionCall => "function_call.completed",
@@ -141,8 +143,8 @@ fn completed(kind: Kind) -> &'static str {
     }
 }
 
-/// A2H-118: what arrives in a test; receivers pass it over. Should one of before not know that, nothing
-/// was approved.
+/// The sample of a test delivery (A2H-118); receivers ignore it. It approves nothing, in case an
+/// older receiver does not recognize the test.
 fn sample(at: Time) -> FunctionCall {
     let test = || "test".to_owned();
     FunctionCall {

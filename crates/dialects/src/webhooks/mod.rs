@@ -1,11 +1,12 @@
-//! What endpoints are told, byte for byte: [`format()`] is the one way from an event to a body.
+//! Webhook bodies, byte for byte. [`format()`] is the only function that turns an event into a
+//! body.
 //!
-//! | module | who expects it |
+//! | module | receiver |
 //! |---|---|
-//! | [`standard`] | whoever knows Standard Webhooks: a type, a moment, and the ask as our own API shows it, or what a runtime has to do as HACP says it |
-//! | [`humanlayer`] | what was built with `HumanLayer`'s SDKs |
+//! | [`standard`] | receivers of Standard Webhooks: a type, a timestamp, and the ask as our own API shows it or the runtime's event as HACP shows it |
+//! | [`humanlayer`] | programs built with `HumanLayer`'s SDKs |
 //!
-//! A body never holds what was given in confidence: the agent reads that, once.
+//! A body never holds secret answers: only the agent reads them, once.
 
 pub mod humanlayer;
 mod received;
@@ -19,38 +20,38 @@ use crate::hacp::runtime::HarnessEvent;
 use crate::native::Viewer;
 use humanlayer::{Envelope, Version};
 
-/// The name of what happened to nothing.
+/// The event type of a test delivery.
 pub const TEST: &str = "webhook.test";
 
-/// Something to be told.
+/// An event to deliver.
 #[derive(Clone)]
 pub struct News<'a> {
-    /// What happened, and when.
+    /// The event and its time.
     pub told: &'a Told,
-    /// To which ask, as it is now; none in a test.
+    /// The ask in its current state; `None` in a test.
     pub ask: Option<&'a Ask>,
-    /// Or what the runtime of an agent has to do.
+    /// The event for an agent's runtime, if this is one.
     pub duty: Option<HarnessEvent>,
-    /// As whom the endpoint looks: as the agent.
+    /// The viewer of the ask: the agent.
     pub viewer: Viewer<'a>,
-    /// The server's address.
+    /// The server's base URL.
     pub base: &'a str,
-    /// What whoever answered is called, where the agent may learn it.
+    /// The display name of the person who answered, if the agent may know it.
     pub name: Option<String>,
-    /// The signed proof of how it ended, once it has.
+    /// The signed receipt, once the ask has ended.
     pub receipt: Option<String>,
-    /// The message in Slack that asks it.
+    /// The timestamp of the Slack message that asks the question.
     pub slack_message_ts: Option<String>,
 }
 
 impl News<'_> {
-    /// Whether it is only to see whether it arrives.
+    /// Whether this is a test delivery.
     pub fn is_test(&self) -> bool {
         self.told.topic.is_none()
     }
 }
 
-/// The body an endpoint of this format is sent; none, if there is nothing to tell in it.
+/// The body for an endpoint of this format; `None` if this event has no body in it.
 pub fn format(format: Format, news: News<'_>) -> Option<Vec<u8>> {
     let body = match format {
         Format::Standard => serde_json::to_vec(&standard::Message::of(news)),

@@ -1,11 +1,10 @@
-//! `HumanLayer`'s words for what a person wrote by mail or in Slack (A2H-113, A2H-114), as its SDKs read
-//! them.
+//! `HumanLayer`'s objects for a message that a person sent by email or in Slack (A2H-113, A2H-114),
+//! as its SDKs read them.
 
 use serde::Serialize;
 
 use crate::origin::{Letter, Post};
 
-/// A letter.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct EmailPayload {
     from_address: String,
@@ -19,7 +18,7 @@ pub(super) struct EmailPayload {
 }
 
 impl EmailPayload {
-    /// What was quoted is not passed on, so nothing is said of letters before.
+    /// Quoted text is not passed on, so `previous_thread` stays empty.
     pub(super) fn of(letter: Letter, words: &str, is_test: bool) -> Self {
         let body = letter.body(words).to_owned();
         let raw_email = raw(&letter, &body);
@@ -37,8 +36,8 @@ impl EmailPayload {
     }
 }
 
-/// The letter as programs read one, made of what is passed on. As it came it names the address by which
-/// its writer is known, and whoever has that can write as them.
+/// Rebuilds an email from the fields that the agent may see. The original names the inbound address
+/// that identifies its sender, and that address lets its holder write as them.
 fn raw(letter: &Letter, body: &str) -> String {
     let Letter { from, to, subject, message_id } = letter;
     let head = [("From", from), ("To", to), ("Subject", subject), ("Message-ID", message_id)];
@@ -50,7 +49,7 @@ fn raw(letter: &Letter, body: &str) -> String {
     format!("{head}Content-Type: text/plain; charset=utf-8\r\n\r\n{body}\r\n")
 }
 
-/// A thread in Slack: what somebody wrote begins one.
+/// A Slack thread, which the person's message begins.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct SlackThread {
     thread_ts: String,

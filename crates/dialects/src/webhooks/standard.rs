@@ -7,35 +7,34 @@ use super::{News, TEST};
 use crate::hacp::runtime::HarnessEvent;
 use crate::native::AskView;
 
-/// What is sent.
+/// The body of a webhook.
 #[derive(Debug, Clone, Serialize)]
 pub struct Message<'a> {
-    /// What happened.
+    /// The event type.
     #[serde(rename = "type")]
     kind: &'static str,
-    /// When it happened.
     timestamp: Time,
-    /// To what.
+    /// The ask or the runtime event.
     data: Data<'a>,
 }
 
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 enum Data<'a> {
-    /// Something happened to an ask.
+    /// An ask changed.
     Ask {
-        /// The ask as it is when this is sent, with the receipt once it has ended; `null` in a test.
+        /// The ask at the time of sending, with the receipt once it has ended; `null` in a test.
         ask: Option<Box<AskView<'a>>>,
     },
-    /// The runtime of an agent has something to do.
+    /// An agent's runtime has an event to process.
     Duty {
-        /// What, as `runtime.peek` shows it.
+        /// The event, as `runtime.peek` shows it.
         event: Box<HarnessEvent>,
     },
 }
 
 impl<'a> Message<'a> {
-    /// What is told.
+    /// The body for an event.
     pub fn of(news: News<'a>) -> Self {
         let News { told, ask, duty, viewer, base, receipt, .. } = news;
         let data = match duty {

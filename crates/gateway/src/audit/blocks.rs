@@ -1,4 +1,4 @@
-//! The feed and its blocks: no position is missing, every block holds.
+//! Verifies the feed and its blocks: no position is missing, and every block is valid.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use store::{SealedBlock, Store, StoreError};
 
 use super::{Against, Finding, Report, cores};
 
-/// How many hashes are read at once.
+/// The number of hashes per read.
 const PAGE: usize = 8_192;
-/// How many blocks are read at once; each has a signature to check.
+/// The number of blocks per read. Each has a signature to check.
 const BLOCKS: usize = 128;
 
-/// Checks positions, and every block over the records it covers.
+/// Checks the positions, and every block against the records it covers.
 pub(super) async fn check(
     store: &Arc<dyn Store>,
     against: &Against,
     report: &mut Report,
 ) -> Result<(), StoreError> {
-    // In this order: a block that is closed later covers nothing we would miss.
+    // The order matters: a block that is closed after this covers only later records.
     let newest = store.last_block().await?.map_or(0, |sealed| sealed.block.n);
     let end = store.last_position().await?;
     let mut blocks = std::pin::pin!(opened(store, &against.keys, newest));
@@ -62,7 +62,7 @@ pub(super) async fn check(
             chain.seals.record(at, hash, &mut |unsound| report.found(Finding::Unsound(unsound)));
         }
     }
-    // Blocks over records that are not there.
+    // Blocks that cover missing records.
     loop {
         for next in waiting.drain(..) {
             chain.block(&next, report);
@@ -76,14 +76,14 @@ pub(super) async fn check(
     Ok(())
 }
 
-/// A block as it was signed, if it was.
+/// A block as it was signed, and its flaw if the signature does not hold.
 pub(super) struct Opened {
     pub(super) block: Block,
     pub(super) flaw: Option<Flaw>,
 }
 
 impl Opened {
-    /// Checks the signature, and that what lies beside it says the same.
+    /// Checks the signature, and that the stored block equals the signed one.
     pub(super) fn of(sealed: SealedBlock, keys: &Jwks) -> Self {
         let flaw = match jws::open::<Block>(&sealed.jws, Block::TYP, keys) {
             Ok(signed) if signed == sealed.block => None,
@@ -124,7 +124,7 @@ fn opened(
     pages.map(open).buffered(cores() + 1)
 }
 
-/// Blocks one after the other, and whether the one somebody knows is among them.
+/// Consecutive blocks, and whether the block that the operator recorded is among them.
 pub(super) struct BlockChain {
     pub(super) seals: Seals,
     known: Option<(u64, kernel::audit::Digest)>,

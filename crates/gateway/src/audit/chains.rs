@@ -1,4 +1,4 @@
-//! Every chain from its first event, and the state it gives against the state that is stored.
+//! Verifies every chain from its first event, and compares the resulting state with the stored one.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use store::{Chain, Held, Store, StoreError};
 
 use super::{Finding, Progress, Report, cores};
 
-/// How many records are read at once, about.
+/// The approximate number of records per read.
 const STRETCH: usize = 2_048;
 
-/// Reads the record by subject, one stretch after the other, and checks the stretches on all cores.
+/// Reads the log by subject in groups of chains, and checks the groups on all cores.
 pub(super) async fn check(
     store: &Arc<dyn Store>,
     report: &mut Report,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<(), StoreError> {
     let total = store.last_position().await?;
-    // One more than cores, so that one can be read while the others are checked.
+    // One more than there are cores, so that one can be read while the others are checked.
     let mut checked = stretches(store).map(check_stretch).buffered(cores() + 1);
     while let Some(checked) = checked.next().await {
         let Checked { events, subjects, findings } = checked?;
@@ -65,7 +65,7 @@ async fn check_stretch(chains: Result<Vec<Chain>, StoreError>) -> Result<Checked
     tokio::task::spawn_blocking(check).await.map_err(|error| StoreError::Unavailable(error.into()))
 }
 
-/// One chain, up to the first thing that does not hold.
+/// Checks one chain, up to its first finding.
 fn check_chain(chain: &Chain) -> Result<(), Finding> {
     let Ok(subject) = chain.subject.parse::<Subject>() else {
         return Err(match chain.rows.first() {
@@ -88,7 +88,7 @@ fn check_chain(chain: &Chain) -> Result<(), Finding> {
     let Some(held) = &chain.state else { return Err(Finding::Stray(chain.subject.clone())) };
     let mut stored =
         read(&subject, held).ok_or_else(|| Finding::Unreadable(chain.subject.clone()))?;
-    // A state that was stored before `visible_head` existed does not have it.
+    // States that were stored before `visible_head` existed do not have it.
     if let (Some(Entity::Ask(folded)), Entity::Ask(stored)) = (&state, &mut stored) {
         stored.visible_head = stored.visible_head.or(folded.visible_head);
     }

@@ -1,7 +1,7 @@
-//! The record as JSON Lines, in constant memory. The format stands in `docs/audit.md`.
+//! Exports the audit log as JSON Lines, in constant memory. `docs/audit.md` describes the format.
 //!
 //! A header, then every block before the records it covers, then records in no block, then a last
-//! line that counts and signs what came before it.
+//! line with counts and a signature over everything before it.
 
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ use store::{Change, SealedBlock, Store};
 
 use crate::signing::Signer;
 
-/// How many records are read at once.
+/// The number of records per read.
 const PAGE: u64 = 256;
 /// The `typ` of the signature at the end.
 pub(super) const TYP: &str = "export+jwt";
 
-/// One line. The member that is there says which.
+/// One line. Its only member says of which kind it is.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Line {
@@ -72,7 +72,7 @@ pub(super) struct End {
     pub(super) jws: String,
 }
 
-/// What the signature at the end claims, besides version and issuer.
+/// The claims of the signature at the end, besides version and issuer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Counted {
@@ -84,7 +84,7 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    /// As they are signed.
+    /// The claims as they are signed.
     pub(super) fn claims(&self, issuer: &str) -> Value {
         let mut claims = serde_json::to_value(self).unwrap_or_default();
         if let Value::Object(claims) = &mut claims {
@@ -95,19 +95,19 @@ impl Counted {
     }
 }
 
-/// An export under way. What is written while it runs is left to the next one.
+/// An export in progress. Events that are written while it runs are left to the next one.
 pub struct Export {
     store: Arc<dyn Store>,
     signer: Signer,
     header: Header,
     phase: Phase,
-    /// The last position exported, and the last there is to export.
+    /// The last exported position, and the last position to export.
     position: u64,
     end: u64,
-    /// The last block exported, and the last there is to export.
+    /// The last exported block, and the last block to export.
     block: u64,
     last_block: u64,
-    /// The last position of the block under way.
+    /// The last position of the current block.
     covered: u64,
     counted: Counted,
     sha256: Sha256,
@@ -120,8 +120,8 @@ enum Phase {
 }
 
 impl Export {
-    /// Begins behind `after`, or earlier: at the beginning of the block that holds what comes next,
-    /// since only a whole block can be checked.
+    /// Begins after `after`, or earlier: at the beginning of the block that contains the next
+    /// record, because only a whole block can be verified.
     pub async fn begin(
         store: Arc<dyn Store>,
         signer: Signer,
@@ -129,7 +129,7 @@ impl Export {
         at: Time,
         after: u64,
     ) -> anyhow::Result<Self> {
-        // In this order: every block up to this one has its records among these.
+        // The order matters: the records of every block up to this one are among these.
         let last_block = store.last_block().await?.map_or(0, |sealed| sealed.block.n);
         let end = store.last_position().await?;
         let (after, block) = match store.block_at(after.saturating_add(1)).await? {
@@ -158,7 +158,7 @@ impl Export {
         })
     }
 
-    /// The next lines; `None` at the end.
+    /// The next lines. `None` at the end.
     pub async fn next(&mut self) -> anyhow::Result<Option<Vec<u8>>> {
         let mut lines = Vec::new();
         match self.phase {
@@ -189,8 +189,8 @@ impl Export {
         Ok(Some(lines))
     }
 
-    /// What was erased while the export ran is gone from some of its records, so the events that
-    /// say so belong to it: the position of the last of them.
+    /// The position of the last event that erased something while the export ran. The erased values
+    /// are missing from exported records, so the export must contain these events.
     async fn erased_meanwhile(&self) -> anyhow::Result<Option<u64>> {
         let (mut after, mut erased) = (self.end, None);
         loop {
@@ -218,7 +218,7 @@ impl Export {
         let to = if self.position < self.covered { self.covered } else { self.end };
         let limit = usize::try_from((to - self.position).min(PAGE)).unwrap_or(1);
         let rows = self.store.rows(self.position, limit).await?;
-        // Records that were taken away are the verifier's to find.
+        // Finding deleted records is the task of the verification.
         self.position = rows.last().map_or(to, |row| row.position.min(to));
         for row in rows.into_iter().filter(|row| row.position <= to) {
             self.counted.records += 1;
@@ -237,7 +237,8 @@ fn put(lines: &mut Vec<u8>, line: &Line) -> anyhow::Result<()> {
 
 fn record(row: Row) -> RecordLine {
     let Row { position, subject, seq, at, what, prev, hash, body, contents } = row;
-    // What is not JSON any more is told as a text, and is found to be none of the contents.
+    // Contents that are no longer JSON are exported as a text, and verification then finds that
+    // they do not match.
     let contents = contents.map(|text| {
         RawValue::from_string(text.clone()).or_else(|_| serde_json::value::to_raw_value(&text))
     });

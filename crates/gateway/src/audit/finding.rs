@@ -1,4 +1,4 @@
-//! What does not hold, and where.
+//! Findings of a verification, and where they are.
 
 use std::fmt;
 
@@ -10,71 +10,71 @@ use store::Damage;
 
 use crate::sealed_head::Loss;
 
-/// Something that does not hold.
+/// A finding of a verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
-    /// A chain breaks here, or does not end where its subject stands.
+    /// A chain is broken here, or does not end at the stored state of its subject.
     Broken(Broken),
-    /// An event that cannot have happened then.
+    /// An event that is impossible in the state before it.
     Nonsense(Misfit),
-    /// An event stands in the feed before one it follows.
+    /// An event is in the feed before its predecessor.
     Misplaced {
-        /// Whose.
+        /// The subject of the event.
         subject: String,
-        /// Which.
+        /// The number of the event.
         seq: u64,
-        /// Where.
+        /// The position in the feed.
         position: u64,
     },
-    /// Events were taken out of the feed before this position.
+    /// Events before this position are missing from the feed.
     Missing {
         /// The first position after the gap.
         position: u64,
     },
-    /// A position of the feed comes twice or too late.
+    /// A position of the feed is repeated or too late.
     Disorder {
-        /// Which.
+        /// The position in the feed.
         position: u64,
     },
-    /// Events of a subject that has no state.
+    /// Events of a subject that has no stored state.
     Stray(String),
-    /// A state that cannot be read.
+    /// A stored state that cannot be read.
     Unreadable(String),
-    /// A record whose subject has no name one can read.
+    /// A record whose subject cannot be read.
     Nameless {
-        /// Where.
+        /// The position of the record.
         position: u64,
     },
-    /// Values are gone though no event says that they were erased.
+    /// Values are missing although no event says that they were erased.
     Hollow {
-        /// Whose.
+        /// The subject of the event.
         subject: String,
-        /// Which event.
+        /// The number of the event.
         seq: u64,
     },
-    /// A block does not hold.
+    /// A block is invalid.
     Unsound(Unsound),
-    /// A block somebody knows is not in the chain.
+    /// The block that the operator recorded is not in the chain.
     Unknown {
-        /// Its number.
+        /// The number of the block.
         n: u64,
-        /// Its hash as they know it.
+        /// The hash that the operator recorded.
         hash: Digest,
     },
-    /// A line of an export that is not one.
+    /// A line of an export is invalid.
     Line {
-        /// Which, from 1.
+        /// The number of the line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// Why it is invalid.
         why: &'static str,
     },
-    /// The database, or what it derives from states, is damaged.
+    /// The database, or data that derives from states, is damaged.
     Damaged(Damage),
     /// Acknowledged events are missing.
     Lost(Loss),
-    /// An export without its last line: it was cut off.
+    /// An export without its last line is incomplete.
     CutOff {
-        /// How many lines there are.
+        /// The number of lines.
         lines: u64,
     },
 }
@@ -117,28 +117,28 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Where something was found, for programs.
+/// The place of a finding, for programs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
-    /// Whose chain.
+    /// The subject of the chain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// Which event of it.
+    /// The number of the event in its chain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<u64>,
-    /// Which position of the feed.
+    /// The position in the feed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<u64>,
-    /// Which block.
+    /// The number of the block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<u64>,
-    /// Which line of the export.
+    /// The line of the export.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
 }
 
 impl Finding {
-    /// Where it is.
+    /// The place of the finding.
     pub fn place(&self) -> Place {
         let of = |subject: String, event: Option<u64>| Place {
             subject: Some(subject),

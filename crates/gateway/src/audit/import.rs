@@ -1,7 +1,7 @@
-//! Checking an export, line by line, wherever it came from.
+//! Verifies an export, line by line, whatever its origin.
 //!
-//! Lines come in feed order, so each subject's head is kept while they are read: about 200 bytes for
-//! an ask that is over, its whole state without words for one that is open.
+//! Lines are in feed order, so the head of each subject is kept in memory: about 200 bytes for a
+//! closed ask, and the whole state without texts for an open one.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -22,13 +22,13 @@ use super::blocks::{BlockChain, Opened};
 use super::export::{Counted, End, Header, Line, TYP};
 use super::{Against, Finding, Progress, Report, cores};
 
-/// How many bytes of lines are read at once, about.
+/// The approximate number of bytes per read.
 const BATCH: usize = 512 << 10;
-/// No line of ours comes near this.
+/// The longest accepted line. Lines of a real export are much shorter.
 const LONGEST_LINE: usize = 64 << 20;
 
-/// Checks an export of `size` bytes, if that is known. Without `keys` its own are taken, which shows
-/// that it is consistent, not who made it.
+/// Verifies an export of `size` bytes, if the size is known. Without `keys`, it uses the keys in
+/// the export itself. That shows that the export is consistent, but not who created it.
 pub async fn check_export(
     lines: Box<dyn BufRead + Send>,
     size: u64,
@@ -76,7 +76,7 @@ pub async fn check_export(
     Ok(replay.finish())
 }
 
-/// Reads lines and hashes what it read.
+/// Reads lines and hashes them.
 struct Reader {
     lines: Box<dyn BufRead + Send>,
     sha256: Sha256,
@@ -84,7 +84,7 @@ struct Reader {
     bytes: u64,
 }
 
-/// One line, and the hash of everything before it if it says that it is the last.
+/// One line. If it claims to be the last, also the hash of everything before it.
 struct Raw {
     line: u64,
     text: Vec<u8>,
@@ -133,7 +133,7 @@ impl Reader {
     }
 }
 
-/// What a line turned out to be.
+/// A parsed line.
 enum Read {
     Block(Opened),
     Record(Box<Row>, Result<Event, Why>, bool),
@@ -142,10 +142,10 @@ enum Read {
 }
 
 impl Raw {
-    /// Everything that can be done without knowing the other lines.
+    /// Does everything that does not depend on other lines.
     fn read(self, keys: &Jwks) -> (u64, Read) {
         let read = match serde_json::from_slice(&self.text) {
-            // A line without its end was cut.
+            // A line without a line end was truncated.
             _ if !self.text.ends_with(b"\n") => Read::Wrong("it was cut off"),
             Ok(Line::Record(line)) => {
                 let row = Row::from(*line);
@@ -172,7 +172,7 @@ impl Raw {
     }
 }
 
-/// The event without its words, which were checked, and whether any had been erased.
+/// The event without its texts, which were checked, and whether any were erased.
 fn closed(opened: Result<Event, Why>) -> (Result<Event, Why>, bool) {
     let mut hollow = false;
     let closed = opened.map(|mut event| {
@@ -182,12 +182,12 @@ fn closed(opened: Result<Event, Why>) -> (Result<Event, Why>, bool) {
     (closed, hollow)
 }
 
-/// The state of an export as far as it was read.
+/// The state of the verification after the lines so far.
 struct Replay {
     header: Header,
     blocks: BlockChain,
     subjects: HashMap<Subject, Entry>,
-    /// An ask that ended, by how it ended: stands for all that ended like it.
+    /// One closed ask for each way to close. It stands for all asks that closed like it.
     endings: Vec<Ask>,
     position: u64,
     records: u64,
@@ -196,22 +196,22 @@ struct Replay {
     report: Report,
 }
 
-/// What is kept of a subject.
+/// The stored data of a subject.
 struct Entry {
     head: Head,
-    /// The events whose values are gone, until an event says that they were erased. Of those that
-    /// only the same event can have erased, the first.
+    /// Events with missing values, until an event says that they were erased. Of those that only
+    /// the same event can have erased, the first.
     hollow: Vec<(u64, Trace)>,
     state: State,
 }
 
 enum State {
-    /// It was there before the export began, so its state is not known.
+    /// The subject existed before the export began, so its state is unknown.
     Unknown,
     Live(Box<Entity>),
-    /// Like the ask of this number in `endings`.
+    /// Like the ask with this index in `endings`.
     Over(usize),
-    /// Something was found; what follows would only repeat it.
+    /// There was a finding. Later ones would only repeat it.
     Broken,
 }
 
@@ -278,7 +278,7 @@ impl Replay {
         }
     }
 
-    /// What a subject is after one more event; `None` if it does not matter any more.
+    /// The entry of a subject after one more event.
     fn follow(
         &mut self,
         subject: &Subject,
@@ -292,7 +292,7 @@ impl Replay {
         }
         let mut verifier = match &before {
             Some(before) => Verifier::after(subject.clone(), before.head),
-            // Its beginning lies before the beginning of the export.
+            // The subject began before the export did.
             None if self.header.after > 0 && row.seq > 1 => {
                 let head = Head { seq: row.seq - 1, hash: row.prev, at: row.at };
                 Verifier::after(subject.clone(), head)
@@ -326,7 +326,7 @@ impl Replay {
                     (ask.id, ask.head) = (id, was);
                     Entity::Ask(Box::new(ask))
                 });
-                // What happens after the end is kept: it may matter for what happens next.
+                // Events after the end are kept, because later events may depend on them.
                 State::Live(Box::new(evolve(ask, &event, row.hash).map_err(Finding::Nonsense)?))
             }
         };

@@ -1,4 +1,4 @@
-//! The proof that one event stands in a signed block.
+//! Proves that one event is in a signed block.
 
 use dialects::proof::inclusion::{Inclusion, Linked};
 use kernel::Subject;
@@ -15,7 +15,7 @@ pub enum NoProof {
     /// Its block is not closed yet.
     #[error("the event is in no block yet")]
     NotSealed,
-    /// What is stored does not prove it.
+    /// The stored data does not prove it.
     #[error("the stored block does not prove the event")]
     Broken,
     /// The store failed.

@@ -1,5 +1,5 @@
-//! The bytes of an erased artifact go. Files are kept by their content, so bytes that something else
-//! holds as well stay until that is erased too.
+//! Deletes the bytes of an erased artifact. Files are stored by their content, so bytes that
+//! another artifact or answer also holds stay until that is erased too.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use kernel::task::Artifact;
 use super::Blobs;
 
 impl Blobs {
-    /// Takes away the bytes of all versions of an artifact. What fails halfway is done by the next
-    /// attempt.
+    /// Deletes the bytes of all versions of an artifact. After a failure halfway, the next
+    /// attempt completes it.
     pub async fn erase(&self, artifact: &Artifact) -> anyhow::Result<()> {
         let mut pieces: BTreeMap<Digest, usize> = BTreeMap::new();
         let mut lists: BTreeMap<Digest, usize> = BTreeMap::new();
         for held in artifact.versions.iter().filter_map(|version| version.payload.bytes()) {
-            // Without its list an earlier attempt took the pieces away already.
+            // If the manifest is missing, an earlier attempt already deleted the pieces.
             if !self.files.has(&held.manifest).await? {
                 continue;
             }
@@ -35,7 +35,7 @@ impl Blobs {
         self.files.take_away(self.store(), artifact.id.ulid()).await
     }
 
-    /// Gives up so many claims on a file, and takes it away if nothing else has one.
+    /// Gives up this many claims on a file, and deletes it if there are no others.
     async fn release(
         &self,
         artifact: &Artifact,
@@ -48,8 +48,7 @@ impl Blobs {
             if holder == eraser {
                 continue;
             }
-            // Answers of people hold files as well; each version was given its bytes under an id of
-            // its own.
+            // Answers of people hold files as well. Each version got its bytes under its own id.
             if self.store().ask(AskId::new(holder)).await?.is_some() {
                 elsewhere = true;
             } else {

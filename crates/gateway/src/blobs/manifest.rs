@@ -1,4 +1,4 @@
-//! The list of the pieces some bytes are kept in.
+//! The list of the pieces that bytes are stored in.
 
 use anyhow::{Context, ensure};
 use kernel::audit::{Digest, canonical};
@@ -6,15 +6,15 @@ use kernel::task::Held;
 use serde::{Deserialize, Serialize};
 use store::Piece;
 
-/// A list, as it is kept: it never changes, and its digest is on the record.
+/// A manifest as it is stored. It never changes, and its digest is in the audit log.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Manifest {
-    /// What all of it hashes to.
+    /// The digest of the whole.
     sha256: Digest,
-    /// How many bytes all of it has.
+    /// The size of the whole.
     size: u64,
-    /// What each piece hashes to, and how many bytes it has.
+    /// The digest and size of each piece.
     pieces: Vec<(Digest, u64)>,
 }
 
@@ -24,12 +24,12 @@ impl Manifest {
         Self { sha256, size, pieces }
     }
 
-    /// As it is kept.
+    /// The stored form.
     pub(super) fn bytes(&self) -> Vec<u8> {
         canonical(self)
     }
 
-    /// The pieces of what is held, if the list is one of it.
+    /// The pieces of a blob. Fails if the manifest does not belong to it.
     pub(super) fn read(bytes: &[u8], held: &Held) -> anyhow::Result<Vec<Piece>> {
         let list: Self = serde_json::from_slice(bytes).context("the list cannot be read")?;
         let said = (list.sha256, list.size);

@@ -1,15 +1,15 @@
 //! Bytes of any size, in constant memory.
 //!
-//! They are kept in pieces of at most [`PIECE`] bytes, each under its own digest, and a list of the
-//! pieces is kept the same way: wherever small files can be kept, so can these. Whoever knows the digest
-//! of the list knows the digest of every piece, so that no byte is handed out unchecked, whichever part
-//! is wanted. What fits into one piece is its own list.
+//! They are stored in pieces of at most [`PIECE`] bytes, each under its own digest, together with a
+//! manifest that lists the pieces. Every store for small files can therefore hold them. The digest
+//! of the manifest determines the digest of every piece, so every part is verified before it is
+//! served. A blob of one piece is its own manifest.
 //!
-//! | file | what it does |
+//! | file | contents |
 //! |---|---|
-//! | `manifest` | the list |
-//! | `receive` | takes what comes, and goes on where it stopped |
-//! | `open` | hands it out, whole or in part |
+//! | `manifest` | the list of pieces |
+//! | `receive` | uploads, which can be resumed |
+//! | `open` | downloads, whole or in part |
 
 mod erase;
 mod manifest;
@@ -32,41 +32,39 @@ pub use kernel::task::Held;
 pub use open::{Blob, Text};
 pub use receive::{Interrupted, Part, Progress, Stopped};
 
-/// The largest piece: what is held in memory of one that comes or goes.
+/// The largest piece. This much of an upload or download is in memory.
 pub const PIECE: usize = 4 << 20;
 
-/// How many uploads that were given up are looked up at once.
+/// The number of abandoned uploads per read.
 const BATCH: usize = 100;
 
-/// Where they are kept.
 #[derive(Clone)]
 pub struct Blobs {
     files: Files,
     gateway: Gateway,
 }
 
-/// Bytes of which something is to be made. Until it is, they may be taken away again.
+/// Bytes for a new version or artifact. Until it exists, they may be deleted again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Given {
-    /// The bytes.
     pub held: Held,
-    /// What sort of bytes, if whoever sent them said.
+    /// The media type, if the sender named one.
     pub media_type: Option<String>,
-    /// How they came.
+    /// How they arrived.
     pub way: Way,
 }
 
-/// How bytes came.
+/// How bytes arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// With the call that makes something of them. They are held under this id.
+    /// With the call that uses them. They are held under this id.
     Along(Ulid),
-    /// Before it.
+    /// In an upload before the call.
     Before(UploadId),
 }
 
 impl Blobs {
-    /// In these files, known to this store.
+    /// Blobs in these files, recorded in this store.
     pub fn new(files: Files, gateway: Gateway) -> Self {
         Self { files, gateway }
     }
@@ -75,8 +73,8 @@ impl Blobs {
         &**self.gateway.store()
     }
 
-    /// Keeps bytes that came with a call, before it is decided: what is made is never of bytes we do
-    /// not have. [`Blobs::refused`] takes them away again.
+    /// Stores bytes that came with a call, before the call is decided, so that nothing refers to
+    /// bytes the server does not have. [`Blobs::refused`] deletes them again.
     pub async fn inline(&self, bytes: Bytes) -> anyhow::Result<Given> {
         let (holder, size) = (self.gateway.ids().ulid(), bytes.len() as u64);
         let checksum = Digest::of(&bytes);
@@ -90,38 +88,38 @@ impl Blobs {
         Ok(Given { held, media_type: None, way: Way::Along(holder) })
     }
 
-    /// An upload that is finished and whoever makes something of it sent. The same one may be redeemed
-    /// again for a day, so that a call can be repeated.
+    /// A finished upload of this actor. It can be redeemed again for a day, so that a call
+    /// can be repeated.
     pub async fn redeem(&self, id: &str, actor: &Actor) -> Result<Option<Given>, StoreError> {
         let Some(upload) = self.upload(id, actor).await? else { return Ok(None) };
         let Upload { id, whole: Some(held), media_type, .. } = upload else { return Ok(None) };
         Ok(Some(Given { held, media_type, way: Way::Before(id) }))
     }
 
-    /// Nothing came of a call. What came along with it is taken away; an upload is its sender's still,
-    /// for a day.
+    /// Cleans up after a refused call. Bytes that came with it are deleted. An upload stays with
+    /// its sender for a day.
     pub async fn refused(&self, way: Way) {
         let Way::Along(holder) = way else { return };
-        // Whoever was refused learns that; what is left is in nobody's way.
+        // The caller gets the refusal. Bytes that cannot be deleted do no harm.
         if let Err(error) = self.files.take_away(self.store(), holder).await {
             tracing::warn!(error = format!("{error:#}"), "the bytes of nothing stay");
         }
     }
 
-    /// An upload of whoever acts; nobody else is told that it is there.
+    /// An upload of this actor. To everyone else it does not exist.
     pub async fn upload(&self, id: &str, actor: &Actor) -> Result<Option<Upload>, StoreError> {
         let (Ok(id), owner) = (id.parse::<UploadId>(), Party::of(actor)) else { return Ok(None) };
         let found = self.store().upload(id).await?;
         Ok(found.filter(|upload| Some(&upload.owner) == owner.as_ref()))
     }
 
-    /// Whether the bucket they are in gave no answer when it was last asked.
+    /// Whether the bucket did not answer the last request.
     pub fn are_away(&self) -> bool {
         self.files.are_away()
     }
 
-    /// Finds out whether the bucket they are in can be used, if they are in one. The log tells when that
-    /// changes.
+    /// Checks whether the bucket can be used, if there is one. The log has a line
+    /// when that changes.
     pub async fn look(&self) {
         if self.files.are_elsewhere()
             && let Err(error) = self.files.try_out(self.gateway.ids().ulid()).await
@@ -130,7 +128,7 @@ impl Blobs {
         }
     }
 
-    /// Gives up an upload of which nothing is made, and takes its bytes away. `false` if there is none.
+    /// Discards an unused upload and deletes its bytes. `false` if there is none.
     pub async fn discard(&self, id: UploadId) -> anyhow::Result<bool> {
         let there = self.store().give_up_upload(id).await?;
         if there {
@@ -139,7 +137,7 @@ impl Blobs {
         Ok(there)
     }
 
-    /// Takes away the bytes of uploads nobody went on with; how many uploads.
+    /// Deletes the bytes of abandoned uploads. Returns the number of uploads.
     pub async fn sweep(&self) -> anyhow::Result<usize> {
         let kept = i64::try_from(UPLOAD_KEPT.as_millis()).unwrap_or(i64::MAX);
         let before = Time::from_millis(self.gateway.now().millis().saturating_sub(kept));
@@ -150,9 +148,9 @@ impl Blobs {
             for id in &given_up {
                 match self.forget(*id).await {
                     Ok(()) => total += 1,
-                    // Neither can the others.
+                    // The others would fail too.
                     Err(error) if error.is::<Away>() => return Err(error),
-                    // One that cannot be taken away must not hold up the others.
+                    // One failure must not block the others.
                     Err(error) => failed = Some(error),
                 }
             }
@@ -173,7 +171,7 @@ impl Blobs {
         self.files.give(self.store(), holder, bytes).await
     }
 
-    /// Keeps the list of some pieces. What is one piece needs none: its digest says it all.
+    /// Stores the manifest of some pieces. A single piece needs none: its digest identifies it.
     async fn list(
         &self,
         holder: Ulid,

@@ -1,4 +1,5 @@
-//! Bytes going out, whole or in part. Every piece is held against its digest before any of it goes out.
+//! Downloads, whole or in part. Every piece is checked against its digest before any of
+//! it is served.
 
 use std::ops::Range;
 
@@ -14,34 +15,33 @@ use super::Blobs;
 use super::manifest::Manifest;
 use crate::files::Files;
 
-/// Bytes that are there to be read.
+/// A blob that can be read.
 pub struct Blob {
     files: Files,
     held: Held,
     pieces: Vec<Piece>,
 }
 
-/// The beginning of some bytes that are words.
+/// The beginning of a blob that is text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
-    /// The words.
     pub text: String,
-    /// Whether these are all.
+    /// Whether this is the whole text.
     pub whole: bool,
 }
 
-/// Where a reader is.
+/// The state of a download.
 struct Reading {
     files: Files,
-    /// What is wanted, counted from the beginning of the next piece.
+    /// The requested range, counted from the beginning of the next piece.
     wanted: Range<u64>,
     pieces: std::vec::IntoIter<Piece>,
-    /// What was read so far and what it is to be, if all of it is read.
+    /// The hash so far and the expected digest, if the whole is read.
     whole: Option<(Sha256, Digest)>,
 }
 
 impl Blobs {
-    /// Opens what is held, if its list is as it was.
+    /// Opens a blob. Fails if its manifest was changed.
     pub async fn open(&self, held: &Held) -> anyhow::Result<Blob> {
         let pieces = if held.manifest == held.checksum {
             vec![Piece { digest: held.checksum, size: held.size }]
@@ -52,7 +52,7 @@ impl Blobs {
         Ok(Blob { files: self.files.clone(), held: *held, pieces })
     }
 
-    /// The first bytes of what is held, at most `limit`.
+    /// The first bytes of a blob, at most `limit`.
     pub async fn first(&self, held: &Held, limit: u64) -> anyhow::Result<Bytes> {
         let read = |mut first: Vec<u8>, piece: Bytes| async move {
             first.extend_from_slice(&piece);
@@ -63,13 +63,13 @@ impl Blobs {
         Ok(first.into())
     }
 
-    /// The first words of what is held, at most `limit` bytes; `None` if it is something else.
+    /// The beginning of a text, at most `limit` bytes. `None` if the blob is not text.
     pub async fn text(&self, held: &Held, limit: usize) -> anyhow::Result<Option<Text>> {
         let bytes = self.first(held, limit as u64).await?;
         let whole = bytes.len() as u64 == held.size;
         let text = match String::from_utf8(bytes.into()) {
             Ok(text) => Some(text),
-            // Cut in the middle of a character.
+            // The limit splits a character.
             Err(error) if !whole && error.utf8_error().error_len().is_none() => {
                 let end = error.utf8_error().valid_up_to();
                 let mut bytes = error.into_bytes();
@@ -83,13 +83,13 @@ impl Blobs {
 }
 
 impl Blob {
-    /// What each of its pieces hashes to.
+    /// The digests of its pieces.
     pub(super) fn digests(&self) -> Vec<Digest> {
         self.pieces.iter().map(|piece| piece.digest).collect()
     }
 
-    /// The bytes of a range. What is damaged ends the stream before any of it goes out; of all of it
-    /// the last piece goes out only if the whole is what it was.
+    /// The bytes of a range. A damaged piece ends the stream before any of it is served. For the
+    /// whole blob, the last piece is served only if the digest of the whole matches.
     pub fn read(self, range: Range<u64>) -> impl Stream<Item = anyhow::Result<Bytes>> + Send {
         let whole = range == (0..self.held.size);
         let reading = Reading {

@@ -1,5 +1,5 @@
-//! Bytes coming in. What has arrived is kept and known, piece by piece: whoever was interrupted, by
-//! whatever, goes on behind the last piece.
+//! Uploads. Every received piece is stored and recorded, so an interrupted upload continues after
+//! the last piece.
 
 use std::time::Duration;
 
@@ -13,76 +13,76 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Blobs, PIECE};
 
-/// How long nothing may come before the sender counts as gone.
+/// The longest time without data before the sender counts as gone.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What is said about a part that comes.
+/// The description of a part.
 #[derive(Debug, Clone, Copy)]
 pub struct Part {
-    /// Where it belongs.
+    /// The offset of its first byte.
     pub offset: u64,
-    /// Whether nothing comes behind it.
+    /// Whether it is the last part.
     pub last: bool,
-    /// What all of it should hash to then, if that was said.
+    /// The expected digest of the whole, if the sender named one.
     pub checksum: Option<Digest>,
-    /// The most the whole may have.
+    /// The size limit of the whole.
     pub limit: u64,
 }
 
-/// How far an upload has come.
+/// The progress of an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// How many bytes have arrived.
+    /// The number of received bytes.
     pub offset: u64,
-    /// What they are, if that was all.
+    /// The blob, if the upload is complete.
     pub whole: Option<Held>,
 }
 
-/// Why an upload goes no further now. What has arrived before is there.
+/// Why an upload stopped. The bytes received before are stored.
 #[derive(Debug)]
 pub enum Stopped {
-    /// It was given up meanwhile.
+    /// It was discarded meanwhile.
     Gone,
-    /// This belongs somewhere else: so much has arrived.
+    /// The part belongs at another offset: this much was received.
     Elsewhere {
-        /// How many bytes.
+        /// The number of received bytes.
         offset: u64,
     },
-    /// There is more than it was to have.
+    /// There are more bytes than announced.
     TooLong {
-        /// How many bytes it was to have.
+        /// The announced number of bytes.
         length: u64,
     },
-    /// There is less than it was to have.
+    /// There are fewer bytes than announced.
     TooShort {
-        /// How many bytes it was to have.
+        /// The announced number of bytes.
         length: u64,
-        /// How many there are.
+        /// The received number of bytes.
         offset: u64,
     },
-    /// There is more than anything may have.
+    /// It exceeds the size limit.
     TooLarge,
-    /// It came in more pieces than a list may have.
+    /// It arrived in more pieces than a manifest may have.
     TooManyPieces,
-    /// It is something else than it was to be.
+    /// It has another digest than announced.
     OtherChecksum {
-        /// What it hashes to.
+        /// The actual digest.
         is: Digest,
     },
-    /// No more came, and yet it is not all.
+    /// The connection ended before the upload was complete.
     Interrupted(Interrupted),
-    /// It could not be kept; why is in the log.
+    /// Storing it failed. The log has the reason.
     Unkept,
-    /// The store says no.
+    /// The store refused it.
     Store(StoreError),
 }
 
-/// Why the rest of an upload did not come.
+/// Why the rest of an upload did not arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interrupted {
-    /// The sender went away, or the server stops.
+    /// The sender disconnected, or the server stops.
     BrokenOff,
-    /// The sender took too long.
+    /// The sender was too slow.
     TooSlow,
 }
 
@@ -93,7 +93,7 @@ impl From<StoreError> for Stopped {
 }
 
 impl Blobs {
-    /// Takes a part of an upload, as much of it as comes.
+    /// Receives a part of an upload, as much of it as arrives.
     pub async fn append<E>(
         &self,
         upload: Upload,
@@ -111,13 +111,13 @@ impl Blobs {
     }
 }
 
-/// An upload that is just coming.
+/// An upload that is being received.
 struct Taking<'a> {
     blobs: &'a Blobs,
     upload: Upload,
     part: Part,
     buffer: BytesMut,
-    /// Of what has come, if that is from the beginning.
+    /// The hash of the bytes so far, if they start at the beginning.
     hash: Option<Sha256>,
 }
 
@@ -140,7 +140,7 @@ impl Taking<'_> {
                 Err(_) => break Err(Interrupted::TooSlow),
             }
         };
-        // Also what came over a connection that broke.
+        // Bytes from a connection that broke are stored too.
         self.flush().await?;
         ended.map_err(Stopped::Interrupted)
     }
@@ -165,7 +165,7 @@ impl Taking<'_> {
         Ok(())
     }
 
-    /// Keeps what has come as a piece, then says that it is there.
+    /// Stores the received bytes as a piece, then records the piece.
     async fn flush(&mut self) -> Result<(), Stopped> {
         if self.buffer.is_empty() {
             return Ok(());
@@ -186,7 +186,8 @@ impl Taking<'_> {
                 self.take_back(piece.digest).await;
                 return Err(Stopped::Gone);
             };
-            // It may have been us: a database that was lost does not say whether it did it.
+            // The piece may be this one: after a lost connection, the database does not say
+            // whether it committed.
             let ours = there.size == offset + size
                 && store.pieces(id).await?.last().is_some_and(|last| *last == piece);
             if !ours {
@@ -198,7 +199,7 @@ impl Taking<'_> {
         Ok(())
     }
 
-    /// Takes away a piece that came for what is gone already.
+    /// Deletes a piece of an upload that no longer exists.
     async fn take_back(&self, digest: Digest) {
         let Blobs { files, .. } = self.blobs;
         let gone = files.take_back(self.blobs.store(), self.upload.id.ulid(), digest).await;
@@ -208,7 +209,7 @@ impl Taking<'_> {
         }
     }
 
-    /// What it is, if that was all.
+    /// Finishes the upload if all of it arrived.
     async fn end(self) -> Result<Progress, Stopped> {
         let Upload { id, length, size: offset, whole, .. } = self.upload;
         if !self.part.last && length != Some(offset) && whole.is_none() {
@@ -224,7 +225,7 @@ impl Taking<'_> {
             }
             None => self.finished().await?,
         };
-        // Whatever somebody else said meanwhile, it is of the same pieces.
+        // A concurrent call may have finished it, but from the same pieces.
         let store = self.blobs.store();
         if !store.finish_upload(id, whole, self.blobs.gateway.now()).await? {
             let there = store.upload(id).await?.ok_or(Stopped::Gone)?;
@@ -262,7 +263,7 @@ impl Taking<'_> {
 }
 
 impl Blobs {
-    /// What some pieces hash to together.
+    /// The digest of some pieces together.
     async fn hashed(&self, pieces: &[Piece]) -> anyhow::Result<Digest> {
         let read = futures_util::stream::iter(pieces.iter().map(anyhow::Ok));
         let hash = read.try_fold(Sha256::new(), |mut hash, piece| async move {

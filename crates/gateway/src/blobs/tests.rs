@@ -30,7 +30,7 @@ fn scene() -> Scene {
     Scene { blobs: Blobs::new(Files::open(folder.path()).unwrap(), gateway), clock, folder }
 }
 
-/// Bytes that are nowhere the same.
+/// Bytes without repetitions.
 fn sample(size: usize) -> Bytes {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let next = |_| {
@@ -53,14 +53,14 @@ impl Scene {
         begun
     }
 
-    /// Makes something of an upload.
+    /// Uses an upload.
     async fn make_of(&self, id: UploadId) {
         let project = DirectoryCommand::SaveProject(NewProject::plain("of-it".parse().unwrap()));
         let terms = Terms { uses: Some(id), ..Terms::default() };
         self.blobs.gateway.run_on(terms, Actor::System, project).await.unwrap();
     }
 
-    /// Sends frames, and breaks off behind them if told so.
+    /// Sends frames, and breaks the connection after them if requested.
     async fn send(
         &self,
         upload: &Upload,
@@ -94,7 +94,7 @@ fn part(offset: u64) -> Part {
     Part { offset, last: false, checksum: None, limit: LIMIT }
 }
 
-/// HACP-028: whichever part is wanted, it is what was given.
+/// HACP-028: every part is the same as what was uploaded.
 #[tokio::test]
 async fn what_is_held_comes_back_whole_and_in_part() {
     let scene = scene();
@@ -123,7 +123,8 @@ async fn what_is_held_comes_back_whole_and_in_part() {
     assert_eq!(again, held, "the same bytes are kept once");
 }
 
-/// HACP-028: a damaged piece ends the stream before any of it goes out, a damaged list before anything.
+/// HACP-028: a damaged piece ends the stream before any of it is served, a damaged
+/// manifest before anything.
 #[tokio::test]
 async fn what_is_damaged_is_not_handed_out() {
     let scene = scene();
@@ -145,8 +146,8 @@ async fn what_is_damaged_is_not_handed_out() {
     assert!(scene.blobs.open(&held).await.is_err());
 }
 
-/// HACP-028: a list that is of other bytes than the record says is none, and pieces that are not the
-/// whole together are never handed out as the whole.
+/// HACP-028: a manifest of other bytes than the audit log names is rejected, and pieces that do not
+/// form the whole together are never served as the whole.
 #[tokio::test]
 async fn a_list_that_lies_is_found_out() {
     let scene = scene();
@@ -188,7 +189,7 @@ async fn words_are_shown_as_far_as_wanted() {
     }
 }
 
-/// HACP-028: what came before a break is there, and what is sent behind it makes the same whole.
+/// HACP-028: bytes before a break are stored, and the rest completes the same whole.
 #[tokio::test]
 async fn an_upload_goes_on_behind_a_break() {
     let scene = scene();
@@ -208,7 +209,7 @@ async fn an_upload_goes_on_behind_a_break() {
     let said = Part { checksum: Some(Digest::ZERO), ..part(first) };
     let stopped = scene.send(&upload, said, &rest, false).await;
     assert!(matches!(stopped, Err(Stopped::OtherChecksum { is }) if is == Digest::of(&bytes)));
-    // All of it is there; only what it is has still to be said.
+    // All bytes are there. Only the checksum is still missing.
     let said = Part { checksum: Some(Digest::of(&bytes)), ..part(length) };
     let progress = scene.send(&upload, said, &[], false).await.unwrap();
     let held = progress.whole.unwrap();
@@ -242,8 +243,8 @@ async fn an_upload_has_the_size_that_was_said() {
     assert!(scene.send(&open, last, &[], false).await.unwrap().whole.is_some());
 }
 
-/// HACP-028: an upload is its sender's; what nobody makes anything of goes after a day, except what
-/// somebody else has too.
+/// HACP-028: an upload belongs to its sender. Unused bytes are deleted after a day, unless another
+/// holder has them too.
 #[tokio::test]
 async fn an_upload_is_its_senders_for_a_day() {
     let scene = scene();
@@ -274,7 +275,7 @@ async fn an_upload_is_its_senders_for_a_day() {
     assert!(scene.blobs.store().upload(left.id).await.unwrap().is_none());
 }
 
-/// What came along with a call that is refused goes, except what somebody else has too.
+/// Bytes of a refused call are deleted, unless another holder has them too.
 #[tokio::test]
 async fn what_came_with_a_refused_call_is_taken_away() {
     let scene = scene();
@@ -288,7 +289,7 @@ async fn what_came_with_a_refused_call_is_taken_away() {
     assert_eq!(scene.read(&stays.held, 0..4).await.unwrap(), b"both");
 }
 
-/// One upload whose bytes cannot be taken away keeps no other from going.
+/// An upload whose bytes cannot be deleted does not block the others.
 #[tokio::test]
 async fn one_that_cannot_go_holds_up_no_other() {
     let scene = scene();

@@ -1,4 +1,4 @@
-//! A bucket: how it is opened, what its errors say, and whether it answers.
+//! A bucket: opening it, its errors, and whether it answers.
 
 use std::error::Error;
 use std::fmt;
@@ -14,30 +14,29 @@ use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 use store::outage::Outage;
 use url::Url;
 
-/// How long it may take to let us in.
+/// The timeout for connecting.
 const CONNECT: Duration = Duration::from_secs(5);
-/// How long a connection nobody uses is kept for the next one.
+/// How long an idle connection is kept.
 const IDLE: Duration = Duration::from_secs(30);
-/// How often something is tried again, and for how long. Whoever called has patience for little more.
+/// How often a request is retried, and for how long. Callers do not wait much longer.
 const AGAIN: usize = 2;
 const AGAIN_WITHIN: Duration = Duration::from_secs(10);
 
 /// A bucket of an S3-compatible store.
 #[derive(Clone, Debug)]
 pub struct Bucket {
-    /// What it is called.
+    /// The name of the bucket.
     pub name: String,
-    /// Below which names everything is kept.
+    /// The prefix of all object names.
     pub prefix: Path,
-    /// Where it is, if not at Amazon.
+    /// The URL of the service, if it is not Amazon.
     pub endpoint: Option<Url>,
-    /// In which region.
     pub region: String,
-    /// Whether it is named by the host instead of by the path.
+    /// Whether the host names the bucket instead of the path.
     pub virtual_hosted: bool,
-    /// How long one request may take.
+    /// The timeout of one request.
     pub timeout: Duration,
-    /// How we prove who we are. Nothing of it prints.
+    /// The credentials, which are never printed.
     pub credentials: Vec<(AmazonS3ConfigKey, Secret)>,
 }
 
@@ -54,7 +53,7 @@ impl fmt::Display for Bucket {
     }
 }
 
-/// Opens it. Nothing is asked of it yet.
+/// Opens the bucket without sending a request.
 pub(super) fn open(bucket: &Bucket) -> anyhow::Result<Arc<dyn ObjectStore>> {
     let plain = bucket.endpoint.as_ref().is_some_and(|endpoint| endpoint.scheme() == "http");
     let options = ClientOptions::new()
@@ -74,7 +73,7 @@ pub(super) fn open(bucket: &Bucket) -> anyhow::Result<Arc<dyn ObjectStore>> {
         .with_virtual_hosted_style_request(bucket.virtual_hosted)
         .with_client_options(options)
         .with_retry(retry)
-        // Not every store can delete many at once; every one can delete one.
+        // Not every service supports bulk deletion.
         .with_disable_bulk_delete(true);
     for (key, secret) in &bucket.credentials {
         builder = builder.with_config(*key, secret.reveal());
@@ -91,8 +90,8 @@ pub(super) fn open(bucket: &Bucket) -> anyhow::Result<Arc<dyn ObjectStore>> {
     Ok(Arc::new(PrefixStore::new(store, bucket.prefix.clone())))
 }
 
-/// What a store said, on one line. What it says about a signature repeats what we sent, tokens and all,
-/// so of its own words only the name of the error is told.
+/// An error of the service, on one line. A signature error repeats the signed request including
+/// tokens, so only the error code is kept from its body.
 pub(super) fn said(error: &object_store::Error) -> anyhow::Error {
     let text = error.to_string();
     let Some((before, body)) = text.split_once('<') else {
@@ -102,7 +101,7 @@ pub(super) fn said(error: &object_store::Error) -> anyhow::Error {
     anyhow!("{before}{}", code.map_or("", |(code, _)| code))
 }
 
-/// Whether it is the bucket that is not there.
+/// Whether the bucket itself does not exist.
 pub(super) fn is_missing(error: &(dyn Error + 'static)) -> bool {
     error.to_string().contains("NoSuchBucket")
 }
@@ -121,7 +120,7 @@ impl Answers {
         self.outage.is_failing()
     }
 
-    /// What became of a request. The log tells when that changes.
+    /// Records the result of a request. The log has a line when the state changes.
     pub(super) fn note(&self, failed: Option<&anyhow::Error>) {
         let result = if failed.is_none() { "done" } else { "failed" };
         metrics::counter!("countersign_files_total", "result" => result).increment(1);
@@ -140,7 +139,7 @@ mod tests {
         object_store::Error::Generic { store: "S3", source: body.into() }
     }
 
-    /// A store that repeats what we signed must not bring it into our log.
+    /// A service that repeats the signed request must not leak it into the log.
     #[test]
     fn of_what_a_bucket_says_only_the_name_is_told() {
         let body = "403 Forbidden: <?xml version=\"1.0\"?><Error><Code>SignatureDoesNotMatch</Code>\

@@ -1,7 +1,9 @@
-//! The door to the kernel: puts ids, salts and actor around a command and sends it to the data.
+//! The entry point to the kernel: adds ids, salts and the actor to a command and sends it
+//! to the store.
 //!
-//! Expiry is judged here at every read: an ask whose deadline has passed is first expired for good,
-//! then shown, so that nobody ever sees it open again. So is a held answer that can no longer be undone.
+//! Every read checks for expiry: an ask whose deadline has passed is first expired permanently and
+//! then shown, so that no reader sees it open afterwards. The same holds for a held answer that can
+//! no longer be undone.
 
 mod prepare;
 mod secret_answers;
@@ -29,19 +31,20 @@ use crate::quotas::Quotas;
 use crate::secrets::Secrets;
 use crate::wake::Wake;
 
-/// Handlers, streams and workers that run now and then, as users of the database. They may not come
-/// back soon, so the worker that looks all the time says for them that the database works again.
+/// The name under which handlers, streams and occasional workers report the state of the
+/// database. They may not run again soon, so the worker that polls continuously reports the
+/// recovery for them.
 pub const REQUESTS: &str = "requests";
 
-/// How often a page of an inbox that is not full yet is read on.
+/// The most reads to fill a page of an inbox.
 const ROUNDS: usize = 4;
 
-/// Everything a handler, a worker or a command needs to act.
+/// Everything that handlers, workers and commands need to act.
 #[derive(Clone)]
 pub struct Gateway {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    /// What shows the time everybody else goes by.
+    /// The real time, which others use.
     wall_clock: Arc<dyn Clock>,
     ids: Ids,
     wake: Wake,
@@ -50,14 +53,14 @@ pub struct Gateway {
     quotas: Quotas,
 }
 
-/// Everything by which it is told whether a command on an ask would be taken now.
+/// Decides whether a command on an ask would be accepted now.
 pub struct Considering<'a> {
     gateway: &'a Gateway,
     loaded: Loaded,
 }
 
 impl Considering<'_> {
-    /// Whether it would be taken, without doing it.
+    /// Whether the command would be accepted, without running it.
     pub fn takes(&self, actor: &Actor, command: impl Into<Command>) -> Result<(), Refusal> {
         let Self { gateway, loaded } = self;
         let directory = gateway.directory();
@@ -77,18 +80,18 @@ impl Considering<'_> {
     }
 }
 
-/// What a caller makes a command depend on.
+/// The conditions of a caller for a command.
 #[derive(Debug, Clone, Default)]
 pub struct Terms {
-    /// Sending it again with this key does it once.
+    /// A repetition with this key runs the command only once.
     pub idempotency: Option<Idempotency>,
-    /// It is refused unless the ask is at this version.
+    /// The command is refused unless the ask is at this version.
     pub expected: Option<u64>,
-    /// The upload whose bytes what is made consists of.
+    /// The upload whose bytes the command uses.
     pub uses: Option<UploadId>,
-    /// What the server displayed of the question, where the command answers one.
+    /// The parts of the question that the server displayed, if the command answers one.
     pub shown: Shown,
-    /// How the sender of the email was verified that the command came with.
+    /// How the sender was verified, if the command came by email.
     pub sender: Option<SenderVerification>,
 }
 
@@ -103,42 +106,42 @@ impl Gateway {
         Self { store, clock, wall_clock, ids, wake, secrets, database, quotas }
     }
 
-    /// The same, with another clock for what others compare with their own time.
+    /// Sets another clock for times that others compare with their own.
     #[must_use]
     pub fn with_wall_clock(self, wall_clock: Arc<dyn Clock>) -> Self {
         Self { wall_clock, ..self }
     }
 
-    /// The same, with quotas.
+    /// Sets the quotas.
     #[must_use]
     pub fn with_quotas(self, limits: &Limits) -> Self {
         Self { quotas: self.quotas.limited(limits), ..self }
     }
 
-    /// The same, with what it takes to keep what is given in confidence.
+    /// Sets the keys that encrypt secret answers.
     #[must_use]
     pub fn keeping(self, secrets: Arc<Secrets>) -> Self {
         Self { secrets: Some(secrets), ..self }
     }
 
-    /// The moment.
+    /// The server's time.
     pub fn now(&self) -> Time {
         self.clock.now()
     }
 
-    /// The time everybody else goes by. In `--dev` the server's own time can be moved; signatures and
-    /// tokens that others compare with their clock must not move with it.
+    /// The real time. In `--dev` the server's own time can be moved. Signatures and tokens that
+    /// others compare with their clock must not move with it.
     pub fn wall_time(&self) -> Time {
         self.wall_clock.now()
     }
 
-    /// The store, for reads that need no rule.
+    /// The store, for reads that need no rules.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 
-    /// Whether the database works: those who use it say so here, and the log has one line when it
-    /// begins to fail and one when it works again.
+    /// The state of the database. Its users report to it, and the log has one line when the
+    /// database begins to fail and one when it recovers.
     pub fn database(&self) -> &Arc<Outage> {
         &self.database
     }
@@ -148,12 +151,12 @@ impl Gateway {
         self.store.directory()
     }
 
-    /// Where ids and secrets are drawn.
+    /// The source of ids and secrets.
     pub fn ids(&self) -> &Ids {
         &self.ids
     }
 
-    /// Who waits.
+    /// The registry of waiters.
     pub fn wake(&self) -> &Wake {
         &self.wake
     }
@@ -163,7 +166,7 @@ impl Gateway {
         &self.quotas
     }
 
-    /// What it keeps secrets with.
+    /// The keys that encrypt secret answers.
     pub fn secrets(&self) -> Option<&Secrets> {
         self.secrets.as_deref()
     }
@@ -177,7 +180,7 @@ impl Gateway {
         self.run_on(Terms::default(), actor, command).await
     }
 
-    /// The same, on the caller's terms.
+    /// The same, under the caller's conditions.
     pub async fn run_on(
         &self,
         terms: Terms,
@@ -187,7 +190,7 @@ impl Gateway {
         self.run_under(self.ids.ulid(), terms, actor, command.into()).await
     }
 
-    /// The same, under an id that was drawn before.
+    /// The same, with an id that was generated before.
     pub(crate) async fn run_under(
         &self,
         fresh: Ulid,
@@ -208,7 +211,8 @@ impl Gateway {
         // Compiled patterns are held until the job is done, so that the store compiles none.
         let _prepared = self.prepare(&envelope).await?;
         self.quotas.keep(&envelope, idempotency.as_ref()).await?;
-        // Kept before the answer is decided: an answer never commits to what we do not have.
+        // Stored before the answer is decided, so that no answer refers to a value the server
+        // does not have.
         let kept = self.keep_secret_answer(&envelope).await?;
         let outcome = self.store.transact(Job { envelope, idempotency, uses }).await;
         match &outcome {
@@ -224,7 +228,8 @@ impl Gateway {
                 Some(ask),
                 Some(name),
             ) => {
-                // Whoever was refused learns that; what is left lies encrypted and names no answer.
+                // The caller gets the refusal. A secret that cannot be deleted stays encrypted, and
+                // no answer refers to it.
                 if let Err(error) = self.store.delete_secrets(ask, Some(name)).await {
                     tracing::warn!(%error, ask.id = %ask, "a secret of no answer stays");
                 }
@@ -235,7 +240,7 @@ impl Gateway {
         outcome
     }
 
-    /// What an answer to this ask is judged by: the ask, and the task it is a point of.
+    /// The state that decides on an answer to this ask: the ask, and the task it belongs to.
     pub async fn considering(&self, ask: &Ask) -> Result<Considering<'_>, StoreError> {
         let of = ask.checkpoint.as_ref().map(|held| held.task);
         let of = of.or_else(|| ask.review.as_ref().map(|review| review.task));
@@ -246,7 +251,7 @@ impl Gateway {
         Ok(Considering { gateway: self, loaded })
     }
 
-    /// An ask as it is now: what is due is done first, be it a held answer or a deadline.
+    /// The current state of an ask. A due held answer or deadline takes effect first.
     pub async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>, StoreError> {
         {
             let found = self.store.ask(id).await?;
@@ -254,19 +259,19 @@ impl Gateway {
                 return Ok(found);
             }
         }
-        // Boxed, because it is rare and large: everybody who waits with a read would carry room for
-        // it.
+        // Boxed because it is rare and large. Otherwise every read would reserve the space for it.
         Box::pin(self.brought_up_to_date(id)).await
     }
 
-    /// An ask as it is now, if this actor may see it; else refused as one that is not there.
+    /// The current state of an ask, if this actor may see it. Otherwise refused like
+    /// an unknown one.
     pub async fn visible(&self, actor: &Actor, id: AskId) -> Result<Arc<Ask>, StoreError> {
         let directory = self.directory();
         let found = self.ask(id).await?.filter(|ask| ask.is_shown_to(actor, &directory));
         Ok(found.ok_or(Refusal::NotFound { what: "request" })?)
     }
 
-    /// What has to be done to an ask before anybody sees it.
+    /// The command that must run before an ask is shown.
     fn overdue(&self, ask: &Ask) -> Option<Command> {
         match ask.due(self.now())? {
             Due::CommitHeld => Some(Command::Ask(AskCommand::CommitHeld(ask.id))),
@@ -276,14 +281,14 @@ impl Gateway {
     }
 
     async fn brought_up_to_date(&self, id: AskId) -> Result<Option<Arc<Ask>>, StoreError> {
-        // Twice, because a held answer that is dropped leaves the deadline that waited for it.
+        // Twice, because dropping a held answer can reveal an expired deadline.
         for _ in 0..2 {
             let found = self.store.ask(id).await?;
             let Some(command) = found.as_deref().and_then(|ask| self.overdue(ask)) else {
                 return Ok(found);
             };
             match self.run(Actor::System, command).await {
-                // Somebody was faster; what they left is the truth.
+                // Another caller was faster, and its result counts.
                 Ok(_) | Err(StoreError::Refused(Refusal::NotDue)) => {}
                 Err(error) => return Err(error),
             }
@@ -291,7 +296,7 @@ impl Gateway {
         self.store.ask(id).await
     }
 
-    /// A page of a list in which nothing is overdue.
+    /// A page of a list without overdue asks.
     pub async fn list(&self, list: List) -> Result<Page, StoreError> {
         loop {
             let page = self.store.list(list.clone()).await?;
@@ -307,23 +312,23 @@ impl Gateway {
         }
     }
 
-    /// A page of a person's inbox: it is read on while a page is not full, because a pool may hold
-    /// requests this person is not qualified for, or has hidden for a while; but not for ever: such a
-    /// page may come out short.
+    /// A page of a person's inbox. Reading continues while the page is not full, because a pool may
+    /// contain requests this person is not qualified for or has snoozed. The number of reads is
+    /// limited, so a page may be short.
     pub async fn inbox(&self, human: &Human, list: List) -> Result<Page, StoreError> {
         let open = list.phases.iter().any(|phase| Phase::OPEN.contains(phase));
         let hidden = if open { self.hidden(human).await? } else { HashSet::new() };
-        // What they have answered and can still undo is no longer theirs to do.
+        // An answer that the person can still undo no longer waits for them.
         let waits = |ask: &Ask| ask.admits(human) && ask.held_by() != Some(&human.id);
         self.read_on(list, |ask| waits(ask) && !hidden.contains(&ask.id)).await
     }
 
-    /// The same, with what they have hidden.
+    /// The same, including snoozed requests.
     pub async fn shown(&self, human: &Human, list: List) -> Result<Page, StoreError> {
         self.read_on(list, |ask| ask.admits(human)).await
     }
 
-    /// A page of what was put to a person and waits for them, without what they only own.
+    /// A page of requests that wait for a person, without those they only own.
     pub async fn put_to(&self, human: &Human, list: List) -> Result<Page, StoreError> {
         let hidden = self.hidden(human).await?;
         let waits = |ask: &Ask| ask.is_put_to(human) && waits_for(ask, human);
@@ -349,14 +354,14 @@ impl Gateway {
         Ok(Page { asks, next: list.after })
     }
 
-    /// What a person has hidden from their lists for a while; a few hundred at most.
+    /// The requests that a person has snoozed: a few hundred at most.
     pub async fn hidden(&self, human: &Human) -> Result<HashSet<AskId>, StoreError> {
         let hidden = self.store.snoozed(human.id.clone(), self.now()).await?;
         Ok(hidden.into_iter().map(|(ask, _)| ask).collect())
     }
 
-    /// How many requests wait for a person. Counted where a page holds them all, so that what a pool
-    /// holds for others is left out; else as lists are counted.
+    /// The number of requests that wait for a person. Counted exactly if one page holds them all,
+    /// so that pool requests for others are left out. Otherwise counted like a list.
     pub async fn waiting(&self, human: &Human) -> Result<Count, StoreError> {
         let open = List {
             scopes: Scope::inbox(human),
@@ -373,9 +378,9 @@ impl Gateway {
         }
     }
 
-    /// What is due soon, soonest first, of what the filter and `shown` let through; and where it goes
-    /// on. Deadlines that have passed are left out. As many are looked at as for a page of an inbox, so
-    /// it may come out short.
+    /// Requests that expire soon, soonest first, that match the filter and `shown`, and where the
+    /// next page begins. Expired ones are left out. The number of reads is limited as for an inbox,
+    /// so a page may be short.
     pub async fn expiring(
         &self,
         mut wanted: Expiring,
@@ -383,7 +388,7 @@ impl Gateway {
         shown: impl Fn(&Ask) -> bool,
     ) -> Result<(Vec<Ask>, Option<(Time, AskId)>), StoreError> {
         let limit = wanted.limit;
-        // Asks that stay open when their deadline passes keep their place in the index.
+        // Asks that stay open after their deadline keep their place in the index.
         wanted.after.get_or_insert_with(|| (self.now(), AskId::new(Ulid::nil())));
         let mut asks = Vec::new();
         for _ in 0..ROUNDS {
@@ -408,7 +413,7 @@ impl Gateway {
         Ok((asks, wanted.after))
     }
 
-    /// What is found by its words; what has run out meanwhile is made so first.
+    /// The asks that match a text search. Overdue ones expire first.
     pub async fn search(&self, wanted: Search) -> Result<Vec<Ask>, StoreError> {
         let mut found = self.store.search(wanted).await?;
         for ask in &mut found {
@@ -421,13 +426,13 @@ impl Gateway {
         Ok(found)
     }
 
-    /// How many asks are in a list.
+    /// The number of asks in a list.
     pub async fn count(&self, list: List) -> Result<Count, StoreError> {
         self.store.count(list).await
     }
 }
 
-/// What was done, for the log and the metrics: names and ids, never words.
+/// Logs and counts a command: names and ids, never texts.
 fn note(
     verb: &'static str,
     by: &By,
@@ -468,7 +473,7 @@ fn note(
         Err(StoreError::Refused(refusal)) => {
             tracing::debug!(verb, %by, code = refusal.code(), "refused");
         }
-        // Said with its cause where it is answered.
+        // The handler that answers logs these, with their cause.
         Err(StoreError::Unavailable(_) | StoreError::Damaged { .. }) => {}
     }
 }

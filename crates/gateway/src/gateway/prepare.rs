@@ -1,5 +1,5 @@
-//! What a command costs is paid before it reaches the store: one job at a time is decided there, and
-//! whatever it takes, everybody else waits for it.
+//! Does the expensive work of a command before it reaches the store. The store decides one job at a
+//! time, and all others wait for it.
 
 use kernel::form::Prepared;
 use kernel::{AskCommand, Command, Envelope};
@@ -8,8 +8,8 @@ use store::StoreError;
 use super::Gateway;
 
 impl Gateway {
-    /// Checks what a new question costs, and compiles the patterns an answer is checked against. They
-    /// stay compiled as long as the outcome is held.
+    /// Checks the cost of a new question, and compiles the patterns that an answer is checked
+    /// against. They stay compiled while the result is held.
     pub(super) async fn prepare(&self, envelope: &Envelope) -> Result<Prepared, StoreError> {
         match &envelope.command {
             Command::Ask(AskCommand::Create(new) | AskCommand::Reply(_, new)) => {
@@ -27,7 +27,7 @@ impl Gateway {
                 | AskCommand::AnswerWithProofs(id, reply, _),
             ) => {
                 let ask = self.store().ask(*id).await?;
-                // A closed request takes no answer, so nothing is compiled for it.
+                // A closed request accepts no answer, so nothing is compiled for it.
                 let question = ask.filter(|ask| ask.is_open()).and_then(|ask| {
                     ask.question.value().filter(|question| question.has_patterns()).cloned()
                 });
@@ -35,8 +35,8 @@ impl Gateway {
                 let reply = (**reply).clone();
                 aside(move || {
                     let prepared = question.compile();
-                    // Expensive searches are remembered with the pattern. What is wrong with the answer
-                    // is said where it is decided.
+                    // This caches expensive searches with the pattern. The decision itself
+                    // reports invalid answers.
                     let _ = question.check(reply);
                     prepared
                 })
@@ -47,7 +47,7 @@ impl Gateway {
     }
 }
 
-/// Does work that can take long, beside what answers requests.
+/// Runs long work on another thread, so that it does not block requests.
 async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, StoreError> {

@@ -1,4 +1,4 @@
-//! What people give in confidence: kept apart from the answer, encrypted, until the agent has it.
+//! Secret answers: stored apart from the answer, encrypted, until the agent has read them.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use super::Gateway;
 use crate::vault::cipher;
 
 impl Gateway {
-    /// Keeps what an answer gives in confidence, under the name it gets; nothing where it gives none,
-    /// or is no answer to its question.
+    /// Stores the secret values of an answer and returns their name. `None` if there are none, or
+    /// if the reply does not answer the question.
     pub(super) async fn keep_secret_answer(
         &self,
         envelope: &Envelope,
     ) -> Result<Option<Digest>, StoreError> {
-        // An answer with secret values is never held, so holding one is answering.
+        // An answer with secret values is never held, so `HoldAnswer` answers immediately.
         let Command::Ask(
             AskCommand::Answer(id, reply)
             | AskCommand::HoldAnswer(id, reply)
@@ -35,7 +35,7 @@ impl Gateway {
         };
         let ask = ask.filter(|_| taken);
         let question = ask.as_ref().and_then(|ask| ask.question.value());
-        // What does not answer the question is refused where it is decided, with what is wrong.
+        // The decision itself refuses an invalid answer, with the reason.
         let checked = question.and_then(|question| {
             let reply = question.check((**reply).clone()).ok()?.into_reply();
             Some((question, reply))
@@ -55,8 +55,8 @@ impl Gateway {
         Ok(Some(name))
     }
 
-    /// An ask as its agent reads it: with what was given in confidence, while that is there. The first
-    /// such reading begins the time after which it is gone.
+    /// An ask as its agent reads it, with the secret values while they exist. The first such read
+    /// starts the time after which they are deleted.
     pub async fn told(&self, ask: Arc<Ask>) -> Result<Arc<Ask>, StoreError> {
         let (Some(name), Some(secrets)) = (ask.confided(), self.secrets()) else { return Ok(ask) };
         let Some(closed) = self.store().read_secret(ask.id, name, self.now()).await? else {

@@ -1,8 +1,8 @@
-//! Signing in with somebody else's identities: OpenID Connect, code flow with PKCE.
+//! Single sign-on with OpenID Connect: code flow with PKCE.
 //!
-//! The provider's description and keys are fetched when they are first needed. What a sign-in needs to
-//! remember between leaving and coming back ([`Flow`]) is kept by the browser, sealed. Why it is done
-//! here and not by a library stands in `docs/adr/0024-openid-connect-by-hand.md`.
+//! The provider's metadata and keys are fetched when they are first needed. The browser keeps the
+//! state of a sign-in ([`Flow`]), sealed, between leaving and returning.
+//! `docs/adr/0024-openid-connect-by-hand.md` explains why no library does this.
 
 pub mod person;
 
@@ -26,61 +26,61 @@ use url::Url;
 use crate::ids::random;
 use crate::jwt::{Issuer, KeySource, PLAIN};
 
-/// How long the provider's description is believed.
+/// How long the provider's metadata is cached.
 const OLDEST_MILLIS: i64 = 60 * 60_000;
-/// How long the provider may take to answer.
+/// The timeout of the provider.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The largest answer we read.
+/// The largest answer that is read.
 const LARGEST: usize = 256 * 1024;
 
-/// A provider of identities.
+/// The settings of an identity provider.
 #[derive(Debug, Clone)]
 pub struct Oidc {
-    /// Who it is: `iss`, and where its description is found.
+    /// The `iss` claim, and the base of the metadata URL.
     pub issuer: Url,
-    /// What the button says after "Sign in with".
+    /// The text of the button after "Sign in with".
     pub name: String,
-    /// Who we are there.
+    /// The OAuth client ID.
     pub client_id: String,
-    /// How we prove it; without one, only by the code's own proof.
+    /// The OAuth client secret. Without one, only PKCE protects the code.
     pub client_secret: Option<Secret>,
-    /// What we ask for.
+    /// The requested scopes.
     pub scopes: Vec<String>,
-    /// How its people are found among ours.
+    /// How the provider's users are matched with people.
     pub identify: IdentifyBy,
-    /// Whether people we do not know are added, and to which projects.
+    /// Whether unknown people are created, and in which projects.
     pub create: Option<Vec<ProjectId>>,
-    /// Where its groups stand.
+    /// The claim with the groups.
     pub groups_claim: String,
-    /// Which of its groups are ours.
+    /// Maps the provider's groups to groups of this server.
     pub groups: BTreeMap<String, GroupId>,
-    /// Which of its groups administers.
+    /// The provider's group whose members are administrators.
     pub admin_group: Option<String>,
 }
 
-/// How the provider's people are found among ours.
+/// How the provider's users are matched with people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdentifyBy {
-    /// By an address the provider has verified.
+    /// By an email address that the provider has verified.
     Email,
-    /// The subject is their name here.
+    /// By the subject, which is the id of the person.
     Subject,
 }
 
-/// The provider.
+/// An identity provider.
 pub struct Provider {
     settings: Oidc,
     http: reqwest::Client,
     known: Mutex<Option<(Arc<Known>, Time)>>,
 }
 
-/// What it says of itself, and its keys.
+/// The provider's metadata and keys.
 struct Known {
     description: Description,
     issuer: Issuer,
 }
 
-/// What we read of its description.
+/// The metadata that the server uses.
 #[derive(Debug, Clone, Deserialize)]
 struct Description {
     issuer: String,
@@ -95,7 +95,7 @@ struct Description {
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
 }
 
-/// What is remembered while the browser is away.
+/// The state of a sign-in while the browser is at the provider.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Flow {
     state: String,
@@ -103,7 +103,7 @@ pub struct Flow {
     verifier: String,
 }
 
-/// What comes back with the browser.
+/// The parameters that the browser brings back.
 #[derive(Debug, Default, Deserialize)]
 pub struct Return {
     #[serde(default)]
@@ -116,10 +116,10 @@ pub struct Return {
     iss: Option<String>,
 }
 
-/// What the provider says about somebody.
+/// The provider's claims about a person.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Claims {
-    /// Who they are there.
+    /// The id of the person at the provider.
     pub sub: String,
     #[serde(default)]
     nonce: Option<String>,
@@ -128,7 +128,7 @@ pub struct Claims {
     #[serde(default)]
     aud: Value,
     exp: i64,
-    /// Everything else.
+    /// All other claims.
     #[serde(flatten)]
     pub others: Map<String, Value>,
 }
@@ -140,7 +140,7 @@ struct Tokens {
 }
 
 impl Provider {
-    /// The provider of these settings. Nothing is fetched yet.
+    /// A provider with these settings. Fetches nothing yet.
     pub fn new(settings: Oidc) -> anyhow::Result<Self> {
         let http = reqwest::Client::builder()
             .http1_only()
@@ -151,17 +151,16 @@ impl Provider {
         Ok(Self { settings, http, known: Mutex::default() })
     }
 
-    /// Its settings.
     pub fn settings(&self) -> &Oidc {
         &self.settings
     }
 
-    /// Whether it is there and describes itself.
+    /// Checks that the provider answers with its metadata.
     pub async fn check(&self, now: Time) -> anyhow::Result<()> {
         self.known(now).await.map(drop)
     }
 
-    /// Where to send a browser that wants to sign in and come back to `back`, and what to remember.
+    /// The URL to send a browser to that returns to `back`, and the state to keep.
     pub async fn begin(&self, back: &Url, now: Time) -> anyhow::Result<(Url, Flow)> {
         let known = self.known(now).await?;
         let drawn = || BASE64_URL_SAFE_NO_PAD.encode(random::<32>());
@@ -180,7 +179,7 @@ impl Provider {
         Ok((url, flow))
     }
 
-    /// Who came back. An error says what was wrong, for the log.
+    /// The claims about the person who returned. The error is for the log.
     pub async fn finish(
         &self,
         flow: &Flow,
@@ -197,7 +196,7 @@ impl Provider {
         let code = came.code.as_deref().context("there is no code")?;
         let known = self.known(now).await?;
         let issuer = &known.description.issuer;
-        // RFC 9207: an answer that names its issuer names ours.
+        // RFC 9207: an answer that names its issuer must name this one.
         ensure!(came.iss.as_ref().is_none_or(|iss| iss == issuer), "another issuer answered");
         let tokens = self.exchange(&known.description, code, flow, back).await?;
         let mut claims: Claims = known
@@ -222,7 +221,7 @@ impl Provider {
                 read(request).await.context("cannot read what the provider says about them")?;
             let same = more.get("sub").and_then(Value::as_str) == Some(&claims.sub);
             ensure!(same, "the provider speaks about somebody else");
-            // What was signed counts first.
+            // Signed claims take precedence.
             for (name, value) in more {
                 claims.others.entry(name).or_insert(value);
             }
@@ -230,7 +229,7 @@ impl Provider {
         Ok(claims)
     }
 
-    /// Where a browser signs out there too, if that can be done.
+    /// The provider's sign-out URL, if it has one.
     pub async fn goodbye(&self, back: &Url, now: Time) -> anyhow::Result<Option<Url>> {
         let known = self.known(now).await?;
         Ok(known.description.end_session_endpoint.clone().map(|mut url| {
@@ -299,7 +298,7 @@ impl Provider {
     }
 }
 
-/// A JSON answer, up to a size.
+/// Reads a JSON answer up to a size limit.
 async fn read<T: DeserializeOwned>(request: reqwest::RequestBuilder) -> anyhow::Result<T> {
     let mut answer = request.header(reqwest::header::ACCEPT, "application/json").send().await?;
     let status = answer.status();

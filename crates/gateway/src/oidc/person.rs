@@ -1,4 +1,4 @@
-//! From what a provider says about somebody to one of our people.
+//! Matches the claims of a provider with a person of the directory.
 
 use std::collections::BTreeSet;
 
@@ -10,18 +10,18 @@ use serde_json::Value;
 
 use super::{Claims, IdentifyBy, Oidc};
 
-/// Who somebody is here, and what has to be changed before they come in.
+/// The person who signs in, and the changes to make before.
 #[derive(Debug, PartialEq)]
 pub struct Arrival {
-    /// Who.
+    /// The id of the person.
     pub human: HumanId,
-    /// As they should be, if they are not yet.
+    /// The new profile, if it differs from the stored one.
     pub save: Option<NewHuman>,
-    /// The address the provider vouches for.
+    /// The email address that the provider has verified.
     pub email: Option<String>,
 }
 
-/// Finds the person, or makes one if the settings say so. `None` is nobody we let in.
+/// Finds the person, or creates one if the settings allow it. `None` if they may not sign in.
 pub fn arrive(settings: &Oidc, directory: &Directory, claims: &Claims) -> Option<Arrival> {
     let own = own_id(settings, claims)?;
     let text = |name: &str| claims.others.get(name).and_then(Value::as_str);
@@ -36,7 +36,7 @@ pub fn arrive(settings: &Oidc, directory: &Directory, claims: &Claims) -> Option
         (Some(human), _) => as_is(human)?,
         (None, Some(projects)) => {
             let known = |id: &&kernel::ProjectId| directory.project(id).is_some();
-            // An address somebody else has is theirs.
+            // An address of another person is not taken over.
             let free = email.filter(|email| directory.human_by_email(email).is_none());
             NewHuman {
                 id: own,
@@ -69,7 +69,8 @@ pub fn arrive(settings: &Oidc, directory: &Directory, claims: &Claims) -> Option
     Some(Arrival { human, save: changed.then_some(after), email })
 }
 
-/// The name of somebody we add ourselves: it says nothing about them, and is the same every time.
+/// The id of a person that the server creates: it reveals nothing about them, and is
+/// always the same.
 fn own_id(settings: &Oidc, claims: &Claims) -> Option<HumanId> {
     let hash = Digest::of_json(&(settings.issuer.as_str(), &claims.sub)).to_string();
     let name = format!("user_{}", hash.get(..16).unwrap_or_default());
@@ -82,8 +83,8 @@ fn as_is(human: &Human) -> Option<NewHuman> {
     Some(NewHuman { id, profile, admin, active, projects, groups, skills })
 }
 
-/// Groups the provider speaks for are as it says; others are left alone. Without the claim it says
-/// nothing.
+/// Groups that the provider manages follow its claim. Other groups stay unchanged. Without the
+/// claim, nothing changes.
 fn with_groups(settings: &Oidc, claims: &Claims, mut human: NewHuman) -> NewHuman {
     let Some(said) = claims.others.get(&settings.groups_claim) else { return human };
     let theirs: BTreeSet<&str> = match said {

@@ -1,4 +1,4 @@
-//! A build without passkeys: there is never one of these.
+//! A build without passkeys. This type has no values.
 
 use kernel::audit::Digest;
 use serde_json::Value;
@@ -6,37 +6,37 @@ use url::Url;
 
 use super::{Asked, Asserted, Made};
 
-/// Never there.
+/// A type without values.
 pub enum Passkeys {}
 
 impl Passkeys {
-    /// Says why there are none.
+    /// Always fails, with the reason.
     pub fn new(public_url: &Url) -> Result<Self, &'static str> {
         super::relying_party(public_url)?;
         Err("this server was built without passkeys")
     }
 
-    /// Never called.
+    /// Cannot be called.
     pub fn make(&self, _: &str, _: &str, _: &[&str]) -> anyhow::Result<Asked> {
         match *self {}
     }
 
-    /// Never called.
+    /// Cannot be called.
     pub fn made(&self, _: Value, _: &str) -> anyhow::Result<Made> {
         match *self {}
     }
 
-    /// Never called.
+    /// Cannot be called.
     pub fn ask(&self, _: [u8; 32], _: &[&str]) -> anyhow::Result<Value> {
         match *self {}
     }
 
-    /// Never called.
+    /// Cannot be called.
     pub fn named(&self, _: &str) -> anyhow::Result<Digest> {
         match *self {}
     }
 
-    /// Never called.
+    /// Cannot be called.
     pub fn check(&self, _: [u8; 32], _: &str, _: &str) -> anyhow::Result<Asserted> {
         match *self {}
     }

@@ -1,5 +1,5 @@
-//! Passkeys: what webauthn-rs does for us, in our own words. Public material goes in and out as text
-//! that only this module reads.
+//! Passkeys: a wrapper around webauthn-rs. Public keys and state are opaque texts that only
+//! this module reads.
 
 #[cfg(not(feature = "passkeys"))]
 mod disabled;
@@ -15,10 +15,10 @@ pub use disabled::Passkeys;
 #[cfg(feature = "passkeys")]
 pub use webauthn::Passkeys;
 
-/// How long a browser may take, in milliseconds.
+/// The timeout for the browser, in milliseconds.
 pub const PATIENCE: u64 = 5 * 60_000;
 
-/// A passkey that was just made.
+/// A passkey that was just created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Made {
     /// SHA-256 of the credential id.
@@ -27,14 +27,14 @@ pub struct Made {
     pub credential_id: String,
     /// The public key as a COSE key, base64url.
     pub public_key: String,
-    /// What is needed to check it.
+    /// The serialized passkey, for checking assertions.
     pub public: String,
 }
 
-/// An assertion whose signature was checked.
+/// An assertion with a verified signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asserted {
-    /// The passkey as it is afterwards: its counter has moved, if it has one.
+    /// The serialized passkey after this use: its counter has changed, if it has one.
     pub public: String,
     /// The signature counter.
     pub counter: u32,
@@ -54,16 +54,16 @@ pub struct Asserted {
     pub origin: String,
 }
 
-/// What a browser is asked for, and what is remembered meanwhile.
+/// The options for a browser, and the state to keep.
 #[derive(Debug, Clone)]
 pub struct Asked {
-    /// For the browser.
+    /// The options for the browser.
     pub options: Value,
-    /// For us.
+    /// The state that the server keeps.
     pub state: Value,
 }
 
-/// What passkeys are bound to: the host name people reach this server by.
+/// The relying party id that passkeys are bound to: the public host name of this server.
 fn relying_party(public_url: &Url) -> Result<String, &'static str> {
     match public_url.host() {
         Some(Host::Domain(name)) if name == "localhost" || public_url.scheme() == "https" => {

@@ -1,4 +1,4 @@
-//! The real thing.
+//! Passkeys with webauthn-rs.
 
 use anyhow::Context;
 use base64::Engine;
@@ -16,14 +16,14 @@ use webauthn_rs::{Webauthn, WebauthnBuilder};
 
 use super::{Asked, Asserted, Made, PATIENCE, relying_party};
 
-/// Makes and checks passkeys for this server.
+/// Creates and checks passkeys for this server.
 pub struct Passkeys {
     webauthn: Webauthn,
     rp_id: String,
 }
 
 impl Passkeys {
-    /// Passkeys of a server at this address; an error says why there can be none.
+    /// Passkeys for a server at this URL. The error says why they are not possible.
     pub fn new(public_url: &Url) -> Result<Self, &'static str> {
         let rp_id = relying_party(public_url)?;
         let webauthn = WebauthnBuilder::new(&rp_id, public_url)
@@ -32,11 +32,11 @@ impl Passkeys {
         Ok(Self { webauthn, rp_id })
     }
 
-    /// What to ask a browser for so that somebody gets a passkey besides those they have.
+    /// The options with which a browser creates a further passkey for a person.
     pub fn make(&self, human: &str, name: &str, have: &[&str]) -> anyhow::Result<Asked> {
         let have = have.iter().map(|public| Ok(read(public)?.cred_id().clone()));
         let have = have.collect::<anyhow::Result<Vec<_>>>()?;
-        // The authenticator keeps it: it says nothing about the person to whoever reads it there.
+        // The authenticator stores this handle, so it must not reveal anything about the person.
         let hash = Digest::of(format!("passkey {human}").as_bytes());
         let (handle, _) = hash.0.split_first_chunk::<16>().context("a digest has 32 bytes")?;
         let handle = Uuid::from_bytes(*handle);
@@ -45,12 +45,12 @@ impl Passkeys {
         let mut options = serde_json::to_value(options)?;
         let select = options.pointer_mut("/publicKey/authenticatorSelection");
         let select = select.context("the options have no authenticatorSelection")?;
-        // So that signing in needs no name.
+        // This makes signing in possible without a user name.
         (select["residentKey"], select["requireResidentKey"]) = (json!("required"), json!(true));
         Ok(Asked { options: options["publicKey"].take(), state: serde_json::to_value(state)? })
     }
 
-    /// The passkey a browser made.
+    /// The passkey that a browser created.
     pub fn made(&self, state: Value, response: &str) -> anyhow::Result<Made> {
         let state: PasskeyRegistration = serde_json::from_value(state)?;
         let response: RegisterPublicKeyCredential = serde_json::from_str(response)?;
@@ -64,8 +64,8 @@ impl Passkeys {
         })
     }
 
-    /// What to ask a browser for so that this challenge is signed: with one of these passkeys, or with
-    /// any the browser has for us.
+    /// The options with which a browser signs this challenge: with one of these passkeys, or with
+    /// any that it has for this server.
     pub fn ask(&self, challenge: [u8; 32], with: &[&str]) -> anyhow::Result<Value> {
         let allowed = with.iter().map(|public| {
             let id = BASE64_URL_SAFE_NO_PAD.encode(read(public)?.cred_id());
@@ -80,13 +80,13 @@ impl Passkeys {
         }))
     }
 
-    /// Which passkey a browser used, as it says: nothing is checked yet.
+    /// The passkey that the browser says it used. Nothing is verified yet.
     pub fn named(&self, response: &str) -> anyhow::Result<Digest> {
         let response: PublicKeyCredential = serde_json::from_str(response)?;
         Ok(Digest::of(response.raw_id.as_ref()))
     }
 
-    /// Checks that this passkey signed this challenge now, by somebody it knows.
+    /// Verifies that this passkey signed this challenge, with user verification.
     pub fn check(
         &self,
         challenge: [u8; 32],
@@ -96,7 +96,8 @@ impl Passkeys {
         let response: PublicKeyCredential = serde_json::from_str(response)?;
         let mut passkey = read(public)?;
         let (_, state) = self.webauthn.start_discoverable_authentication()?;
-        // The library draws challenges of its own; ours says what is signed.
+        // The library generates its own challenge. This replaces it, because the server's challenge
+        // commits to the signed content.
         let mut state = serde_json::to_value(state)?;
         let drawn = state.pointer_mut("/ast/challenge").context("the state has no challenge")?;
         *drawn = json!(BASE64_URL_SAFE_NO_PAD.encode(challenge));
@@ -121,7 +122,7 @@ impl Passkeys {
     }
 }
 
-/// A public key as everybody reads it; an error for one that only this library can check.
+/// A public key in a portable format. Fails for keys that only this library can check.
 fn portable(key: &COSEKey) -> anyhow::Result<String> {
     let unfit = "the key of this passkey has a length it should not have";
     let key = match &key.key {
@@ -157,7 +158,7 @@ fn read(public: &str) -> anyhow::Result<Passkey> {
 mod tests {
     use super::*;
 
-    /// The challenge that is checked is ours, not one the library drew: it is looked for first.
+    /// The checked challenge must be the server's. This test fails if the library moves its field.
     #[test]
     fn the_library_still_keeps_its_challenge_where_we_put_ours() {
         let passkeys = Passkeys::new(&Url::parse("http://localhost:3402").unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! The file of a data folder.
+//! The key file in a data directory.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -12,31 +12,31 @@ use super::shared::MasterKey;
 use channels::Secret;
 
 const FILE: &str = "server-keys.json";
-/// The file the master key lies in, where the settings give none.
+/// The file with the master key, if the settings have none.
 pub const MASTER_FILE: &str = "master.key";
 
-/// The file. It is replaced whole, by one process at a time, and never written in
-/// place: whoever reads it meanwhile, or after a crash, finds all of the old one or all of the new.
+/// The key file. One process at a time replaces it as a whole, and never writes it in place: a
+/// reader, or a start after a crash, finds either the old or the new version.
 ///
-/// Private signing keys lie in it encrypted: under the master key of the settings, or under the one in
-/// `master.key` beside it, which is made when there is neither.
+/// Private signing keys are encrypted in it: under the master key from the settings, or under the
+/// one in `master.key` beside it, which is created if there is neither.
 pub struct KeyFile {
     path: PathBuf,
     given: Option<MasterKey>,
 }
 
-/// What the private signing keys of a file are encrypted under.
+/// The key under which the private signing keys of a file are encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Under {
-    /// The master key of the settings.
+    /// The master key from the settings.
     Given,
-    /// The one beside the file.
+    /// The master key beside the file.
     Kept,
-    /// Nothing: an earlier version wrote the file, or there is none yet.
+    /// None: an earlier version wrote the file, or there is none yet.
     Nothing,
 }
 
-/// What tells one state of the file from the next without reading it.
+/// Identifies a version of the file without reading it.
 pub type Stamp = (u64, i64, i64, u64);
 
 impl KeyFile {
@@ -52,13 +52,14 @@ impl KeyFile {
         format!("{} is damaged", self.path.display())
     }
 
-    /// Which state of the file is there, if one is.
+    /// The current version of the file, if it exists.
     pub fn stamp(&self) -> Option<Stamp> {
         let found = fs::metadata(&self.path).ok()?;
         Some((found.ino(), found.ctime(), found.ctime_nsec(), found.len()))
     }
 
-    /// What is in the file, if there is one. Signing keys whose master key is not here stay encrypted.
+    /// The content of the file, if it exists. Signing keys whose master key is
+    /// missing stay encrypted.
     pub fn read(&self) -> anyhow::Result<Option<Stored>> {
         let Some(mut stored) = self.parsed()? else { return Ok(None) };
         self.unseal(&mut stored)?;
@@ -75,7 +76,7 @@ impl KeyFile {
         }
     }
 
-    /// Reads the file or makes one, lets it be changed, and replaces it if it was.
+    /// Reads or creates the file, applies a change, and replaces the file if it differs.
     pub fn change<T>(
         &self,
         change: impl FnOnce(&mut Stored) -> anyhow::Result<T>,
@@ -84,7 +85,7 @@ impl KeyFile {
         let (before, under) = self.opened()?;
         let mut stored = before.clone().unwrap_or_else(Stored::fresh);
         let changed = change(&mut stored)?;
-        // What an earlier version left unencrypted is encrypted by whatever comes first.
+        // The first change encrypts keys that an earlier version left unencrypted.
         let bare = under == Under::Nothing && stored.signing.iter().any(|key| key.secret.is_some());
         if before.as_ref() != Some(&stored) || bare {
             let master = match (under, self.kept()?, &self.given) {
@@ -98,9 +99,9 @@ impl KeyFile {
         Ok(changed)
     }
 
-    /// Encrypts the signing keys under the master key of the settings, if there is one and they are
-    /// under the one beside the file, which is removed then. For a server that starts: a command with
-    /// other settings than the server's must not lock the server out.
+    /// Encrypts the signing keys under the master key from the settings, if there is one and they
+    /// are under the one beside the file, which is then removed. Only for a server that starts: a
+    /// command with other settings must not lock the server out.
     pub fn adopt(&self) -> anyhow::Result<()> {
         let Some(given) = &self.given else { return Ok(()) };
         let _alone = self.lock()?;
@@ -111,7 +112,7 @@ impl KeyFile {
         self.remove_master()
     }
 
-    /// Encrypts the signing keys under another master key, from now on the one to give to the server.
+    /// Encrypts the signing keys under another master key, which the server needs from now on.
     pub fn rewrap(&self, next: &MasterKey) -> anyhow::Result<()> {
         let _alone = self.lock()?;
         let (stored, _) = self.opened()?;
@@ -120,7 +121,7 @@ impl KeyFile {
         self.remove_master()
     }
 
-    /// Copies the file and the master key beside it, as they are at one moment.
+    /// Copies the file and the master key beside it, as one consistent state.
     pub fn copy_to(&self, folder: &Path) -> anyhow::Result<()> {
         let _alone = self.lock()?;
         for name in [FILE, MASTER_FILE] {
@@ -137,7 +138,8 @@ impl KeyFile {
         Ok(())
     }
 
-    /// What is in the file with every signing key decrypted, and what they are encrypted under.
+    /// The content of the file with all signing keys decrypted, and the key they
+    /// are encrypted under.
     fn opened(&self) -> anyhow::Result<(Option<Stored>, Under)> {
         let Some(mut stored) = self.parsed()? else { return Ok((None, Under::Nothing)) };
         let under = self.unseal(&mut stored)?;
@@ -217,7 +219,7 @@ impl KeyFile {
         }
     }
 
-    /// Held until it is dropped, or the process ends however it ends.
+    /// Locks the file until the result is dropped or the process ends.
     fn lock(&self) -> anyhow::Result<File> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false).mode(0o600);
@@ -229,10 +231,10 @@ impl KeyFile {
     }
 }
 
-/// Replaces a file whole and durably; only its owner may read it.
+/// Replaces a file atomically and durably. Only its owner can read it.
 pub fn replace_file(path: &Path, contents: &[u8]) -> std::io::Result<()> {
     let draft = path.with_extension("new");
-    // What a crash may have left; its rights are not known.
+    // A crash may have left it, with unknown permissions.
     match fs::remove_file(&draft) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         Ok(()) | Err(_) => {}
@@ -241,7 +243,7 @@ pub fn replace_file(path: &Path, contents: &[u8]) -> std::io::Result<()> {
     file.write_all(contents)?;
     file.sync_all()?;
     fs::rename(&draft, path)?;
-    // The new name is on disk when its folder is.
+    // The new name is durable after its directory is synced.
     path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }
 
@@ -254,7 +256,7 @@ mod tests {
     use super::*;
     use crate::key_ring::{Published, Ring, first, rotate};
 
-    /// What a crash left behind, and what a later version wrote, do no harm.
+    /// Remains of a crash and fields of later versions do no harm.
     #[test]
     fn replaced_whole() {
         let folder = tempfile::tempdir().unwrap();
@@ -299,7 +301,7 @@ mod tests {
         file.read().unwrap().unwrap().signing.into_iter().map(|key| key.secret).collect()
     }
 
-    /// A folder as earlier versions left it: two keys, of which one is retired, in the open.
+    /// A directory of an earlier version: two unencrypted keys, of which one is retired.
     fn bare() -> (tempfile::TempDir, Vec<Option<String>>) {
         let folder = tempfile::tempdir().unwrap();
         let mut stored = Stored::fresh();
@@ -322,7 +324,8 @@ mod tests {
         text.contains(&hex::encode([1; 32])) || text.contains(&hex::encode([2; 32]))
     }
 
-    /// Whatever an upgrade was killed between: the master key was written, the new file was begun.
+    /// An upgrade may be killed at any point: after the master key was written, or while the new
+    /// file is written.
     #[test]
     fn keys_in_the_open_are_encrypted_without_a_step() {
         for killed in ["before", "after the master key", "in the new file", "in the new master key"]
@@ -353,7 +356,7 @@ mod tests {
         }
     }
 
-    /// Without the master key everything public can be read, and nothing is written.
+    /// Without the master key all public data is readable, and nothing is written.
     #[test]
     fn a_copy_without_the_master_key_signs_nothing() {
         let (folder, _) = bare();
@@ -371,7 +374,7 @@ mod tests {
         }
     }
 
-    /// A key is encrypted for its own name: what is put in the place of another does not open.
+    /// An encrypted key is bound to its id: in the place of another key it cannot be decrypted.
     #[test]
     fn encrypted_keys_cannot_be_swapped() {
         let (folder, _) = bare();
@@ -384,7 +387,7 @@ mod tests {
         assert_eq!(secrets(&file), [None, None]);
     }
 
-    /// The master key of the settings takes over when a server starts, not when a command runs.
+    /// The master key from the settings takes effect when a server starts, not when a command runs.
     #[test]
     fn a_server_adopts_the_master_key_of_its_settings() {
         let (folder, before) = bare();
@@ -403,7 +406,7 @@ mod tests {
             assert!(!with.master_path().exists());
         }
         assert!(touch(&kept).is_err());
-        // Killed between the new file and the removal of the old master key.
+        // The process was killed between the new file and the removal of the old master key.
         kept.make_master().unwrap();
         with.adopt().unwrap();
         assert!(!with.master_path().exists());

@@ -1,6 +1,6 @@
-//! Where the server's own keys lie: in a file beside the embedded store, the private signing keys in it
-//! encrypted under a key of another file; for many nodes in a row of the database they share, encrypted
-//! under a key that is not in it.
+//! The storage of the server's own keys. With the embedded store, they are in a file, and the
+//! private signing keys in it are encrypted under a key in another file. Nodes that share a
+//! database keep them in one of its rows, encrypted under a key that is not in the database.
 
 pub mod cipher;
 pub mod file;
@@ -19,15 +19,15 @@ use crate::key_ring::StoredKey;
 use file::KeyFile;
 use shared::{MasterKey, SharedKeys};
 
-/// Everything that lies there.
+/// The stored content.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stored {
     pub evidence: String,
     pub seed: String,
-    /// What receipts are signed with, oldest first. Earlier versions had none.
+    /// The signing keys for receipts, oldest first. Earlier versions had none.
     #[serde(default)]
     pub(crate) signing: Vec<StoredKey>,
-    /// What later versions keep here is kept.
+    /// Fields of later versions are preserved.
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
@@ -39,42 +39,42 @@ impl Stored {
     }
 }
 
-/// One of the places.
+/// The storage of the keys.
 pub enum Vault {
-    /// As long as the process lives.
+    /// In memory, lost with the process.
     Memory(MemoryKeys),
-    /// A file only its owner can read.
+    /// A file that only its owner can read.
     Folder(KeyFile),
     /// A row of the shared database.
     Shared(SharedKeys),
 }
 
-/// Keys that are gone with the process.
+/// Keys in memory, lost with the process.
 #[derive(Default)]
 pub struct MemoryKeys(Mutex<Option<Stored>>);
 
 impl Vault {
-    /// Of a process that keeps nothing.
+    /// The keys of a process that stores nothing.
     pub fn memory() -> Self {
         Self::Memory(MemoryKeys::default())
     }
 
-    /// Of a data folder that has its master key itself.
+    /// The keys in a data directory that contains its own master key.
     pub fn folder(data: &Path) -> Self {
         Self::Folder(KeyFile::of(data, None))
     }
 
-    /// Of a data folder, with the master key of the settings if there is one.
+    /// The keys in a data directory, with the master key from the settings if there is one.
     pub fn folder_with(data: &Path, master: Option<MasterKey>) -> Self {
         Self::Folder(KeyFile::of(data, master))
     }
 
-    /// Of nodes that share a database.
+    /// The keys of nodes that share a database.
     pub fn shared(store: Arc<Postgres>, master: MasterKey) -> Self {
         Self::Shared(SharedKeys::new(store, master))
     }
 
-    /// What is there, if anything ever was.
+    /// The stored content, if there is any.
     pub async fn read(&self) -> anyhow::Result<Option<Stored>> {
         match self {
             Self::Memory(keys) => Ok(keys.held().clone()),
@@ -83,8 +83,8 @@ impl Vault {
         }
     }
 
-    /// Reads what is there or makes it, lets it be changed, and puts it back if it was. The change
-    /// may be asked for again if another node was faster.
+    /// Reads or creates the content, applies a change, and stores it if it differs. The change may
+    /// be called again if another node was faster.
     pub async fn change<T>(
         &self,
         mut change: impl FnMut(&mut Stored) -> anyhow::Result<T>,
@@ -102,8 +102,8 @@ impl Vault {
         }
     }
 
-    /// Has the signing keys of a data folder encrypted under the master key of the settings from now on,
-    /// if there is one.
+    /// Encrypts the signing keys of a data directory under the master key from the settings, if
+    /// there is one.
     pub fn adopt_master(&self) -> anyhow::Result<()> {
         match self {
             Self::Folder(file) => file.adopt(),
@@ -111,7 +111,7 @@ impl Vault {
         }
     }
 
-    /// Encrypts the keys under another master key, from now on the one to give to every server.
+    /// Encrypts the keys under another master key, which every server needs from now on.
     pub async fn rewrap(&self, next: &MasterKey) -> anyhow::Result<()> {
         match self {
             Self::Memory(_) => bail!("the keys are in the memory of a process"),
@@ -120,7 +120,7 @@ impl Vault {
         }
     }
 
-    /// What it is called in a message.
+    /// The name of the place in a message.
     pub fn place(&self) -> String {
         match self {
             Self::Memory(_) => "the memory of this process".to_owned(),

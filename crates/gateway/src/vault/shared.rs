@@ -1,4 +1,5 @@
-//! The row of the shared database: encrypted, so that who can read the database cannot sign.
+//! The row of the shared database. It is encrypted, so that read access to the database does
+//! not allow signing.
 
 use std::sync::Arc;
 
@@ -11,17 +12,17 @@ use super::{Stored, cipher};
 use crate::ids::random;
 use channels::Secret;
 
-/// What the row is called; part of what is authenticated.
+/// The name of the row, which is part of the authenticated data.
 const NAME: &str = "server-keys";
-/// How often a change that another node overtook is made again.
+/// How often a change is retried after a conflict with another node.
 const TRIES: usize = 16;
 
-/// The key every node is given and the database is not: 32 bytes.
+/// The key that every node has and the database does not: 32 bytes.
 #[derive(Clone)]
 pub struct MasterKey([u8; 32]);
 
 impl MasterKey {
-    /// Reads it as 64 hexadecimal digits or as Base64.
+    /// Parses 64 hexadecimal digits or Base64.
     pub fn read(secret: &Secret) -> anyhow::Result<Self> {
         let text = secret.reveal().trim();
         let bytes = hex::decode(text).ok().or_else(|| BASE64_STANDARD.decode(text).ok());
@@ -31,35 +32,35 @@ impl MasterKey {
         Ok(Self(key.context(expected)?))
     }
 
-    /// A new one.
+    /// A new random key.
     pub fn draw() -> Self {
         Self(random())
     }
 
-    /// As it is written into a file.
+    /// The content of a key file.
     pub fn written(&self) -> String {
         format!("{}\n", BASE64_STANDARD.encode(self.0))
     }
 
-    /// Encrypts a signing key, bound to its name.
+    /// Encrypts a signing key, bound to its id.
     pub fn seal(&self, kid: &str, secret: &str) -> anyhow::Result<String> {
         let closed = cipher::close(&self.0, &about(kid), secret.as_bytes());
         Ok(hex::encode(closed.context("cannot encrypt a signing key")?))
     }
 
-    /// Decrypts a signing key of this name that was encrypted under this very key.
+    /// Decrypts a signing key with this id that was encrypted under this key.
     pub fn unseal(&self, kid: &str, sealed: &str) -> Option<String> {
         let plain = cipher::open(&self.0, &about(kid), &hex::decode(sealed).ok()?)?;
         String::from_utf8(plain).ok()
     }
 
-    /// Encrypts; every time differently.
+    /// Encrypts data. The result differs every time.
     pub fn close(&self, plain: &[u8]) -> anyhow::Result<Vec<u8>> {
         let closed = cipher::close(&self.0, NAME.as_bytes(), plain);
         closed.context("cannot encrypt the server's keys")
     }
 
-    /// Decrypts what was encrypted under this very key and not changed since.
+    /// Decrypts data that was encrypted under this key and not changed since.
     pub fn open(&self, closed: &[u8]) -> anyhow::Result<Vec<u8>> {
         cipher::open(&self.0, NAME.as_bytes(), closed).context(
             "the server's keys in the database cannot be opened with this master_key: every node \
@@ -78,7 +79,7 @@ impl std::fmt::Debug for MasterKey {
     }
 }
 
-/// The row, with what opens it.
+/// The row, with the key that decrypts it.
 pub struct SharedKeys {
     store: Arc<Postgres>,
     master: MasterKey,
@@ -90,7 +91,7 @@ impl SharedKeys {
         Self { store, master }
     }
 
-    /// What lies there, with its version.
+    /// The content of the row, with its version.
     pub async fn read(&self) -> anyhow::Result<Option<(u64, Stored)>> {
         let Some((version, closed)) = self.store.secret(NAME).await? else { return Ok(None) };
         let plain = self.master.open(&closed)?;
@@ -99,7 +100,7 @@ impl SharedKeys {
         Ok(Some((version, stored)))
     }
 
-    /// The version of what lies there, without opening it.
+    /// The version of the row, without decrypting it.
     pub async fn version(&self) -> anyhow::Result<Option<u64>> {
         Ok(self.store.secret(NAME).await?.map(|(version, _)| version))
     }
@@ -125,7 +126,7 @@ impl SharedKeys {
         bail!("the server's keys are changed by others all the time; try again")
     }
 
-    /// Encrypts what lies there under another key, from now on the one to give to every node.
+    /// Encrypts the content under another key, which every node needs from now on.
     pub async fn rewrap(&self, next: &MasterKey) -> anyhow::Result<()> {
         let found = self.store.secret(NAME).await?;
         let (version, closed) = found.context("there are no server keys in the database yet")?;

@@ -1,15 +1,15 @@
-//! A proof that is a JWT: a configured issuer states that it saw a person, for this case, action and
-//! challenge. Nobody has to be called to check it.
+//! A proof as a JWT: a configured issuer states that it verified a person, for this case, action
+//! and challenge. Verifying it needs no call.
 //!
-//! | claim | what |
+//! | claim | contents |
 //! |---|---|
 //! | `iss`, `aud` | as configured |
-//! | `case_id`, `action` | what it was made for |
+//! | `case_id`, `action` | the case and action of the proof |
 //! | `challenge`, or `nonce` | the challenge of the case |
-//! | `iat`, `exp` | when it was made, and until when it counts |
-//! | `jti` | what it is known by should it come again |
+//! | `iat`, `exp` | the time of issue, and the expiry |
+//! | `jti` | the id, for detecting repetitions |
 //!
-//! Who the person is, it need not say, and if it does nobody reads it.
+//! The proof need not identify the person, and such claims are ignored.
 
 use async_trait::async_trait;
 use kernel::Time;
@@ -23,7 +23,7 @@ use super::{Expected, ProofIssuer, Provider, Unverified};
 use crate::denied::Denied;
 use crate::jwt::{Issuer, PLAIN};
 
-/// The longest token that is looked at.
+/// The longest accepted token.
 const LONGEST: usize = 16 * 1024;
 
 /// An issuer of such JWTs.
@@ -44,7 +44,7 @@ struct Claims {
 }
 
 impl JwtProvider {
-    /// The provider of these settings.
+    /// A provider with these settings.
     pub fn new(settings: ProofIssuer) -> anyhow::Result<Self> {
         let ProofIssuer { issuer, audience, keys, .. } = settings.clone();
         Ok(Self { settings, issuer: Issuer::new(issuer, audience, keys, &PLAIN)? })
@@ -61,7 +61,7 @@ impl JwtProvider {
         let moment = |seconds: i64| Time::from_millis(seconds.saturating_mul(1000));
         let challenge = text("challenge").or_else(|| text("nonce"));
         Facts {
-            // Whoever signs it again, or writes it otherwise, makes the same proof.
+            // A token that is signed again or encoded differently is the same proof.
             digest: Digest::of_json(&json!([self.settings.issuer, claims.jti])),
             assurance: self.settings.assurance_claim.as_ref().and_then(level),
             bound_to_case: text("case_id") == Some(&expected.case_id),

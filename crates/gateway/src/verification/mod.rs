@@ -1,11 +1,11 @@
-//! Proofs that a person is there: whoever can check one is a [`Provider`]. What a proof must say, and
-//! whether it is enough, is the kernel's to judge. HITL 0.8, §7.6; HITL-221.
+//! Proofs that a person is present. A [`Provider`] verifies them. The kernel decides what a proof
+//! must contain and whether it is sufficient. HITL 0.8, §7.6; HITL-221.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`jwt`] | signed statements of a configured issuer, checked without calling anybody |
+//! | [`jwt`] | signed statements of a configured issuer, verified without a call |
 //!
-//! A proof is looked at and let go: it is in no event, no log and no receipt.
+//! Proofs are verified and discarded: no event, log or receipt contains them.
 
 pub mod jwt;
 
@@ -22,38 +22,37 @@ use url::Url;
 use crate::jwt::KeySource;
 use jwt::JwtProvider;
 
-/// A provider of proofs as JWTs, as the settings name it.
+/// A provider of proofs as JWTs, from the settings.
 #[derive(Debug, Clone)]
 pub struct ProofIssuer {
-    /// What policies call it.
+    /// Its name in policies.
     pub name: String,
-    /// `iss`.
+    /// The `iss` claim.
     pub issuer: String,
-    /// `aud`.
+    /// The `aud` claim.
     pub audience: String,
-    /// Its keys.
     pub keys: KeySource,
-    /// The claim that says how sure it is.
+    /// The claim with the level of assurance.
     pub assurance_claim: Option<String>,
-    /// What people know it by.
+    /// Its display name.
     pub title: String,
-    /// Where people go to prove it.
+    /// The page where people get a proof.
     pub start_url: Option<Url>,
 }
 
-/// Somebody who can tell whether a proof holds.
+/// A provider that verifies proofs.
 #[async_trait]
 pub trait Provider: Send + Sync {
-    /// Its name, what it proves and in which forms.
+    /// Its name, and the kinds and formats of its proofs.
     fn offer(&self) -> Offer;
 
-    /// What people know it by.
+    /// Its display name.
     fn title(&self) -> &str;
 
-    /// Where people go to get a proof, if there is such a place.
+    /// The page where people get a proof, if there is one.
     fn start_url(&self) -> Option<&Url>;
 
-    /// What a proof says, for whoever expects it to be made for this.
+    /// Verifies a proof that should be for `expected`.
     async fn verify(
         &self,
         presentation: &Value,
@@ -62,19 +61,17 @@ pub trait Provider: Send + Sync {
     ) -> Result<Facts, Unverified>;
 }
 
-/// What a proof should be made for.
+/// The purpose that a proof must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected {
-    /// The case.
     pub case_id: String,
-    /// The action.
     pub action: &'static str,
     /// The challenge of the case.
     pub challenge: Option<String>,
 }
 
 impl Expected {
-    /// What the proof of such an answer to an ask should be made for.
+    /// The purpose of the proof for such an answer to an ask.
     pub fn of(ask: &Ask, stance: Stance) -> Self {
         let challenge =
             ask.verification.as_ref().and_then(|policy| policy.binding.challenge.clone());
@@ -82,7 +79,7 @@ impl Expected {
         Self { case_id: hitl::case_id(ask.id), action, challenge }
     }
 
-    /// What is said beside a proof is signed by nobody: it proves nothing, and may not contradict.
+    /// The fields beside a proof are not signed: they prove nothing, but must not contradict it.
     fn contradicted_by(&self, evidence: &Evidence) -> Option<&'static str> {
         let challenge = self.challenge.as_deref();
         let said = [
@@ -97,27 +94,27 @@ impl Expected {
     }
 }
 
-/// Why nobody stands for a proof.
+/// Why a proof was not verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unverified {
-    /// It does not hold.
+    /// The proof is invalid.
     Refused(&'static str),
-    /// Nobody can tell now.
+    /// It cannot be verified at the moment.
     Unavailable,
 }
 
-/// Nobody can tell now whether a proof holds.
+/// A proof cannot be verified at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unavailable;
 
-/// Everybody who was configured.
+/// All configured providers.
 #[derive(Clone, Default)]
 pub struct Providers {
     all: Vec<Arc<dyn Provider>>,
 }
 
 impl Providers {
-    /// The providers of the settings.
+    /// The providers in the settings.
     pub fn open(issuers: &[ProofIssuer]) -> anyhow::Result<Self> {
         let open = |issuer: &ProofIssuer| {
             JwtProvider::new(issuer.clone()).map(|one| Arc::new(one) as Arc<dyn Provider>)
@@ -125,17 +122,16 @@ impl Providers {
         Ok(Self { all: issuers.iter().map(open).collect::<anyhow::Result<_>>()? })
     }
 
-    /// Each of them.
     pub fn iter(&self) -> impl Iterator<Item = &dyn Provider> {
         self.all.iter().map(AsRef::as_ref)
     }
 
-    /// What they can prove.
+    /// The kinds of proofs that they verify.
     pub fn offers(&self) -> Vec<Offer> {
         self.iter().map(Provider::offer).collect()
     }
 
-    /// The same in words, if there is anybody.
+    /// The same as text. `None` without providers.
     pub fn words(&self) -> Option<String> {
         let one = |offer: Offer| {
             let Offer { provider, proof_types, formats, .. } = offer;
@@ -150,7 +146,7 @@ impl Providers {
         self.iter().find(|one| one.offer().provider == name)
     }
 
-    /// What came, with what the providers say of it.
+    /// The presented evidence, with the results of its verification.
     pub async fn presented(
         &self,
         evidence: &[Evidence],

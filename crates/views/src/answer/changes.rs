@@ -1,5 +1,5 @@
-//! What a person changed in an agent's proposal, value by value: before it is approved, on the second
-//! step, and afterwards beside the answer.
+//! The changes of a person to an agent's proposal, value by value: in the second step before the
+//! approval, and afterwards next to the answer.
 
 use kernel::question::{Answer, Body, Question, Reply};
 use serde_json::{Map, Value};
@@ -8,44 +8,41 @@ use similar::{ChangeTag, TextDiff};
 use crate::components::facts::leaves;
 use crate::components::words::Words;
 
-/// Longer texts are shown one whole above the other: a page does not stand still over a diff.
+/// Longer texts are shown in full one above the other, because a diff would delay the page.
 const LONGEST: usize = 20_000;
 
-/// One value that was changed.
+/// One changed value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
-    /// What the value is called.
     pub label: Words,
-    /// What became of it.
     pub how: How,
 }
 
-/// What became of a value.
+/// How a value changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum How {
-    /// One line in place of another.
+    /// A single line that replaces another.
     Line {
-        /// What the agent proposed.
+        /// The agent's proposal.
         was: Words,
-        /// What stands there now.
+        /// The new value.
         now: Words,
     },
-    /// Lines among others.
+    /// A line diff.
     Lines(Vec<Line>),
 }
 
-/// A line of a text that was changed.
+/// A line of a changed text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// `+`, `-`, or a space for one that stayed.
+    /// `+`, `-`, or a space for an unchanged line.
     pub sign: char,
-    /// The same for those who do not see it.
+    /// The same as a word, for screen readers.
     pub word: &'static str,
-    /// The line.
     pub text: Words,
 }
 
-/// Every value that differs, in the agent's order.
+/// Every changed value, in the agent's order.
 pub fn changes(proposed: &Map<String, Value>, edited: &Map<String, Value>) -> Vec<Changed> {
     let mut found = Vec::new();
     for leaf in leaves(proposed) {
@@ -81,7 +78,7 @@ impl How {
     }
 }
 
-/// A value as people read it.
+/// A value as text for people.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) if text.is_empty() => "(empty)".to_owned(),
@@ -96,8 +93,8 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// Every value an approval changes in the agent's proposal; nothing for any other answer. A request for
-/// changes is a wish, and its values are shown alike.
+/// Every value that an approval changes in the agent's proposal; empty for other answers. The
+/// values of a request for changes are shown the same way, although they are only a wish.
 pub fn of_reply(question: Option<&Question>, reply: Option<&Reply>) -> Vec<Changed> {
     match (question.map(Question::body), reply.map(|reply| &reply.answer)) {
         (

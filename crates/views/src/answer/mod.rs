@@ -1,4 +1,4 @@
-//! The answer in words: how a request ended, and what a person changed in the agent's proposal.
+//! The answer in words: how a request ended, and the person's changes to the agent's proposal.
 
 pub mod changes;
 pub mod outcome;

@@ -1,4 +1,5 @@
-//! How a request ended, in words: who, when, what, through which door, and what happens now.
+//! How a request ended, in words: who decided what, when, through which channel, and what happens
+//! next.
 
 use kernel::ask::Ending;
 use kernel::ask::{OnExpiry, Resolution};
@@ -19,33 +20,32 @@ use crate::components::words::{self};
 /// The end of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// The name of the style: `yes`, `no` or `over`.
+    /// The style class: `yes`, `no` or `over`.
     pub tone: &'static str,
-    /// What it is now, in a word: "Answered", "Closed", "Sent".
+    /// Its state in a word: "Answered", "Closed", "Sent".
     pub over: &'static str,
     /// The verdict: "Approved", "Expired".
     pub headline: String,
-    /// Who ended it and how, as one sentence.
+    /// Who ended it and how, as a sentence.
     pub sentence: String,
-    /// Who, for lists.
+    /// The person's name, for lists.
     pub who: Option<String>,
-    /// When.
     pub at: When,
-    /// What was said, in blocks.
+    /// The values of the answer.
     pub said: Vec<Fact>,
-    /// What was changed in the agent's proposal, old and new.
+    /// The changes to the agent's proposal, old and new.
     pub changed: Vec<Changed>,
     /// Whether it was approved with those changes, rather than sent back with them.
     pub edited: bool,
-    /// The words that go with it.
+    /// The comment on the answer.
     pub comment: Option<Block>,
-    /// What happens now.
+    /// What happens next, as a sentence.
     pub next: Option<String>,
 }
 
 impl Outcome {
-    /// The end of an ask; `None` while it is open. A deadline that has passed counts as the end
-    /// even before the timer recorded it.
+    /// The end of an ask; `None` while it is open. A passed deadline counts as the end even before
+    /// the timer records it.
     pub fn of(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
         let mut outcome = Self::as_it_ended(ask, directory, now)?;
         if let Some(revoked) = &ask.revoked {
@@ -61,8 +61,8 @@ impl Outcome {
         Some(outcome)
     }
 
-    /// What was changed by an approval, on one line; `None` where nothing was. The question no longer
-    /// says what was approved then.
+    /// The changes of an approval on one line; `None` if there are none. With changes, the question
+    /// shows the old values.
     pub fn changes(&self) -> Option<String> {
         let lines: Vec<String> = self.changed.iter().map(Changed::line).collect();
         (self.edited && !lines.is_empty()).then(|| lines.join(" · "))
@@ -71,7 +71,7 @@ impl Outcome {
     fn as_it_ended(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
         let question = ask.question.value();
         let Some(ending) = ask.ending() else {
-            // A deadline waits for an answer that can still be undone.
+            // The deadline waits while an answer can still be undone.
             let deadline = ask.expires_at.filter(|at| *at <= now && ask.held.is_none())?;
             return lapsing(&ask.on_expiry, deadline, question, now);
         };
@@ -100,8 +100,8 @@ impl Outcome {
     }
 }
 
-/// How a request ended without an answer: a headline, a sentence, and what follows. What was decided over
-/// HACP on a checkpoint is told as that.
+/// How a request closed without an answer: a headline, a sentence, and the consequence. A decision
+/// on a HACP checkpoint has its own wording.
 fn closed(decided: Option<Action>, who: &str) -> (&'static str, String, &'static str) {
     match decided {
         None => (
@@ -147,7 +147,7 @@ fn over(
     }
 }
 
-/// The deadline has passed and nobody wrote it down yet.
+/// The outcome after the deadline has passed and before the timer has recorded it.
 fn lapsing(
     on_expiry: &OnExpiry,
     deadline: Time,
@@ -168,7 +168,7 @@ fn lapsing(
     Some(over("Expired", "Nobody answered in time.", deadline, now, next))
 }
 
-/// What happens when nobody answers, as a promise before the deadline.
+/// What happens without an answer, stated before the deadline.
 pub fn on_silence(on_expiry: &OnExpiry, question: Option<&Question>) -> String {
     match on_expiry {
         OnExpiry::StayOpen => "It stays open and can still be answered".to_owned(),
@@ -198,7 +198,8 @@ fn answered(
     let sentence = if *by == By::System {
         "Nobody answered in time, so the agent's default was taken.".to_owned()
     } else if *by == By::LinkHolder {
-        // Answers of before it was recorded where a link went have the same assurance for every link.
+        // Older answers do not record where their link was sent. They have the same assurance
+        // for every link.
         let proves = match (assurance, shown) {
             (Assurance::AgentAttested, _) => {
                 " The agent was given this link, so only the agent vouches that a person answered."
@@ -232,8 +233,8 @@ fn answered(
     }
 }
 
-/// What somebody wrote of their own accord: nobody had asked, and their words stand in the
-/// conversation.
+/// The outcome of a message that a person sent without a question. Its text is shown
+/// in the conversation.
 fn written(outcome: Outcome, ask: &Ask) -> Outcome {
     let sentence = outcome.sentence.replacen("Answered", "Written", 1);
     let next = outcome.next.or_else(|| {
@@ -244,13 +245,13 @@ fn written(outcome: Outcome, ask: &Ask) -> Outcome {
     Outcome { over: "Sent", headline, sentence, said: Vec::new(), next, ..outcome }
 }
 
-/// Who confirmed that it was a person; not who they are.
+/// The providers that confirmed that the answerer is a person; they do not identify the person.
 fn proven(proofs: &[Proof]) -> String {
     let names: Vec<String> = proofs.iter().map(|proof| reveal(&proof.provider)).collect();
     format!("That a person answered was confirmed by {}.", names.join(" and "))
 }
 
-/// The name of the style of an answer.
+/// The style class of an answer.
 pub(crate) fn tone(answer: &Answer) -> &'static str {
     match answer {
         Answer::Approved { .. }
@@ -264,7 +265,7 @@ pub(crate) fn tone(answer: &Answer) -> &'static str {
     }
 }
 
-/// An answer in a few words.
+/// A summary of an answer in a few words.
 pub fn brief(reply: &Reply, question: Option<&Question>) -> String {
     match &reply.answer {
         Answer::Approved { edits: None } => "Approved".to_owned(),
@@ -307,8 +308,7 @@ fn option_label(id: &str, question: Option<&Question>) -> String {
     reveal(choices.iter().find(|choice| choice.id == id).map_or(id, |choice| &choice.label))
 }
 
-/// The parts of an answer that need more room than its headline. Secrets stay secret.
-/// The values of an answer, one by one.
+/// The values of an answer that need more room than its headline. Secret values are redacted.
 pub fn said(answer: &Answer, question: Option<&Question>) -> Vec<Fact> {
     let all = |map, prefix| {
         let Facts { headline, rows } = Facts::of(map, prefix);
@@ -332,7 +332,7 @@ pub fn said(answer: &Answer, question: Option<&Question>) -> Vec<Fact> {
                 };
                 shown.iter().map(one).collect()
             }
-            // Without its form nothing says which values are secret.
+            // Without the form it is unknown which values are secret.
             Some(_) | None => Vec::new(),
         },
         Answer::Approved { edits: None }
@@ -346,7 +346,7 @@ pub fn said(answer: &Answer, question: Option<&Question>) -> Vec<Fact> {
     }
 }
 
-/// A value of a form as the person saw it: labels for options, names for files, nothing for secrets.
+/// A form value as the person saw it: labels for options, names for files, nothing for secrets.
 pub(crate) fn readable(value: &Value, field: Option<&Field>) -> Value {
     let label = |value: &Value| {
         let options = field.map(Field::options).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! When a field of a form applies: in words for people, and as data for the script that shows and
-//! hides it. The server judges again whatever the script did.
+//! When a form field applies: in words for people, and as data for the script that shows and hides
+//! it. The server evaluates the condition again and does not rely on the script.
 
 use kernel::form::{Condition, Field, Form, Kind, Operator};
 use serde_json::Value;
@@ -7,16 +7,16 @@ use serde_json::Value;
 use crate::answer_form::fields::plain;
 use crate::components::words::Words;
 
-/// A condition the script can judge.
+/// A condition that the script can evaluate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct When {
     /// The name of the control it depends on.
     pub name: String,
-    /// How to compare: `eq`, `neq`, `in`, `gt` or `lt`.
+    /// The operator: `eq`, `neq`, `in`, `gt` or `lt`.
     pub operator: &'static str,
-    /// What to compare with, as a JSON list of texts; `null` means no answer.
+    /// The operands, as a JSON list of strings; `null` means no answer.
     pub values: String,
-    /// What the texts are: `number`, `date` or `text`.
+    /// The type of the operands: `number`, `date` or `text`.
     pub kind: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! The step before an answer is sent, where the agent wants a proof that a person gives it.
+//! The step before an answer is sent if the agent requires a proof that a person gives it.
 
 use kernel::ask::Ask;
 use kernel::question::Reply;
@@ -9,36 +9,36 @@ use crate::answer_form::problem::{FormProblem, Place};
 use crate::answer_form::second_step;
 use crate::components::words::Words;
 
-/// The controls for proofs begin with this; the name of the provider follows.
+/// The prefix of the controls for proofs; the name of the provider follows.
 pub const PROOF: &str = "proof.";
 
-/// What the step shows.
+/// The content of the step.
 #[derive(Debug, Clone)]
 pub struct Confirm {
-    /// The answer that waits, in a few words.
+    /// The pending answer, in a few words.
     pub answer: String,
-    /// The style of the button that sends it.
+    /// The style class of the button that sends it.
     pub tone: &'static str,
-    /// Who wants to be sure.
+    /// The agent that requires the proof.
     pub agent: Words,
-    /// Who can confirm it.
+    /// The providers that can confirm it.
     pub ways: Vec<Way>,
-    /// Who did.
+    /// The providers that have confirmed it.
     pub confirmed: Vec<String>,
-    /// What a proof must be made for: the case, the action, the challenge.
+    /// The values that a proof must contain: the case, the action, the challenge.
     pub made_for: Vec<(&'static str, String)>,
-    /// What was wrong with what came.
+    /// The problems with the submitted proofs.
     pub problem: FormProblem,
 }
 
-/// One who can confirm it.
+/// A provider that can confirm it.
 #[derive(Debug, Clone)]
 pub struct Way {
-    /// What policies call them.
+    /// The provider's name in policies.
     pub name: String,
-    /// What people know them by.
+    /// The provider's display name.
     pub title: Words,
-    /// Their page; without one the person brings what they gave.
+    /// The provider's page; without one, the person pastes the proof.
     pub href: Option<Url>,
 }
 
@@ -56,23 +56,23 @@ impl Confirm {
         }
     }
 
-    /// Who can confirm it, as one phrase.
+    /// The providers, as one phrase.
     pub fn who(&self) -> String {
         let titles: Vec<&str> = self.ways.iter().map(|way| way.title.as_str()).collect();
         titles.join(" or ")
     }
 
-    /// Whether something has to be brought here by hand.
+    /// Whether the person has to paste a proof.
     pub fn takes_text(&self) -> bool {
         self.ways.iter().any(|way| way.href.is_none())
     }
 
-    /// Whether pressing the button can lead anywhere.
+    /// Whether the button can succeed.
     pub fn can_send(&self) -> bool {
         self.takes_text() || !self.confirmed.is_empty()
     }
 
-    /// What is wrong with what was brought from one of them.
+    /// The problem with the proof of one provider.
     pub fn error(&self, name: &str) -> Option<&str> {
         let here = |place: &Place| matches!(place, Place::Proof(of) if of == name);
         let problem = self.problem.problems.iter().find(|problem| here(&problem.place));

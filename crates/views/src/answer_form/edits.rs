@@ -1,5 +1,5 @@
-//! JSON an agent sent, as controls a person can change value by value, and back. What was text stays
-//! text and what was a number stays one, so nobody has to write JSON to correct an amount.
+//! Converts an agent's JSON to form controls, one per value, and back. Text stays text and numbers
+//! stay numbers, so people correct an amount without writing JSON.
 
 use std::fmt::Write;
 
@@ -14,33 +14,33 @@ use crate::answer_form::submitted::{Submitted, same, unix};
 use crate::components::facts::{Leaf, leaves};
 use crate::components::words::Words;
 
-/// From this many characters on, a text gets several lines.
+/// A text with this many characters or more gets a text area.
 const LONG: usize = 60;
 
-/// Values to change before a button is pressed.
+/// Values that the person can change before pressing a button.
 #[derive(Debug, Clone)]
 pub struct Edits {
-    /// Its id, and what the names of its controls begin with.
+    /// The id of the block, and the prefix of its control names.
     pub name: &'static str,
-    /// What opens it.
+    /// The label that opens the block.
     pub summary: &'static str,
-    /// What changing something means.
+    /// The effect of a change.
     pub hint: &'static str,
     /// One control per value.
     pub fields: Vec<FieldView>,
-    /// What was wrong with the changes as a whole.
+    /// The problem with the changes as a whole.
     pub error: Option<String>,
-    /// Whether it is open: something was changed, or is wrong.
+    /// Whether the block is open: a value was changed or is invalid, or it has checkboxes.
     pub open: bool,
-    /// Whether the agent goes ahead with what stands here.
+    /// Whether the agent proceeds with the edited values.
     pub taken: bool,
-    /// Whether the person changed something already.
+    /// Whether the person has already changed a value.
     pub touched: bool,
 }
 
 impl Edits {
-    /// The controls for an object, with what the person had changed before. What the agent declared to be
-    /// some of several is ticked.
+    /// The controls for an object, with the person's earlier changes. A value that the agent
+    /// declared as a multiple choice gets checkboxes.
     pub fn new(
         map: &Map<String, Value>,
         form: Option<&Form>,
@@ -56,17 +56,17 @@ impl Edits {
         let entered =
             |field: &FieldView| draft.is_some_and(|draft| draft.value(&field.name).is_some());
         let touched = |field: &FieldView| field.error.is_some() || entered(field);
-        // Whoever can leave something out sees at once what there is.
+        // Checkboxes are open from the start, so that the person sees which values can be left out.
         let open =
             error.is_some() || fields.iter().any(|field| touched(field) || field.is_ticked());
-        // Ticks are sent whether they were changed or not.
+        // Checkboxes are sent whether they were changed or not.
         let touched = fields.iter().any(|field| !field.is_ticked() && entered(field));
         Self { name, summary, hint, fields, error, open, taken: false, touched }
     }
 }
 
-/// The object as the person changed it; `None` if they changed nothing. `name` is that of the
-/// controls.
+/// The object with the person's changes; `None` if there are none. `name` is the prefix
+/// of the controls.
 pub fn changed(
     map: &Map<String, Value>,
     form: Option<&Form>,
@@ -80,7 +80,7 @@ pub fn changed(
         let control = format!("{name}.{n}");
         let Some(sent) = submitted.value(&control) else { continue };
         let read = if leaf.ticked(form).is_some() {
-            // Nothing ticked is sent as one empty value.
+            // An empty selection is sent as one empty value.
             let ids = submitted.values(&control).filter(|id| !id.is_empty());
             let ids: Value = ids.collect();
             Ok((ids != *leaf.value).then_some(ids))
@@ -102,7 +102,7 @@ pub fn changed(
     if problem.problems.is_empty() { Ok(any.then_some(edited)) } else { Err(problem) }
 }
 
-/// The controls as they stood when the object was changed to this: only those that differ.
+/// The control values that produce this edited object; only those that differ.
 pub(crate) fn entered(
     map: &Map<String, Value>,
     form: Option<&Form>,
@@ -136,7 +136,7 @@ fn at<'m>(map: &'m Map<String, Value>, path: &[&str]) -> Option<&'m Value> {
     if rest.is_empty() { Some(value) } else { at(value.as_object()?, rest) }
 }
 
-/// Only the members that differ.
+/// The members that differ from the original.
 pub fn differing(
     mut edited: Map<String, Value>,
     original: &Map<String, Value>,
@@ -149,12 +149,12 @@ fn ticked<'f>(form: Option<&'f Form>, key: &str) -> Option<&'f Field> {
     form?.field(key).filter(|field| matches!(field.kind(), Kind::Multiselect(_)))
 }
 
-/// Whether a member is changed by ticks.
+/// Whether a member is edited with checkboxes.
 pub(crate) fn is_ticked(form: Option<&Form>, key: &str) -> bool {
     ticked(form, key).is_some()
 }
 
-/// Whether a control was left as the page had shown it.
+/// Whether a control still has its initial value.
 pub(crate) fn is_untouched(map: &Map<String, Value>, prefix: &str, name: &str, sent: &str) -> bool {
     let number = name.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('.'));
     let n = number.and_then(|n| n.parse::<usize>().ok());
@@ -176,7 +176,7 @@ fn put(map: &mut Map<String, Value>, path: &[&str], value: Value) {
 }
 
 impl Leaf<'_> {
-    /// What was sent, as a value of the same type; `Ok(None)` if that is what stood there.
+    /// Reads a value of the same type; `Ok(None)` if it is unchanged.
     fn read(&self, sent: &str) -> Result<Option<Value>, String> {
         match self.value {
             Value::String(text) if !text.contains(is_hidden) => {
@@ -203,7 +203,7 @@ impl Leaf<'_> {
         }
     }
 
-    /// The field by which the agent declared this to be some of several.
+    /// The field with which the agent declared this value as a multiple choice.
     fn ticked<'f>(&self, form: Option<&'f Form>) -> Option<&'f Field> {
         let [key] = self.path[..] else { return None };
         ticked(form, key)
@@ -260,7 +260,7 @@ impl Leaf<'_> {
                 };
                 Control::Radios(vec![pick(true, "Yes"), pick(false, "No")])
             }
-            // A text with hidden characters is edited where they can be seen.
+            // A text with hidden characters is edited as JSON, where they are visible.
             Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => {
                 hint = Some(Words::of("As JSON."));
                 area(kept.unwrap_or_else(|| visible_json(self.value)), true)
@@ -294,14 +294,14 @@ fn area(value: String, mono: bool) -> Control {
     Control::Area { value, placeholder: String::new(), rows, mono }
 }
 
-/// JSON in which every hidden character is written out.
+/// JSON with every hidden character escaped.
 fn visible_json(value: &Value) -> String {
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         if is_hidden(c) {
             for unit in c.encode_utf16(&mut [0; 2]) {
-                // Writing to a String cannot fail.
+                // Writing to a `String` cannot fail.
                 let _ = write!(shown, "\\u{unit:04x}");
             }
         } else {
@@ -335,7 +335,7 @@ mod tests {
         Submitted::new(pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
     }
 
-    /// HITL-140: what a person edits keeps its type.
+    /// HITL-140: edited values keep their type.
     #[test]
     fn values_keep_their_types_and_their_place() {
         let was = map(json!({
@@ -380,8 +380,8 @@ mod tests {
         assert!(!edits.open);
     }
 
-    /// What an agent declared to be some of several is ticked, all of it to begin with, and what is
-    /// ticked comes back, be it nothing.
+    /// A value declared as a multiple choice gets checkboxes, all ticked at first. The ticked ones
+    /// are returned, even if there are none.
     #[test]
     fn some_of_several_are_ticked() {
         let was = map(json!({ "allow": ["a", "b"], "tags": ["a"] }));

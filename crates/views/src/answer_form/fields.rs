@@ -1,4 +1,4 @@
-//! The fields of a form as controls: labels, hints, limits in words, values kept.
+//! The fields of a form as controls: labels, hints, limits in words, values.
 
 use kernel::form::{Bounds, Field, Form, Kind, Layout, TextRules};
 use kernel::text::is_hidden;
@@ -8,120 +8,113 @@ use crate::answer_form::conditions::{self, When};
 use crate::answer_form::problem::{Draft, Place};
 use crate::components::words::Words;
 
-/// Up to this many options are all shown at once; more go into a list that opens.
+/// Up to this many options are shown as radio buttons; more become a list.
 const FEW: usize = 6;
 
-/// One page's worth of a form.
+/// One step of a form.
 #[derive(Debug, Clone)]
 pub struct StepView {
-    /// Its heading, where the form has steps.
+    /// The heading, if the form has steps.
     pub title: Option<Words>,
-    /// Text below the heading.
+    /// The text below the heading.
     pub description: Option<Words>,
-    /// Its fields.
     pub fields: Vec<FieldView>,
 }
 
-/// One field with everything around it.
+/// One field with its label, help and problem.
 #[derive(Debug, Clone)]
 pub struct FieldView {
-    /// The id of the control, and where an error summary links to.
+    /// The id of the control, and the target of the error summary's link.
     pub id: String,
-    /// The name it is sent under.
+    /// The name of the control.
     pub name: String,
-    /// What the agent calls it.
+    /// The agent's label.
     pub label: Words,
-    /// Help from the agent.
+    /// The agent's help text.
     pub hint: Option<Words>,
-    /// Its limits in our words.
+    /// The limits in the server's words.
     pub rules: Option<String>,
-    /// When it is needed, if that depends on an earlier field.
+    /// When it applies, if that depends on an earlier field.
     pub condition: Option<Words>,
-    /// The same for the script, where that field is on the same page.
+    /// The same for the script, if that field is on the same page.
     pub when: Option<When>,
-    /// Whether an answer is needed.
+    /// Whether an answer is required.
     pub mark: Mark,
-    /// Whether the browser may insist: not on fields that may not apply.
+    /// Whether the browser enforces it. It does not for fields that may not apply.
     pub insist: bool,
-    /// Whether it is never shown again.
+    /// Whether the value is never shown again.
     pub secret: bool,
-    /// What is kept of it already and cannot be shown: a secret, an upload.
+    /// A note about a kept value that cannot be shown: a secret or an upload.
     pub held: Option<String>,
-    /// What was wrong with it.
+    /// The problem with the value.
     pub error: Option<String>,
-    /// The control.
     pub control: Control,
 }
 
-/// What is said of a field beside its label.
+/// The mark next to the label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// It must be answered.
     Required,
-    /// It may be.
     Optional,
-    /// Nothing: it has a value already.
+    /// No mark, because the field always has a value.
     None,
 }
 
-/// How a field is answered.
+/// The kind of control.
 #[derive(Debug, Clone)]
 pub enum Control {
-    /// One line.
+    /// A one-line control.
     Input(Input),
-    /// Several lines.
+    /// A text area.
     Area {
-        /// What is in it.
+        /// The current value.
         value: String,
-        /// Shown while empty.
+        /// Shown while the field is empty.
         placeholder: String,
-        /// How many lines to show.
+        /// The number of visible lines.
         rows: usize,
-        /// Whether it is code.
+        /// Whether it uses a monospace font.
         mono: bool,
     },
-    /// One of a few.
+    /// One of a few options.
     Radios(Vec<Pickable>),
-    /// Some of several.
+    /// Several of some options.
     Checks(Vec<Pickable>),
-    /// One of many.
+    /// One of many options.
     List(Vec<Pickable>),
-    /// One of many, one of which is picked already.
+    /// One of many options, with one already selected.
     Select(Vec<Pickable>),
-    /// An upload.
+    /// A file upload.
     File,
 }
 
-/// A one-line control.
 #[derive(Debug, Clone)]
 pub struct Input {
-    /// The HTML type.
+    /// The HTML input type.
     pub kind: &'static str,
-    /// What is in it.
+    /// The current value.
     pub value: String,
-    /// Shown while empty.
+    /// Shown while the field is empty.
     pub placeholder: String,
-    /// Further attributes: name and value.
+    /// Further HTML attributes: name and value.
     pub attributes: Vec<(&'static str, String)>,
-    /// Values to suggest.
     pub suggestions: Vec<String>,
 }
 
-/// Something to pick.
+/// An option of a control.
 #[derive(Debug, Clone)]
 pub struct Pickable {
-    /// What is sent.
+    /// The submitted value.
     pub value: String,
-    /// What is read.
     pub label: Words,
-    /// More about it.
+    /// An explanation of the option.
     pub note: Option<Words>,
-    /// Whether it is picked already.
+    /// Whether it is selected.
     pub checked: bool,
 }
 
 impl FieldView {
-    /// What describes the control, for screen readers; empty when nothing does.
+    /// The value of `aria-describedby`; empty if there is no description.
     pub fn described_by(&self) -> String {
         let parts = [
             ("hint", self.hint.is_some() || self.condition.is_some()),
@@ -133,23 +126,22 @@ impl FieldView {
         ids.map(|(part, _)| format!("{}-{part}", self.id)).collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether it is ticked.
+    /// Whether it consists of checkboxes.
     pub fn is_ticked(&self) -> bool {
         matches!(self.control, Control::Checks(_))
     }
 
-    /// Whether anything describes the control.
+    /// Whether the control has a description.
     pub fn is_described(&self) -> bool {
         !self.described_by().is_empty()
     }
 
-    /// Whether it must be answered.
     pub fn required(&self) -> bool {
         self.mark == Mark::Required
     }
 
-    /// The control of a field. `near` says which earlier fields stand on the same page: what depends
-    /// on those shows and hides with them, where there is a script.
+    /// The control of a field. `near` says which earlier fields are on the same page; the script
+    /// shows and hides the fields that depend on them.
     pub fn new(
         field: &Field,
         form: &Form,
@@ -179,8 +171,8 @@ impl FieldView {
     }
 }
 
-/// The form as steps of controls below each other, so that nothing needs a script, with the draft's
-/// values or else the agent's defaults in them.
+/// All steps of the form below each other, so that the page works without a script. The controls
+/// have the draft's values or the agent's defaults.
 pub fn steps(form: &Form, draft: Option<&Draft>) -> Vec<StepView> {
     let views = |fields: &[Field]| -> Vec<FieldView> {
         fields.iter().map(|field| FieldView::new(field, form, draft, |_| true)).collect()
@@ -225,7 +217,8 @@ fn control(field: &Field, name: &str, draft: Option<&Draft>) -> Control {
         options.map(|option| pick(option.value.clone(), &option.label)).collect()
     };
     let of = |options: Vec<Pickable>| {
-        // A radio button cannot be unpicked, so optional fields get a list with an empty entry.
+        // A selected radio button cannot be cleared, so optional fields get a list with
+        // an empty entry.
         let few = options.len() <= FEW && field.is_required();
         if few { Control::Radios(options) } else { Control::List(options) }
     };
@@ -273,7 +266,7 @@ fn control(field: &Field, name: &str, draft: Option<&Draft>) -> Control {
     }
 }
 
-/// The agent's default, unless something hides in it: then it is told, and not filled in.
+/// The agent's default. A default with hidden characters is mentioned and not filled in.
 fn in_sight(field: &Field) -> Option<&Value> {
     field.default_value().filter(|value| !plain(value).contains(is_hidden))
 }
@@ -282,7 +275,7 @@ fn hint(field: &Field) -> Option<Words> {
     let hint = field.hint().filter(|hint| !hint.trim().is_empty());
     let hides = field.default_value().filter(|_| in_sight(field).is_none());
     let suggested = hides.map(|value| format!("The agent suggests: {}", plain(value)));
-    // Not fetched, and not left out: whoever answers may know what to find there.
+    // The server does not fetch the URL, but shows it, because the person may know its content.
     let kept = field.default_ref();
     let kept = kept.map(|url| format!("The agent has a value for this elsewhere, at {url}"));
     let said = suggested.iter().chain(&kept).map(String::as_str);
@@ -290,7 +283,7 @@ fn hint(field: &Field) -> Option<Words> {
     (!parts.is_empty()).then(|| Words::of(&parts.join(" ")))
 }
 
-/// A short run of whole numbers is easier to tap than to type.
+/// A short range of integers becomes radio buttons, which are easier to tap than to type.
 fn scale(min: &Number, max: &Number) -> Option<std::ops::RangeInclusive<i64>> {
     let (min, max) = (min.as_i64()?, max.as_i64()?);
     (0..=10).contains(&max.checked_sub(min)?).then_some(min..=max)

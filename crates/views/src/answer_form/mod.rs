@@ -1,4 +1,4 @@
-//! The answer card: what a person can say to each kind of question. Every button says what it does.
+//! The answer form: the possible answers to each kind of question. Every button names its effect.
 
 pub mod conditions;
 pub mod confirm;
@@ -23,32 +23,32 @@ use crate::answer_form::submitted::{EDITS, PARAMS};
 use crate::components::words::{self, Words, subject};
 use crate::site::paths;
 
-/// What the button of an edited approval says: the question's own words no longer hold.
+/// The label of an approval with edits, because the question shows the old values.
 pub const WITH_CHANGES: &str = "Approve with changes";
-/// Up to this many options are a button each.
+/// Up to this many options get one button each.
 const FEW: usize = 6;
 
-/// Where a card lies: in the inbox of somebody we know, or before whoever holds the review link.
+/// The context of an answer form: the inbox of a signed-in person, or a review link.
 #[derive(Debug, Clone)]
 pub struct Desk {
-    /// Where the card is posted.
     pub href: String,
-    /// What shows that it may be: the name and value of a hidden input, the first of the form.
+    /// The name and value of the hidden input that authorises the form; it is the first input.
     pub proof: (&'static str, String),
-    /// Under which name the browser keeps what is half filled in.
+    /// The key under which the browser stores the unsent form.
     pub keep: String,
-    /// With the link, forms come step by step and are kept on the server: the step to show, from 0.
+    /// With a link, forms have one page per step and the server keeps the draft: the step to
+    /// show, from 0.
     pub link: Option<usize>,
 }
 
 impl Desk {
-    /// In the inbox.
+    /// The context of the inbox.
     pub fn inbox(id: AskId, frame: &Frame) -> Self {
         let proof = ("csrf", frame.csrf.clone());
         Self { href: paths::answer(id), proof, keep: id.to_string(), link: None }
     }
 
-    /// Before whoever holds the link.
+    /// The context of a review link.
     pub fn link(case_id: &str, token: &str, step: usize) -> Self {
         Self {
             href: paths::review(case_id),
@@ -59,75 +59,72 @@ impl Desk {
     }
 }
 
-/// Everything in the card.
+/// The answer form.
 #[derive(Debug, Clone)]
 pub struct Card {
-    /// Where it lies.
     pub desk: Desk,
-    /// What the person is asked to do.
+    /// The kind of answer, as a heading.
     pub heading: &'static str,
-    /// Whether it has uploads.
+    /// Whether it contains file uploads.
     pub multipart: bool,
-    /// What is filled in before a button is pressed.
+    /// The controls above the buttons.
     pub body: CardBody,
     /// The buttons, the affirmative one first.
     pub buttons: Vec<Button>,
-    /// The buttons that answer nothing yet.
+    /// The buttons that do not answer yet.
     pub minor: Vec<Button>,
-    /// A button that cannot be taken back, set apart.
+    /// A button that cannot be undone, set apart.
     pub apart: Option<Button>,
     /// Secrets and uploads that were entered before, sealed.
     pub held: Option<String>,
-    /// The comment box; a conversation has its reply box instead.
+    /// The comment field; a conversation has a reply field instead.
     pub comment: Option<Comment>,
-    /// The way to sign in, in place of what lets the agent proceed.
+    /// The sign-in link that replaces the buttons that let the agent proceed.
     pub sign_in: Option<SignIn>,
 }
 
-/// Where somebody signs in to give the answers that a link alone is not enough for.
+/// The sign-in link for answers that a review link alone does not allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignIn {
-    /// Where that is.
     pub href: String,
-    /// What stands on the button.
     pub label: &'static str,
-    /// Why, in one sentence.
+    /// The reason, in one sentence.
     pub why: String,
 }
 
-/// The part of a card that depends on the kind of question.
+/// The part of the form that depends on the kind of question.
 #[derive(Debug, Clone)]
 pub enum CardBody {
     /// Only buttons.
     Buttons {
-        /// What was wrong with the button pressed before.
+        /// The problem with the button that was pressed before.
         error: Option<String>,
     },
-    /// Values the person may change first.
+    /// Values that the person may change first.
     Edits(Edits),
     /// Options to pick from.
     Options {
-        /// What was wrong with the choice.
+        /// The problem with the choice.
         error: Option<String>,
-        /// Radio buttons or check boxes.
+        /// Radio buttons or checkboxes.
         control: Control,
-        /// The id of the option the agent suggests.
+        /// The id of the option that the agent suggests.
         suggested: Option<String>,
     },
     /// The fields of a form.
     Form {
         /// All steps below each other, or only one.
         steps: Vec<StepView>,
-        /// Where that one stands.
+        /// The position of that one step.
         stepper: Option<Stepper>,
     },
-    /// What is about to happen, item by item.
+    /// The items of a confirmation.
     Items(Vec<Item>),
     /// A free reply.
     Reply {
-        /// What was written already.
+        /// The text entered before.
         value: String,
-        /// What was wrong with it.
+        /// The problem with the text.
         error: Option<String>,
     },
 }
@@ -135,45 +132,41 @@ pub enum CardBody {
 /// One item of a confirmation.
 #[derive(Debug, Clone)]
 pub struct Item {
-    /// What it is.
     pub label: Words,
-    /// More about it.
+    /// An explanation of the item.
     pub note: Option<Words>,
 }
 
-/// The comment box.
+/// The comment field.
 #[derive(Debug, Clone)]
 pub struct Comment {
-    /// Its label.
     pub label: &'static str,
-    /// When it is needed.
+    /// When a comment is required.
     pub hint: &'static str,
-    /// What was written already.
+    /// The text entered before.
     pub value: String,
-    /// What was wrong with it.
+    /// The problem with the text.
     pub error: Option<String>,
 }
 
-/// A button and what it does.
+/// A button of the form.
 #[derive(Debug, Clone)]
 pub struct Button {
-    /// The name of the style. It follows the consequence, not the verb: `danger` lets the agent do
-    /// something destructive, `yes` and `primary` let it proceed, `safe` stops it, `plain` is one of
-    /// several.
+    /// The style class. It follows the consequence, not the verb: `danger` lets the agent do
+    /// something destructive, `yes` and `primary` let it proceed, `safe` stops it, `plain` is
+    /// one of several.
     pub tone: &'static str,
-    /// What is sent: name.
     pub name: &'static str,
-    /// What is sent: value.
     pub value: String,
-    /// What it does, in our words.
+    /// The action, in the server's words.
     pub verb: &'static str,
-    /// What it does it to, often in the agent's words.
+    /// The object of the action, often in the agent's words.
     pub object: Option<Words>,
-    /// What follows from it.
+    /// The consequence of pressing it.
     pub consequence: Option<Words>,
-    /// Whether it works on a form that is not filled in.
+    /// Whether it works on an incomplete form.
     pub anyway: bool,
-    /// Whether it is what the agent suggests.
+    /// Whether the agent suggests it.
     pub suggested: bool,
 }
 
@@ -191,12 +184,12 @@ impl Button {
         }
     }
 
-    /// A button with the agent's label and no word of ours.
+    /// A button with only the agent's label.
     fn labelled(tone: &'static str, value: &str, label: &str) -> Self {
         Self::act(tone, value, "").to(Some(Words::of(label)))
     }
 
-    /// A button that answers nothing yet.
+    /// A button that does not answer yet.
     fn quiet(value: &str, verb: &'static str) -> Self {
         Self { anyway: true, ..Self::act("quiet", value, verb) }
     }
@@ -212,19 +205,20 @@ impl Button {
     }
 }
 
-/// What the button sends that closes a request without an answer.
+/// The value of the button that closes a request without an answer.
 pub const CLOSE: &str = "close";
 
 impl Card {
-    /// The card for a question, with what the person had entered before. `careful` says that the ask
-    /// needs a confirmation, so that what lets the agent proceed looks dangerous.
+    /// The form for a question, with the values entered before. `careful` says that the ask needs a
+    /// confirmation, so the buttons that let the agent proceed are marked as dangerous.
     pub fn new(question: &Question, careful: bool, draft: Option<&Draft>, desk: Desk) -> Self {
         let risky = |label: &str| careful || words::is_destructive(label);
         let go = if risky(question.prompt()) { "danger" } else { "yes" };
         let typed = |name: &str| draft.and_then(|draft| draft.value(name)).unwrap_or("").to_owned();
         let error =
             |place: Place| draft.and_then(|draft| draft.problem_at(&place)).map(str::to_owned);
-        // Only an approval takes a request for changes; any other question is answered, with a comment.
+        // Only an approval supports a request for changes; other questions are answered
+        // with a comment.
         let changes = matches!(question.body(), Body::Approve { .. });
         let mut card = Self {
             heading: "Your answer",
@@ -276,7 +270,7 @@ impl Card {
                     comment.hint = "Needed to reject or to request changes.";
                 }
                 let yes = match subject(question.prompt()) {
-                    // The question names the values that were changed.
+                    // The question shows the values before the change.
                     _ if edited => Button::act(go, "approve", WITH_CHANGES),
                     Some(subject) => Button::act(go, "approve", "Approve:").to(Some(subject)),
                     None => {
@@ -296,13 +290,14 @@ impl Card {
                     card.body = CardBody::Items(items.iter().map(Item::from).collect());
                 }
                 let go = match words::is_destructive(no) {
-                    // The agent turned the buttons round: its "no" destroys, so its "yes" keeps.
+                    // The agent swapped the buttons: "no" is destructive, so "yes" is harmless.
                     true if !words::is_destructive(yes) => "plain",
                     _ if go == "danger" || risky(yes) => "danger",
                     _ => "primary",
                 };
                 let (go, stop) = if words::are_bare(yes, no) {
-                    // The protocol's own labels: "Cancel" alone could mean to cancel the order.
+                    // The protocol's own labels: "Cancel" alone could be read as
+                    // cancelling the order.
                     (
                         Button::act(go, "confirm", words::GO_AHEAD),
                         Button::act("safe", "decline", words::DO_NOT_GO_AHEAD),
@@ -348,7 +343,8 @@ impl Card {
             let changes = Button::quiet("changes", "Request changes");
             card.minor.push(changes.so("Goes back to the agent with your comment"));
         }
-        // These have no "no" of their own. Behind a link any question can be declined elsewhere.
+        // These questions have no "no" button. With a link, every question has a separate
+        // button to decline.
         let declinable = matches!(question.body(), Body::Choose { .. } | Body::Provide { .. });
         if declinable && card.desk.link.is_none() {
             let close = Button::quiet(CLOSE, "Close without an answer");
@@ -357,9 +353,9 @@ impl Card {
         card
     }
 
-    /// The card for somebody whose link is not enough for what lets the agent proceed: in its place is
-    /// the way to sign in. What stops the agent, or sends the request back to it, stays. `because` says
-    /// what makes it so, as in "This can't be undone".
+    /// The form for a link that does not allow the answers that let the agent proceed. A sign-in
+    /// link replaces them. The buttons that stop the agent, or return the request to it, stay.
+    /// `because` is the reason, as in "This can't be undone".
     #[must_use]
     pub fn signing_in(mut self, question: &Question, href: String, because: &str) -> Self {
         let (label, act) = match question.body() {
@@ -375,7 +371,7 @@ impl Card {
             Body::Approve { .. } => {
                 self.buttons.retain(|button| button.value != "approve" || button.name != "action");
                 if let CardBody::Edits(edits) = &mut self.body {
-                    // They can still be suggested, with a request for changes.
+                    // The person can still suggest other values with a request for changes.
                     edits.taken = false;
                     edits.summary = "Suggest other details";
                     edits.hint = "They go back to the agent when you request changes.";
@@ -414,10 +410,10 @@ fn provide(card: &mut Card, form: &Form, go: &'static str, draft: Option<&Draft>
         card.buttons.push(send);
         return;
     };
-    // What goes back is the form and nothing beside it.
+    // The reply contains only the form, so there is no comment.
     card.comment = None;
     let (view, stepper) = steps::view(form, step, draft);
-    // Which step is next may depend on what is entered on this one.
+    // The next step may depend on the values of this one.
     let next = Button::act("yes", "next", "Go on to the next step");
     card.buttons.push(if stepper.is_last { send } else { next });
     if let Some(back) = &stepper.back {
@@ -429,7 +425,8 @@ fn provide(card: &mut Card, form: &Form, go: &'static str, draft: Option<&Draft>
     card.body = CardBody::Form { steps: vec![view], stepper };
 }
 
-/// Yes, no for each reason the agent offers, and no for another one or none.
+/// A "yes" button, a "no" button for each reason that the agent offers, and a "no" button with
+/// another reason or none.
 fn approval(yes: Button, reasons: &[Choice]) -> Vec<Button> {
     let reason = |choice: &Choice| Button {
         name: "reject",
@@ -466,7 +463,7 @@ fn choose(
             card.buttons = choices
                 .iter()
                 .map(|choice| Button {
-                    // Which option is the dangerous one, only its label can say.
+                    // Only its label shows whether an option is destructive.
                     tone: if words::is_destructive(&choice.label) { "danger" } else { "plain" },
                     name: "choose",
                     value: choice.id.clone(),

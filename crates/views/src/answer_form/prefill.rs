@@ -1,5 +1,6 @@
-//! A reply as the form it was made from, so that a person who undoes an answer finds what they typed. The
-//! counterpart of [`form_body`](crate::answer_form::submitted). Secrets and files are not in it.
+//! Converts a reply back to its form, so that a person who undoes an answer finds the entered
+//! values. This is the counterpart of [`submitted`](crate::answer_form::submitted). Secrets and
+//! files are not included.
 
 use kernel::form::Field;
 use kernel::question::{Answer, Body, Question, Reply};
@@ -8,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::answer_form::edits;
 use crate::answer_form::submitted::{EDITS, PARAMS, Submitted};
 
-/// The form that makes this reply to this question.
+/// The form that produces this reply to this question.
 pub fn of(question: &Question, reply: &Reply) -> Submitted {
     let mut pairs: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: String| pairs.push((name.to_owned(), value));
@@ -89,7 +90,7 @@ mod tests {
         Question::new("So?", None, body).unwrap()
     }
 
-    /// What a form made, makes the same form again.
+    /// A form converted to a reply and back is the same form.
     #[test]
     fn a_reply_and_its_form_are_the_same() {
         let object = |value: Value| value.as_object().unwrap().clone();

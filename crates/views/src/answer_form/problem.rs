@@ -1,4 +1,4 @@
-//! What was wrong with a submitted form, where, and what the person had entered.
+//! The problems of a submitted form, their places, and the entered values.
 
 use kernel::Refusal;
 use kernel::form::Field;
@@ -10,10 +10,10 @@ use crate::answer_form::steps::Filled;
 use crate::answer_form::submitted::{EDITS, PARAMS, Submitted};
 use crate::components::words::Words;
 
-/// The hidden inputs that show that a form is ours. They are no words of anybody.
+/// The hidden inputs that authorise a form. They are not part of the answer.
 pub(crate) const PROOFS: [&str; 2] = ["csrf", "token"];
 
-/// Where on the answer card something is wrong.
+/// The place of a problem in the answer form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// The request as a whole.
@@ -22,15 +22,14 @@ pub enum Place {
     Comment,
     /// The options.
     Choice,
-    /// What was edited, as a whole.
+    /// The edited values as a whole.
     Edits,
-    /// One edited value: the name of its block, and which.
+    /// One edited value: the name of its block, and its index.
     Edit(&'static str, usize),
-    /// The free reply.
     Reply,
     /// A field of the form, by key.
     Field(String),
-    /// A proof that a person answers, by its provider.
+    /// A proof of personhood, by its provider.
     Proof(String),
 }
 
@@ -50,36 +49,32 @@ impl Place {
     }
 }
 
-/// One thing to correct.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where.
     pub place: Place,
-    /// The label of the control, to tell fields apart in the summary.
+    /// The label of the control, to distinguish fields in the summary.
     pub label: Option<Words>,
-    /// What to do, in one sentence.
+    /// The instruction for the person, in one sentence.
     pub message: String,
 }
 
-/// Everything that keeps a form from being an answer, in page order.
+/// All problems of a form, in page order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FormProblem {
-    /// What to correct.
     pub problems: Vec<Problem>,
 }
 
 impl FormProblem {
-    /// A single problem.
     pub fn one(place: Place, message: impl Into<String>) -> Self {
         Self { problems: vec![Problem { place, label: None, message: message.into() }] }
     }
 
-    /// One more problem.
+    /// Adds a problem.
     pub fn add(&mut self, place: Place, label: Option<Words>, message: impl Into<String>) {
         self.problems.push(Problem { place, label, message: message.into() });
     }
 
-    /// Only what is wrong with these fields, or with no field at all.
+    /// Keeps only the problems of these fields and the problems that belong to no field.
     #[must_use]
     pub fn about(mut self, concerns: impl Fn(&str) -> bool) -> Self {
         self.problems.retain(|problem| match &problem.place {
@@ -95,7 +90,7 @@ impl FormProblem {
         self
     }
 
-    /// The first field something is wrong with.
+    /// The first field with a problem.
     pub fn first_field(&self) -> Option<&str> {
         self.problems.iter().find_map(|problem| match &problem.place {
             Place::Field(key) => Some(key.as_str()),
@@ -109,7 +104,7 @@ impl FormProblem {
         })
     }
 
-    /// What an answer error means on the card of this question.
+    /// The problem for an answer error on the form of this question.
     pub fn of(error: &AnswerError, question: &Question) -> Self {
         match error {
             AnswerError::WrongKind { .. } => Self::one(
@@ -159,8 +154,8 @@ impl FormProblem {
         }
     }
 
-    /// What a refused answer means on the card, where the person can correct it. `None` when
-    /// nothing they enter would help: then the page shows a [`Notice`](crate::Notice).
+    /// The problem for a refused answer that the person can correct. `None` if no input would help:
+    /// the page then shows a [`Notice`](crate::Notice).
     pub fn of_refusal(refusal: &Refusal, question: &Question) -> Option<Self> {
         match refusal {
             Refusal::Answer(error) => Some(Self::of(error, question)),
@@ -199,22 +194,22 @@ impl FormProblem {
     }
 }
 
-/// What a person had entered, to be shown again. Secrets are not in it.
+/// The values that a person entered, to show them again. Secrets are not included.
 #[derive(Debug, Clone, Default)]
 pub struct Draft {
     pairs: Vec<(String, String)>,
     problem: FormProblem,
     held: Vec<(String, String)>,
     form: Option<Filled>,
-    /// Whether only some of the fields were before the person yet.
+    /// Whether the person has seen only some of the fields.
     partial: bool,
-    /// Secrets and uploads, as the browser carries them.
+    /// The secrets and uploads that the browser carries, sealed.
     sealed: Option<String>,
 }
 
 impl Draft {
-    /// Keeps what was submitted for this question, without the values of sensitive fields, and
-    /// without what was left as the page had shown it.
+    /// Keeps the submitted values for this question, without the values of sensitive fields and
+    /// without unchanged values.
     pub fn new(question: &Question, submitted: &Submitted, problem: FormProblem) -> Self {
         let (mut form, mut json) = (None, None);
         match question.body() {
@@ -241,8 +236,8 @@ impl Draft {
         Self { pairs, problem, held: Vec::new(), form, partial: false, sealed: None }
     }
 
-    /// The same for somebody whose browser carries their secrets and uploads, sealed: they are told so,
-    /// and need not enter them again.
+    /// The same draft if the browser carries the sealed secrets and uploads. The page says that the
+    /// person need not enter them again.
     #[must_use]
     pub fn carrying(
         mut self,
@@ -257,12 +252,12 @@ impl Draft {
         self
     }
 
-    /// What the browser carries for the person.
+    /// The sealed values that the browser carries.
     pub fn sealed(&self) -> Option<&str> {
         self.sealed.as_deref()
     }
 
-    /// The same for somebody whose secrets and uploads are kept on the server: they are told so, and
+    /// The same draft if the server keeps the secrets and uploads. The page says that the person
     /// need not enter them again.
     #[must_use]
     pub fn holding(mut self, question: &Question, submitted: &Submitted) -> Self {
@@ -273,7 +268,7 @@ impl Draft {
         self
     }
 
-    /// Notes which secrets and uploads there are already.
+    /// Records which secrets and uploads were already submitted.
     fn hold(&mut self, question: &Question, submitted: &Submitted) {
         let Body::Provide { form } = question.body() else { return };
         for field in form.fields() {
@@ -294,17 +289,17 @@ impl Draft {
         }
     }
 
-    /// Whether the person has had a field of this name before them; else the agent's default holds.
+    /// Whether the person has seen a field of this name; if not, the agent's default applies.
     pub fn knows(&self, name: &str) -> bool {
         !self.partial || self.pairs.iter().any(|(key, _)| key == name)
     }
 
-    /// What is kept on the server under a name and cannot be shown.
+    /// The note about a kept value that cannot be shown.
     pub fn held(&self, name: &str) -> Option<&str> {
         self.held.iter().find(|(key, _)| key == name).map(|(_, words)| words.as_str())
     }
 
-    /// The form as far as it is filled.
+    /// The form with its current values.
     pub(crate) fn filled(&self) -> Option<&Filled> {
         self.form.as_ref()
     }
@@ -314,14 +309,14 @@ impl Draft {
         self.pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// Whether a value was ticked under a name.
+    /// Whether an option was selected under a name.
     pub fn holds(&self, name: &str, value: &str) -> bool {
         self.pairs
             .iter()
             .any(|(key, held)| key == name && crate::answer_form::submitted::same(held, value))
     }
 
-    /// What to correct, in page order.
+    /// The problems, in page order.
     pub fn problems(&self) -> &[Problem] {
         &self.problem.problems
     }
@@ -332,7 +327,7 @@ impl Draft {
         self.problems().iter().find(here).map(|problem| problem.message.as_str())
     }
 
-    /// Everything the person wrote, to give back when the request was decided meanwhile.
+    /// All text that the person wrote, to return it if the request was decided meanwhile.
     pub(crate) fn written(&self) -> String {
         let written = |name: &str| {
             matches!(name, "comment" | "reply")

@@ -1,5 +1,5 @@
-//! The second, deliberate step before an answer is sent: where the request cannot be undone or is
-//! critical, and where an approval changes what the agent proposed. Every page shows the same step.
+//! The second step before an answer is sent. It is required if the request cannot be undone or is
+//! critical, and if an approval changes the agent's proposal. Every page shows the same step.
 
 use kernel::form::Field;
 use kernel::question::{Answer, Body, Choice, Question, Reply};
@@ -15,69 +15,66 @@ use crate::answer_form::{Button, Card, Desk, Item, WITH_CHANGES};
 use crate::components::facts::Fact;
 use crate::components::words::{self, Words};
 
-/// What the form of the step sends beside the answer: the proof that the step was shown, and when.
+/// The control that proves that the step was shown, and when.
 pub const SURE: &str = "sure";
-/// Secrets and uploads of the answer, sealed by the server: a page never shows them.
+/// The control with the answer's secrets and uploads, sealed by the server, because a page
+/// never shows them.
 pub const HELD: &str = "held";
-/// Names that say what to do with a form, and are no part of the answer.
+/// Names that control the form and are not part of the answer.
 const ORDERS: [&str; 5] = ["action", "choose", "reject", SURE, HELD];
 
-/// What is known about the step when a form comes in.
+/// What is known about the step when a form is submitted.
 #[derive(Debug, Clone, Default)]
 pub struct Before {
-    /// Another deliberate step follows anyway, such as a passkey or a proof that a person answers.
+    /// Another deliberate step follows, such as a passkey or a proof of personhood.
     pub guarded: bool,
-    /// Whether the step was shown for this very answer.
+    /// Whether the step was shown for this exact answer.
     pub taken: Taken,
-    /// The proof that the step is shown now, for its form to send.
+    /// The proof that the step is shown now; its form submits it.
     pub proof: String,
 }
 
-/// Whether the step was taken.
+/// Whether the step was completed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Taken {
     /// It was not shown for this answer.
     #[default]
     No,
-    /// It was shown a moment ago: the second tap of a double tap is no decision.
+    /// It was shown only a moment ago: the second tap of a double tap is not a decision.
     TooSoon,
-    /// It was shown long enough to be seen.
+    /// It was shown long enough to be read.
     Yes,
 }
 
-/// What the step shows.
+/// The content of the step.
 #[derive(Debug, Clone)]
 pub struct SecondStep {
-    /// Its button was pressed before anybody could have read it.
+    /// Whether its button was pressed before anyone could have read it.
     pub too_soon: bool,
-    /// Why there is one, as a heading.
+    /// The reason for the step, as a heading.
     pub title: &'static str,
-    /// Whether the request cannot be undone.
     pub irreversible: bool,
-    /// Whether it is critical.
     pub critical: bool,
     /// The answer, in a few words.
     pub answer: String,
-    /// The values of the answer.
     pub values: Vec<Fact>,
-    /// What a confirmation lists: all of it happens.
+    /// The items of a confirmation; the agent executes all of them.
     pub items: Vec<Item>,
-    /// What was changed in the agent's proposal.
+    /// The changes to the agent's proposal.
     pub changed: Vec<Changed>,
-    /// The comment that goes with it.
+    /// The comment on the answer.
     pub comment: Option<Words>,
-    /// Where the step is posted.
     pub href: String,
-    /// What is sent again: the proof that the form is ours, what was entered, that this is the step.
+    /// The hidden inputs: the form's token, the entered values, and the proof of this step.
     pub hidden: Vec<(String, String)>,
     /// The button that sends the answer.
     pub send: Button,
-    /// What leads back without sending anything: an address, or else a button of this form.
+    /// The path to go back without sending; if absent, the form has a button for it.
     pub back: Option<String>,
 }
 
 impl SecondStep {
-    /// The step for an answer, unless it needs none or was taken already.
+    /// The step for an answer, unless it needs none or it was already completed.
     pub fn wanted(
         ask: &Ask,
         reply: &Reply,
@@ -118,7 +115,7 @@ impl SecondStep {
             .into_iter()
             .find(|button| sent.value(button.name) == Some(button.value.as_str()));
         let send = match (&reply.answer, pressed) {
-            // The button would repeat the question, whose values no longer hold.
+            // The button would repeat the question, which shows the old values.
             (Answer::Approved { edits: Some(_) }, _) => Button::act("yes", "approve", WITH_CHANGES)
                 .so("The agent gets its proposal and yours, and goes ahead with yours"),
             (_, Some(pressed)) => pressed,
@@ -159,7 +156,7 @@ impl SecondStep {
         }
     }
 
-    /// The same step for a button of the inbox list, which leads back to the list.
+    /// The same step for a button of the inbox list; it returns to the list.
     #[must_use]
     pub fn from_list(
         mut self,
@@ -183,12 +180,12 @@ impl SecondStep {
     }
 }
 
-/// Whether a passkey is asked for before an answer counts, which is a deliberate step of its own.
+/// Whether an answer requires a passkey, which is a deliberate step of its own.
 pub fn takes_passkey(ask: &Ask, answer: &Answer) -> bool {
     ask.minimum_assurance(answer) == Assurance::Passkey
 }
 
-/// The style of the button that sends an answer on a page that only asks for a proof of who answers. It
+/// The style class of the button that sends an answer on a page that only asks for a proof. It
 /// follows the consequence, as the buttons of the answer form do.
 pub fn tone(ask: &Ask, reply: &Reply) -> &'static str {
     let Some(question) = ask.question.value() else { return "plain" };
@@ -202,7 +199,7 @@ pub fn tone(ask: &Ask, reply: &Reply) -> &'static str {
     if proceeds { "yes" } else { "safe" }
 }
 
-/// Whether the "no" of a confirmation is what destroys, as its label says.
+/// Whether the "no" of a confirmation is destructive, according to its label.
 fn destroys(ask: &Ask, question: &Question, reply: &Reply) -> bool {
     matches!(
         (question.body(), &reply.answer),
@@ -210,8 +207,8 @@ fn destroys(ask: &Ask, question: &Question, reply: &Reply) -> bool {
     ) && ask.needs_confirmation()
 }
 
-/// Whether an approval changes values that were typed. A tick that was taken away was seen when it was
-/// taken away.
+/// Whether an approval changes typed values. A cleared checkbox needs no second look, because the
+/// person saw it.
 fn changes_values(question: &Question, reply: &Reply) -> bool {
     let (Body::Approve { details, editable, .. }, Answer::Approved { edits: Some(edits) }) =
         (question.body(), &reply.answer)
@@ -223,7 +220,7 @@ fn changes_values(question: &Question, reply: &Reply) -> bool {
     !changes::changes(details, &typed).is_empty()
 }
 
-/// What was entered and may be shown in a page: no secrets, and no buttons.
+/// The entered values that may appear in a page: no secrets and no buttons.
 fn entered(question: &Question, sent: &Submitted) -> Vec<(String, String)> {
     let kept = |(name, _): &&(String, String)| {
         !PROOFS.contains(&name.as_str())
@@ -233,7 +230,7 @@ fn entered(question: &Question, sent: &Submitted) -> Vec<(String, String)> {
     sent.pairs.iter().filter(kept).cloned().collect()
 }
 
-/// The part of a form that must not stand in a page: secrets and uploads.
+/// The values that must not appear in a page: secrets and uploads.
 pub fn held(question: &Question, sent: &Submitted) -> Submitted {
     let secret = |(name, value): &&(String, String)| !value.is_empty() && is_secret(question, name);
     Submitted {
@@ -249,7 +246,7 @@ fn is_secret(question: &Question, name: &str) -> bool {
 }
 
 impl Submitted {
-    /// Takes in what was held back, where nothing else was entered in its place.
+    /// Restores the held values, unless the person entered others in their place.
     pub fn restore(&mut self, held: Submitted) {
         for (name, value) in held.pairs {
             if self.value(&name).is_none_or(str::is_empty) {
@@ -263,7 +260,6 @@ impl Submitted {
         }
     }
 
-    /// Whether nothing is in it.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty() && self.files.is_empty()
     }
@@ -336,7 +332,8 @@ mod tests {
         assert!(step(final_(plain()), &yes, true).is_none(), "a passkey is the second step");
     }
 
-    /// The button of a passkey or a proof is never green on what destroys or stops something.
+    /// The button that submits a passkey or a proof is never green if the answer is destructive or
+    /// stops the agent.
     #[test]
     fn a_proof_is_sent_in_the_colour_of_its_answer() {
         let mut cast = Cast::new();
@@ -358,7 +355,7 @@ mod tests {
         }
     }
 
-    /// One step for both reasons, never one after the other.
+    /// Both reasons share one step.
     #[test]
     fn changes_are_shown_on_the_same_step() {
         let edited = || with(approve(json!({ "amount": 40 })));
@@ -388,7 +385,7 @@ mod tests {
         assert!(step(final_(confirm()), &[("action", "decline")], false).is_none());
     }
 
-    /// Secrets and uploads go through the step without standing in the page.
+    /// Secrets and uploads pass through the step without appearing in the page.
     #[test]
     fn secrets_are_held_back() {
         let form = json!({ "fields": [

@@ -1,4 +1,4 @@
-//! A form one step at a time: which steps and fields apply, and what was filled in so far.
+//! A form one step at a time: the steps and fields that apply, and the values so far.
 
 use kernel::form::{Field, Form, Kind, Layout, REDACTED};
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use crate::answer_form::problem::Draft;
 use crate::components::facts::{Fact, fact};
 use crate::components::words::Words;
 
-/// A form as far as it is filled: what may be shown of it.
+/// A partly completed form: the fields that apply, and their values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filled {
     applies: Vec<String>,
@@ -24,7 +24,7 @@ impl Filled {
             let value = values.get(field.key()).filter(|value| !is_empty(value))?;
             let shown = match (field.kind(), value.as_str()) {
                 _ if field.is_sensitive() => Value::from(REDACTED),
-                // As a form sends it, a yes is a text.
+                // A form submits booleans as text.
                 (Kind::Boolean, Some("true")) => Value::Bool(true),
                 (Kind::Boolean, Some("false")) => Value::Bool(false),
                 _ => value.clone(),
@@ -39,7 +39,7 @@ impl Filled {
         self.applies.iter().any(|applies| applies == key)
     }
 
-    /// Every answer under its label. Secrets stay secret.
+    /// Every answer under its label. Secret values are redacted.
     fn summary(&self, form: &Form) -> Vec<Fact> {
         let one = |(key, value): (&String, &Value)| {
             let field = form.field(key);
@@ -59,18 +59,18 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// One step of a form, and the way from it.
+/// The position of a step in the form.
 #[derive(Debug, Clone)]
 pub struct Stepper {
-    /// The step, from 1.
+    /// The step's number, from 1.
     pub n: usize,
-    /// How many there are.
+    /// The number of steps.
     pub total: usize,
-    /// The title of the step before, if there is one.
+    /// The title of the previous step, if there is one.
     pub back: Option<Words>,
-    /// Whether no step comes after it, as far as is known before this one is filled in.
+    /// Whether it is the last step, as far as is known before it is completed.
     pub is_last: bool,
-    /// What was answered, on a step without fields of its own.
+    /// The answers so far, on a step without fields.
     pub summary: Vec<Fact>,
 }
 
@@ -87,7 +87,7 @@ pub fn fields(form: &Form, step: usize) -> &[Field] {
     pages(form).get(step).map_or(&[], |(_, fields)| fields)
 }
 
-/// The steps that apply: a summary always does, others while one of their fields does.
+/// The steps that apply: a summary always does, others if one of their fields does.
 fn applying(form: &Form, filled: &Filled) -> Vec<usize> {
     let applies = |(_, fields): &(Option<&kernel::form::Step>, &[Field])| {
         fields.is_empty() || !shown(fields, filled).is_empty()
@@ -96,29 +96,29 @@ fn applying(form: &Form, filled: &Filled) -> Vec<usize> {
     (0..pages.len()).filter(|n| pages.get(*n).is_some_and(applies)).collect()
 }
 
-/// The step after this one that applies.
+/// The next step that applies.
 pub fn after(form: &Form, filled: &Filled, step: usize) -> Option<usize> {
     applying(form, filled).into_iter().find(|n| *n > step)
 }
 
-/// The step before this one that applies.
+/// The previous step that applies.
 pub fn before(form: &Form, filled: &Filled, step: usize) -> Option<usize> {
     applying(form, filled).into_iter().rfind(|n| *n < step)
 }
 
-/// The first step at or after this one that applies; else the last one that does.
+/// The first step at or after this one that applies, or else the last one that does.
 pub fn settle(form: &Form, filled: &Filled, step: usize) -> usize {
     let applying = applying(form, filled);
     applying.iter().find(|n| **n >= step).or_else(|| applying.last()).copied().unwrap_or(0)
 }
 
-/// The step a field stands on.
+/// The step that contains a field.
 pub fn step_of(form: &Form, key: &str) -> Option<usize> {
     pages(form).iter().position(|(_, fields)| fields.iter().any(|field| field.key() == key))
 }
 
-/// The fields of a step to put on its page: those that apply, and those that may once another field
-/// of the same page is answered.
+/// The fields of a step that its page contains: those that apply, and those that may apply once
+/// another field of the page is answered.
 fn shown<'f>(fields: &'f [Field], filled: &Filled) -> Vec<&'f Field> {
     let mut shown: Vec<&Field> = Vec::new();
     for field in fields {
@@ -131,7 +131,7 @@ fn shown<'f>(fields: &'f [Field], filled: &Filled) -> Vec<&'f Field> {
     shown
 }
 
-/// A step as controls, and the way from it.
+/// A step as controls, with its position.
 pub fn view(form: &Form, step: usize, draft: Option<&Draft>) -> (StepView, Stepper) {
     let filled = draft.and_then(Draft::filled).cloned();
     let filled = filled.unwrap_or_else(|| Filled::new(form, &form.defaults()));

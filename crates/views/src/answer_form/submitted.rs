@@ -1,6 +1,6 @@
-//! What a browser posted, as a reply to the question it was posted for. Pure.
+//! Converts a submitted form to a reply to its question. This module is pure.
 //!
-//! | name | what it carries |
+//! | name | value |
 //! |---|---|
 //! | `action` | the button: `approve approve_edited reject changes choose provide confirm decline retry skip abort reply` |
 //! | `choose` | the id of an option, where every option is a button; implies `action=choose` |
@@ -9,8 +9,8 @@
 //! | `comment` | reason, note, feedback |
 //! | `edits.{n}`, `params.{n}` | the values of an approval's details or of a retry's parameters, as the person left them |
 //! | `reply` | the free text of a conversation |
-//! | `from` | `inbox` when answered from the list; for the handler, which goes back there |
-//! | `field.{key}` | the value of a form field; uploads are handed in beside |
+//! | `from` | `inbox` for an answer from the list; the handler returns there |
+//! | `field.{key}` | the value of a form field; uploads are in [`Submitted::files`] |
 
 use kernel::form::{FileRef, Form, Kind};
 use kernel::question::{Answer, AnswerError, Body, Choice, Question, Reply};
@@ -20,18 +20,17 @@ use serde_json::{Map, Value};
 use crate::answer_form::edits;
 use crate::answer_form::problem::{FormProblem, Place};
 
-/// The names of the controls for an approval's details begin with this.
+/// The prefix of the controls for an approval's details.
 pub const EDITS: &str = "edits";
-/// The button that approves only if something was changed.
+/// The value of the button that approves only if a value was changed.
 pub const APPROVE_EDITED: &str = "approve_edited";
-/// And those for the parameters of a retry.
+/// The prefix of the controls for the parameters of a retry.
 pub const PARAMS: &str = "params";
 
-/// A decoded form: names and values in the order of the page, and uploads by the name of their
-/// input.
+/// A decoded form: names and values in the order of the page, and uploads by the name
+/// of their input.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Submitted {
-    /// Decoded pairs.
     pub pairs: Vec<(String, String)>,
     /// Files already stored, by the name of their input (`field.{key}`).
     pub files: Vec<(String, FileRef)>,
@@ -43,7 +42,7 @@ impl Submitted {
         Self { pairs, files: Vec::new() }
     }
 
-    /// The last value under a name: a pressed button comes after everything before it on the page.
+    /// The last value under a name, because a pressed button comes after the controls before it.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
@@ -53,13 +52,13 @@ impl Submitted {
         self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// A text area's value; browsers write line breaks as CRLF.
+    /// The value of a text area, with the browser's CRLF line breaks converted.
     pub fn text(&self, name: &str) -> Option<String> {
         self.value(name).map(unix)
     }
 }
 
-/// The reply a form makes to a question, checked against it, in normal form.
+/// The form as a reply, checked against the question and normalised.
 pub fn reply(question: &Question, submitted: &Submitted) -> Result<Reply, FormProblem> {
     let answer = answer(question, submitted)?;
     let comment = submitted.text("comment").filter(|text| !text.trim().is_empty());
@@ -89,7 +88,8 @@ fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProb
                     "You changed nothing. Change a value, or approve the request as it is";
                 return Err(FormProblem::one(Place::Edits, message));
             }
-            // Never as if nothing had been changed: that is not what this person approves.
+            // An edited approval is never sent without the edits, because the person did
+            // not approve that.
             if edits.is_some() && !editable.is_any() {
                 let message = "You changed details, and this agent cannot go ahead with changed \
                                ones. Request changes, or undo yours";
@@ -113,7 +113,7 @@ fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProb
                 .map_err(|errors| FormProblem::of(&AnswerError::Fields(errors), question))?;
             Ok(Answer::Provided { values })
         }
-        // Everything listed was shown, so going ahead means all of it.
+        // The page listed every item, so the answer confirms all of them.
         (Body::Confirm { items, .. }, "confirm") => {
             Ok(Answer::Confirmed { items: items.iter().map(|item| item.id.clone()).collect() })
         }
@@ -140,13 +140,13 @@ fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProb
     }
 }
 
-/// The id a browser sent, as the agent wrote it.
+/// Maps a submitted id to the agent's spelling of it.
 fn known(choices: &[Choice], sent: &str) -> String {
     let choice = choices.iter().find(|choice| same(&choice.id, sent));
     choice.map_or_else(|| sent.to_owned(), |choice| choice.id.clone())
 }
 
-/// What was submitted for a form, by key: not checked yet.
+/// The submitted values of a form by key, unchecked.
 pub fn values(form: &Form, submitted: &Submitted) -> Map<String, Value> {
     let mut values = Map::new();
     for field in form.fields() {
@@ -183,7 +183,7 @@ pub fn values(form: &Form, submitted: &Submitted) -> Map<String, Value> {
     values
 }
 
-/// Whether two values are the same to a browser, which rewrites line breaks.
+/// Whether two values are equal for a browser, which rewrites line breaks.
 pub(crate) fn same(a: &str, b: &str) -> bool {
     a == b || ((a.contains(['\r', '\n']) || b.contains(['\r', '\n'])) && unix(a) == unix(b))
 }

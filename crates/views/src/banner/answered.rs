@@ -1,5 +1,5 @@
-//! What a page says after an answer: what was decided, how long it can be undone, where its
-//! receipt is, and which request is next.
+//! The message after an answer: the decision, how long it can be undone, the receipt, and the next
+//! request.
 
 use askama::Template;
 use kernel::ask::Vote;
@@ -14,49 +14,47 @@ use crate::banner::Banner;
 use crate::components::words::{self, Words};
 use crate::site::paths;
 
-/// How much of a longer question is repeated.
+/// How many characters of the question are repeated.
 const BEGINNING: usize = 120;
 
 /// An answer that was just given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answered {
-    /// The name of the style: `yes`, `no` or `over`.
+    /// The style class: `yes`, `no` or `over`.
     pub tone: &'static str,
-    /// What was decided: "Approved: Refund order 7".
+    /// The decision: "Approved: Refund order 7".
     pub what: String,
-    /// Who gets it.
+    /// The agent that receives it.
     pub agent: String,
-    /// How to take it back, while that is possible.
+    /// The form to undo it, while that is possible.
     pub undo: Option<Undo>,
-    /// The request itself.
+    /// The path of the request.
     pub request: String,
-    /// Its receipt, which is there once the answer was sent.
+    /// The path of the receipt, once the answer was sent.
     pub receipt: Option<String>,
-    /// The next request of the inbox.
+    /// The next request in the inbox.
     pub next: Option<Next>,
     /// Whether the page is the inbox itself.
     pub in_inbox: bool,
 }
 
-/// The form that takes answers back.
+/// The form that undoes answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undo {
-    /// Where it is posted to.
     pub href: String,
-    /// What shows that the form is ours.
     pub csrf: String,
-    /// Which requests, where the address does not say it.
+    /// The requests, if the path does not name one.
     pub asks: Vec<String>,
-    /// The list to go back to.
+    /// The query of the list to return to.
     pub back: String,
-    /// How many milliseconds are left.
+    /// The remaining time in milliseconds.
     pub millis: i64,
-    /// Where the page asks what became of them when the time has passed.
+    /// The path that the page polls for the result after that time.
     pub check: String,
 }
 
 impl Undo {
-    /// The form for several answers, while there is time for all of them.
+    /// The form for several answers, while all of them can be undone.
     pub fn of<'a>(frame: &Frame, asks: impl Iterator<Item = &'a Ask>, back: &str) -> Option<Self> {
         let held: Vec<&Ask> = asks.filter(|ask| ask.held.is_some()).collect();
         let until = held.iter().filter_map(|ask| ask.held.as_ref()).map(|held| held.until).min()?;
@@ -71,23 +69,21 @@ impl Undo {
         })
     }
 
-    /// How many seconds are left.
+    /// The remaining time in seconds, rounded up.
     pub fn seconds(&self) -> i64 {
         self.millis.div_euclid(1000) + i64::from(self.millis.rem_euclid(1000) > 0)
     }
 }
 
-/// The request to go on with.
+/// The next request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Next {
-    /// Where it is.
     pub href: String,
-    /// What it asks.
+    /// The beginning of its question.
     pub prompt: Words,
 }
 
 impl Next {
-    /// A request.
     pub fn of(ask: &Ask) -> Self {
         let prompt = ask.question.value().map(|question| question.prompt().trim());
         let prompt = prompt.map(|prompt| Words::beginning(prompt, BEGINNING));
@@ -96,8 +92,8 @@ impl Next {
 }
 
 impl Answered {
-    /// An answer to a request, as the page of the request says it; with the query of a list, as the
-    /// inbox does.
+    /// An answer to a request, for the page of the request or, with the query of a list,
+    /// for the inbox.
     pub fn new(
         frame: &Frame,
         ask: &Ask,
@@ -124,8 +120,8 @@ impl Answered {
     }
 }
 
-/// An answer and what it was about, in one line. An approval with changes says what was approved: the
-/// question still has the old values.
+/// An answer and its question in one line. An approval with changes lists the changes, because the
+/// question shows the old values.
 pub fn what(ask: &Ask, vote: &Vote) -> String {
     let question = ask.question.value();
     let reply = vote.reply.value();
@@ -147,17 +143,17 @@ pub fn what(ask: &Ask, vote: &Vote) -> String {
     }
 }
 
-/// What became of answers whose time to undo them has passed, in place of what the page said of them.
+/// The result of answers that can no longer be undone; it replaces the earlier message.
 #[derive(Template)]
 #[template(path = "banner/answered.html")]
 pub struct AnswersSent {
-    /// What the page of the request or the list says of one answer that was sent or is still held.
+    /// The message about one answer that was sent or is still held.
     pub banner: Option<Banner>,
-    /// How to take back several that are still held.
+    /// The form to undo several held answers.
     pub undo: Option<Undo>,
-    /// How many there were.
+    /// The number of answers.
     pub total: usize,
-    /// Those that were not sent.
+    /// The answers that were not sent.
     pub unsent: Vec<Unsent>,
 }
 
@@ -169,7 +165,7 @@ pub struct Unsent {
 }
 
 impl Unsent {
-    /// Why the answer of a person to a request had no effect.
+    /// An answer without effect, with the reason.
     pub fn of(ask: &Ask, directory: &Directory, now: Time) -> Self {
         let Next { href, prompt } = Next::of(ask);
         let why = match Outcome::of(ask, directory, now) {

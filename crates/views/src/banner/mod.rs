@@ -1,4 +1,4 @@
-//! Notes on top of a page: what just happened, and what can be done now.
+//! Notes on top of a page: the result of the last action, and the next steps.
 
 pub mod answered;
 
@@ -9,70 +9,70 @@ use crate::banner::answered::Answered;
 use crate::components::when::When;
 use crate::components::words;
 
-/// What just happened, shown on the next page.
+/// The result of the last action, shown on the next page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
     /// The person's answer was recorded.
     Sent,
-    /// The same in full: what was decided, and what can be done now.
+    /// The same with details: the decision, and the next steps.
     Answered(Box<Answered>),
-    /// The person took back so many of their answers; so many others were sent already.
+    /// The person undid this many answers; this many others were already sent.
     Undone(usize, usize),
-    /// The person took the request on.
+    /// The person claimed the request.
     Taken,
-    /// The person handed the request to somebody.
+    /// The person reassigned the request.
     Handed(HumanId),
-    /// The person put the request aside until then.
+    /// The person snoozed the request until this time.
     Aside(Time),
-    /// The person brought it back.
+    /// The person ended the snooze.
     Back,
-    /// The person's remark was added.
+    /// The person's comment was added.
     Commented,
     /// The person picked one of the agent's actions.
     Picked,
-    /// The person moved the deadline.
+    /// The person extended the deadline to this time.
     Extended(Time),
-    /// What the person entered on a review page is kept.
+    /// The draft on a review page was saved.
     Saved,
     /// The person closed the request without an answer.
     TurnedDown,
-    /// The person ended sessions of theirs.
+    /// The person ended some of their sessions.
     SignedOut,
-    /// The person has one more passkey.
+    /// The person added a passkey.
     PasskeyAdded,
-    /// The person has one passkey less.
+    /// The person removed a passkey.
     PasskeyRemoved,
-    /// Somebody claimed the request before its owner answered, and the owner was not shown that.
+    /// Another person claimed the request before its owner answered, and the owner had not
+    /// seen the claim.
     ClaimedMeanwhile(HumanId),
-    /// Somebody has just answered the request; the reader holds a link and does not learn who.
+    /// Another person has just answered the request; the reader holds a link and does not
+    /// see the name.
     JustAnswered,
-    /// What the person wanted was refused; most often somebody was faster.
+    /// The action was refused, in most cases because another person was faster.
     Refused(Refusal),
-    /// A passkey was not added, removed or taken.
+    /// Adding, removing or using a passkey failed.
     Passkey(Refusal),
-    /// What the person wrote could not be added.
+    /// The person's comment could not be added. Contains its text.
     Unsaid(Refusal, String),
 }
 
-/// A note on top of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Banner {
-    /// The name of the style: `yes`, `no` or `over`.
+    /// The style class: `yes`, `no` or `over`.
     pub tone: &'static str,
-    /// Whether it interrupts (`alert`) or waits to be read (`status`).
+    /// The ARIA role: `alert` interrupts, `status` does not.
     pub role: &'static str,
-    /// What happened.
     pub title: String,
-    /// What that means.
+    /// The explanation below the title.
     pub text: String,
-    /// What the person had written, given back.
+    /// The text that the person had written, returned to them.
     pub written: Option<String>,
-    /// What was decided, and what can be done now.
+    /// The decision, and the next steps.
     pub answered: Option<Answered>,
 }
 
 impl Notice {
-    /// The note in words. `written` is what the person had entered, when it could not be used.
+    /// The note in words. `written` is the person's text if it could not be used.
     pub fn banner(&self, directory: &Directory, now: Time, written: Option<String>) -> Banner {
         let good = |title: &str, text: &str| Banner {
             tone: "yes",

@@ -1,5 +1,5 @@
-//! The total of several requests: exact decimals in one currency, or nothing. A total that might be
-//! wrong is worse than none, so whatever can be read in two ways is not added.
+//! The total of several requests: exact decimals in one currency, or no total. A wrong total is
+//! worse than none, so ambiguous amounts are not added.
 
 use std::fmt;
 
@@ -9,8 +9,7 @@ use serde_json::Value;
 
 use crate::components::facts;
 
-/// An amount of money, as an agent wrote it: an integer and how many of its digits stand behind the
-/// point.
+/// An amount of money, as an agent wrote it: an integer and its number of decimal places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Amount {
     units: i128,
@@ -18,12 +17,12 @@ pub struct Amount {
     currency: String,
 }
 
-/// More digits than this behind the point are no money.
+/// Numbers with more decimal places are not taken for money.
 const DIGITS: usize = 12;
 
 impl Amount {
-    /// The amount a request is about: the only one in its details, with its currency beside it or in
-    /// it.
+    /// The amount of a request: the only amount in its details, with its currency in it or
+    /// in another field.
     pub fn of(ask: &Ask) -> Option<Self> {
         let Body::Approve { details, .. } = ask.question.value().map(Question::body)? else {
             return None;
@@ -46,8 +45,8 @@ impl Amount {
         }
     }
 
-    /// Reads `1250.50`, `1,250.50 EUR`, `€ 12` and the like. A single comma that could be a decimal
-    /// point, as in `1,250`, can be read in two ways and is refused.
+    /// Reads `1250.50`, `1,250.50 EUR`, `€ 12` and the like. Refuses a single comma that could be a
+    /// decimal point, as in `1,250`, because it is ambiguous.
     fn read(text: &str, beside: Option<&str>) -> Option<Self> {
         let text = text.trim();
         let numeric = |c: char| c.is_ascii_digit() || c == '.' || c == ',' || c == '-';
@@ -74,7 +73,7 @@ impl Amount {
         })
     }
 
-    /// The sum of several; none if one of them has no amount or another currency.
+    /// The sum of several amounts; `None` if one of them is absent or has another currency.
     pub fn total(all: impl IntoIterator<Item = Option<Self>>) -> Option<Self> {
         let mut all = all.into_iter();
         let mut sum = all.next()??;
@@ -87,13 +86,13 @@ impl Amount {
         Some(sum)
     }
 
-    /// The integer with so many digits behind the point.
+    /// The integer with this many decimal places.
     pub fn scaled(&self, scale: u32) -> Option<i128> {
         let more = scale.checked_sub(self.scale)?;
         self.units.checked_mul(10_i128.checked_pow(more)?)
     }
 
-    /// How many digits stand behind the point.
+    /// The number of decimal places.
     pub fn scale(&self) -> u32 {
         self.scale
     }
@@ -127,7 +126,7 @@ fn decimal(text: &str) -> Option<(i128, u32)> {
     let grouped: Vec<&str> = whole.split(',').collect();
     let sure = match grouped.as_slice() {
         [one] => digits(one) && !one.is_empty(),
-        // Without a point, one group of three digits may be a fraction.
+        // Without a decimal point, a single group of three digits may be a fraction.
         [first, rest @ ..] => {
             let threes = rest.iter().all(|group| group.len() == 3 && digits(group));
             let unmistakable = rest.len() > 1 || !part.is_empty();
@@ -135,7 +134,7 @@ fn decimal(text: &str) -> Option<(i128, u32)> {
         }
         [] => false,
     };
-    // A point before exactly three digits may group thousands elsewhere: `1.250`.
+    // A point before exactly three digits may be a thousands separator: `1.250`.
     let clear = digits(part) && part.len() <= DIGITS && part.len() != 3 && !text.ends_with('.');
     let number: i128 =
         format!("{}{part}", grouped.concat()).parse().ok().filter(|_| sure && clear)?;

@@ -1,7 +1,7 @@
-//! What a browser is called, from what it says of itself.
+//! The name of a browser, from its user agent.
 
-/// What stands in a user agent, and what that browser is called. The first that is found counts: most
-/// say that they are like others too.
+/// Part of a user agent, and the name of that browser. The first match counts, because most
+/// browsers also name others.
 const BROWSERS: [(&str, &str); 10] = [
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -15,7 +15,7 @@ const BROWSERS: [(&str, &str); 10] = [
     ("python", "Python"),
 ];
 
-/// The same for what it runs on.
+/// The same for operating systems.
 const SYSTEMS: [(&str, &str); 7] = [
     ("Android", "Android"),
     ("iPhone", "iPhone"),
@@ -26,7 +26,8 @@ const SYSTEMS: [(&str, &str); 7] = [
     ("Linux", "Linux"),
 ];
 
-/// Such as "Firefox on Linux". Nothing of what was sent is kept: it is enough to know one's own again.
+/// A summary such as "Firefox on Linux". It is enough for people to recognise their own browser, so
+/// the user agent itself is not kept.
 pub fn summary(user_agent: &str) -> String {
     let called = |names: &[(&str, &'static str)]| {
         names.iter().find(|(part, _)| user_agent.contains(part)).map(|(_, name)| *name)

@@ -1,122 +1,108 @@
-//! Charts, drawn here: SVG with a title and a sentence for whoever does not see it, and the numbers
-//! behind it as a table. Nothing is told by colour or height alone.
+//! Charts as inline SVG, with a title and a sentence for people who cannot see them, and their
+//! numbers as a table. No information is carried by colour or height alone.
 
 use kernel::insight::Day;
 
-/// How wide a drawing is, in its own units: about a phone's, so that its letters stay readable there.
+/// The width of a drawing in its own units: about that of a phone, so that its text
+/// stays readable there.
 pub const WIDTH: u32 = 360;
-/// How high columns may be.
+/// The maximum height of a column.
 const TALL: u32 = 110;
-/// Where columns stand.
+/// The y coordinate of the base line of columns.
 const GROUND: u32 = 130;
-/// The room one bar takes with the words above it.
+/// The height of one bar with the text above it.
 const ROW: u32 = 36;
 
-/// One chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chart {
-    /// What its parts are known by on the page.
+    /// The prefix of the element ids on the page.
     pub id: &'static str,
-    /// What it shows.
     pub title: &'static str,
-    /// What it says, in a sentence.
+    /// The chart's content as a sentence.
     pub says: String,
-    /// How high the drawing is.
+    /// The height of the drawing.
     pub height: u32,
-    /// What is drawn.
     pub marks: Vec<Mark>,
-    /// The names of the columns of its table.
+    /// The headings of its table.
     pub head: Vec<&'static str>,
-    /// The numbers behind it.
+    /// The rows of its table.
     pub rows: Vec<Vec<String>>,
 }
 
-/// One thing that is drawn.
+/// One shape or text of a drawing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mark {
-    /// A filled rectangle.
     Bar {
-        /// From the left.
         x: u32,
-        /// From the top.
         y: u32,
-        /// How wide.
         width: u32,
-        /// How high.
         height: u32,
-        /// Of which kind.
+        /// The style class.
         tone: &'static str,
     },
-    /// A line across.
+    /// A horizontal line.
     Rule {
-        /// From the top.
+        /// The distance from the top.
         y: u32,
     },
-    /// Words.
     Text {
-        /// From the left.
         x: u32,
-        /// From the top.
         y: u32,
-        /// Which end of the words that is.
+        /// The SVG `text-anchor`.
         anchor: &'static str,
-        /// Of which kind.
+        /// The style class.
         tone: &'static str,
-        /// The words.
         text: String,
     },
-    /// A line through points.
+    /// A line through several points.
     Line {
-        /// Their places.
+        /// The value of the SVG `points` attribute.
         points: String,
     },
-    /// A point.
     Dot {
-        /// From the left.
+        /// The distance from the left.
         x: u32,
-        /// From the top.
+        /// The distance from the top.
         y: u32,
     },
 }
 
-/// A number with its name, and how it reads.
+/// A number with its label and its formatted text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// What it is of.
     pub label: String,
-    /// The number.
     pub n: f64,
-    /// As it reads.
+    /// The number as it is shown.
     pub shown: String,
-    /// Of which kind.
+    /// The style class.
     pub tone: &'static str,
 }
 
 impl Part {
-    /// A count.
+    /// A part that shows a count.
     pub fn count(label: impl Into<String>, n: u64) -> Self {
         Self { label: label.into(), n: number(n), shown: grouped(n), tone: "" }
     }
 
-    /// A share.
+    /// A part that shows a share.
     pub fn share(label: impl Into<String>, share: f64, shown: String) -> Self {
         Self { label: label.into(), n: share, shown, tone: "" }
     }
 
-    /// The same in another tone.
+    /// The same part with another style class.
     #[must_use]
     pub fn toned(self, tone: &'static str) -> Self {
         Self { tone, ..self }
     }
 }
 
-/// A count as a number to draw with.
+/// Converts a count for drawing.
 #[expect(clippy::cast_precision_loss, reason = "for drawing, not for counting")]
 pub fn number(n: u64) -> f64 {
     n as f64
 }
 
-/// Bars below each other, each with its words above it.
+/// Bars below each other, each with its text above it.
 pub fn bars(parts: &[Part], most: Option<f64>) -> (u32, Vec<Mark>) {
     let most = most.unwrap_or_else(|| largest(parts));
     let mut marks = Vec::with_capacity(parts.len() * 3);
@@ -131,19 +117,20 @@ pub fn bars(parts: &[Part], most: Option<f64>) -> (u32, Vec<Mark>) {
     (y, marks)
 }
 
-/// Columns beside each other. Of many, only some have their words below.
+/// Columns beside each other. If there are many, only some have a label below.
 pub fn columns(parts: &[Part], most: Option<f64>) -> (u32, Vec<Mark>) {
     let most = most.unwrap_or_else(|| largest(parts));
     let n = u32::try_from(parts.len()).unwrap_or(1).max(1);
     let step = WIDTH / n;
     let gap = if step > 6 { step / 6 } else { 0 };
-    // Words need about so much room. The first stand at the edge, not below their column, so the next
-    // need more of it the narrower the columns are.
+    // A label needs about this much room. The first label starts at the edge, not below the middle
+    // of its column, so narrow columns need a larger distance to the second label.
     let room = 52_u32.saturating_sub((step - gap) / 2).max(44);
     let every = (room * n).div_ceil(WIDTH);
     let mut marks = vec![Mark::Rule { y: GROUND }];
     for (place, part) in (0_u32..).zip(parts) {
-        // Not in steps: of a year's columns each has less than one.
+        // The position is computed per column: with a year of columns, each is less than
+        // one unit wide.
         let (x, next) = (place * WIDTH / n, (place + 1) * WIDTH / n);
         let height = scaled(part.n, most, TALL);
         let width = (next - x).saturating_sub(gap).max(1);
@@ -151,11 +138,11 @@ pub fn columns(parts: &[Part], most: Option<f64>) -> (u32, Vec<Mark>) {
         let middle = x + width / 2;
         if n <= 16 && part.n > 0.0 {
             let above = GROUND.saturating_sub(height + 4);
-            // What is longer would lie over its neighbours; the table has it whole.
+            // A longer number would overlap its neighbours; the table has the full number.
             let shown = if part.shown.len() > 5 { rounded(part.n) } else { part.shown.clone() };
             marks.push(text(middle, above, "middle", "n", shown));
         }
-        // The last one would lie over its neighbour, where there is one.
+        // The last label would overlap the one before it.
         if place % every == 0 && (place == 0 || x + 40 <= WIDTH) {
             let (at, anchor) = if place == 0 { (0, "start") } else { (middle, "middle") };
             marks.push(text(at, GROUND + 16, anchor, "", part.label.clone()));
@@ -164,7 +151,7 @@ pub fn columns(parts: &[Part], most: Option<f64>) -> (u32, Vec<Mark>) {
     (GROUND + 22, marks)
 }
 
-/// A line over days, broken where there is nothing.
+/// A line over days, interrupted on days without a value.
 pub fn trend(days: &[(Day, Option<f64>)], least: f64, most: f64) -> (u32, Vec<Mark>) {
     let mut marks = Vec::new();
     for value in [least, f64::midpoint(least, most), most] {
@@ -207,8 +194,7 @@ fn largest(parts: &[Part]) -> f64 {
     parts.iter().map(|part| part.n).fold(0.0, f64::max)
 }
 
-/// So much of a length; something is never drawn as nothing.
-/// A number as people read it: in groups of three digits.
+/// Formats a number in groups of three digits.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
@@ -221,7 +207,7 @@ pub fn grouped(n: u64) -> String {
     shown
 }
 
-/// A number where there is little room.
+/// A short form of a number, for places with little room.
 fn rounded(n: f64) -> String {
     match n {
         n if n < 9_999.5 => format!("{n:.0}"),
@@ -230,6 +216,7 @@ fn rounded(n: f64) -> String {
     }
 }
 
+/// Scales a value to a length. A value above zero is always visible.
 fn scaled(n: f64, most: f64, length: u32) -> u32 {
     if n <= 0.0 || most <= 0.0 {
         return 0;
@@ -292,7 +279,7 @@ mod tests {
         }
     }
 
-    /// However many there are, they go from one side to the other.
+    /// Columns fill the whole width, whatever their number.
     #[test]
     fn columns_take_the_whole_width() {
         for n in [1_u64, 7, 30, 90, 365] {
@@ -309,7 +296,7 @@ mod tests {
         }
     }
 
-    /// No words lie over others: a day takes 34 of the width.
+    /// Labels do not overlap: a day takes 34 units of the width.
     #[test]
     fn words_below_columns_lie_beside_each_other() {
         for n in [1_u64, 7, 10, 16, 30, 90, 365] {
@@ -330,7 +317,7 @@ mod tests {
         assert_eq!((scaled(9.0, 9.0, 100), scaled(1.0, 0.0, 100)), (100, 0));
     }
 
-    /// A day without anything breaks the line, and a day alone is a point.
+    /// A day without a value interrupts the line, and a single day is a dot.
     #[test]
     fn a_line_is_broken_where_there_is_nothing() {
         let days = [Some(1.0), Some(2.0), None, Some(3.0)];

@@ -1,5 +1,5 @@
-//! What an agent says of its own message, on every page that shows a request: how sure it is, what it
-//! takes for granted, what it would do next. All of it is the agent's claim, and said to be one.
+//! The agent's claims about its own message, on every page that shows a request: its confidence,
+//! its assumptions, its suggested actions. The page marks all of them as the agent's claims.
 
 use dialects::hxp_experience::claims::view;
 use dialects::hxp_experience::view::{Action, Refusal, Safety};
@@ -8,71 +8,69 @@ use kernel::Ask;
 
 use crate::components::words::Words;
 
-/// Longer lists say that they go on; the whole envelope is in the API.
+/// Longer lists are cut with a note; the whole envelope is in the API.
 const MOST: usize = 50;
-/// More buttons than this are a menu nobody reads.
+/// More buttons than this are too many to read.
 const MOST_ACTIONS: usize = 12;
 
-/// What is shown of an envelope.
+/// The part of an envelope that pages show.
 #[derive(Debug, Clone, Default)]
 pub struct Claims {
-    /// The language of the agent's words, for whoever reads them aloud.
+    /// The language of the agent's text, for screen readers.
     pub lang: Option<String>,
-    /// Whether the agent says that somebody should check.
+    /// Whether the agent asks a person to verify the message.
     pub verify: bool,
-    /// How sure it says it is, with a word for it.
+    /// Its stated confidence: a percentage and a word.
     pub sure: Option<(String, &'static str)>,
-    /// What it takes to read.
+    /// The stated effort to read the message.
     pub effort: Option<String>,
-    /// What it refuses, and how.
+    /// What the agent refuses, and how severely.
     pub refusal: Option<Words>,
-    /// What it says of harm.
+    /// The agent's statement about safety.
     pub safety: Option<Words>,
-    /// What it takes for granted.
     pub assumptions: Listed,
-    /// What it does not know.
+    /// The limits of its knowledge.
     pub limits: Listed,
-    /// What it would like to know first.
+    /// The questions it would like answered first.
     pub questions: Listed,
-    /// What could be done next.
+    /// The suggested next actions.
     pub actions: Vec<Offer>,
-    /// How many more there are.
+    /// How many further actions are not shown.
     pub more_actions: usize,
 }
 
-/// Where a pick goes, and what shows that it may.
+/// The form target for picking an action, and the token that authorises it.
 #[derive(Debug, Clone)]
 pub struct Offers {
-    /// The address.
     pub href: String,
-    /// The name and value of a hidden input.
+    /// The name and value of the hidden input.
     pub proof: (&'static str, String),
 }
 
-/// The agent's words, one below the other.
+/// A list of the agent's texts.
 #[derive(Debug, Clone, Default)]
 pub struct Listed {
-    /// The first of them, whole.
+    /// The first items, each in full.
     pub items: Vec<Words>,
-    /// How many more there are.
+    /// How many further items are not shown.
     pub more: usize,
 }
 
-/// Something that could be done next.
+/// A suggested next action.
 #[derive(Debug, Clone)]
 pub struct Offer {
-    /// Its place among all of them.
+    /// Its index in the envelope.
     pub place: usize,
-    /// What the button says: the agent's words, or ours for a kind we know.
+    /// The label of the button: the agent's text, or ours for a known kind.
     pub say: Words,
-    /// Whether they are ours.
+    /// Whether the label is ours.
     pub ours: bool,
-    /// Whether somebody picked it.
+    /// Whether a person picked it.
     pub picked: bool,
 }
 
 impl Claims {
-    /// What the agent of this ask says; nothing where it says nothing.
+    /// The claims of the agent of this ask; `None` if it makes none.
     pub fn of(ask: &Ask) -> Option<Self> {
         let view = view(ask)?;
         let offers = offers(ask);
@@ -91,7 +89,7 @@ impl Claims {
         })
     }
 
-    /// Whether there is anything to show.
+    /// Whether there are no claims to show.
     pub fn is_empty(&self) -> bool {
         self.sure.is_none()
             && !self.verify
@@ -104,7 +102,7 @@ impl Claims {
             && self.actions.is_empty()
     }
 
-    /// The most of it in one line, for lists and messages; nothing where there is nothing to say.
+    /// The main claims in one line, for lists and messages; `None` if there are none.
     pub fn line(&self) -> Option<String> {
         let sure = self.sure.as_ref().map(|(percent, words)| format!("{percent} sure ({words})"));
         let verify = self.verify.then(|| "should be verified".to_owned());
@@ -129,8 +127,8 @@ impl Listed {
     }
 }
 
-/// Whether the agent says that somebody should check: then a question is answered where all of it is
-/// read.
+/// Whether the agent asks a person to verify the message. Such a request is answered only on its
+/// own page, where all of it is shown.
 pub fn wants_verification(ask: &Ask) -> bool {
     view(ask).is_some_and(|view| view.verification_needed == Some(true))
 }
@@ -168,7 +166,7 @@ fn effort(view: &View) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Why it refuses, in a sentence; also of an agent that only says that it does.
+/// The refusal as a sentence, also if the agent gives only the intent.
 fn refusal(view: &View) -> Option<Words> {
     let refuses = view.intent.as_deref() == Some("refuse");
     let Refusal { kind, severity, redirect_available } = match &view.refusal {
@@ -207,7 +205,7 @@ fn safety(safety: &Safety) -> Option<Words> {
     (!said.is_empty()).then(|| Words::of(&format!("{}.", said.join(". "))))
 }
 
-/// All actions, by the places they have in the envelope.
+/// All actions, by their index in the envelope.
 fn offers(ask: &Ask) -> Vec<Offer> {
     let all = ask.envelope().and_then(|envelope| envelope.get("actions")?.as_array());
     let places = 0..all.map_or(0, Vec::len);
@@ -223,7 +221,7 @@ fn offers(ask: &Ask) -> Vec<Offer> {
     places.filter_map(offer).collect()
 }
 
-/// What a button says, and whether these are our words.
+/// The label of a button, and whether it is ours.
 fn say(action: &Action) -> (Words, bool) {
     if let Some(label) = &action.label {
         return (Words::of(label.trim()), false);
@@ -259,7 +257,7 @@ mod tests {
         Claims::of(cast.seen(id))
     }
 
-    /// HXPE-058: numbers and words for what is claimed, and nothing for what is not.
+    /// HXPE-058: claims are shown as numbers and words, and nothing is shown for absent claims.
     #[test]
     fn claims_are_put_into_words() {
         let said = json!({
@@ -286,7 +284,7 @@ mod tests {
         );
     }
 
-    /// HXPE-048: what is wrong or from a later version is left out; nothing is made up.
+    /// HXPE-048: invalid values and values from a later version are left out; nothing is invented.
     #[test]
     fn what_is_wrong_says_nothing() {
         let said = json!({
@@ -302,7 +300,7 @@ mod tests {
         assert!(Claims::of(cast.seen(id)).is_none());
     }
 
-    /// HXPE-028, HXPE-029: a refusal is explained as far as it explains itself.
+    /// HXPE-028, HXPE-029: a refusal is explained with the details it gives.
     #[test]
     fn refusals_are_explained() {
         for (said, words) in [

@@ -1,64 +1,65 @@
-//! Texts line by line: one of them whole, or two side by side with what differs between them.
+//! Texts line by line: one text in full, or two side by side with their differences.
 //!
-//! Whatever is not drawn is said: lines that did not change and stand far from any that did, and the
-//! rest of a text that is too long for a page.
+//! A page states every omission: unchanged lines far from a change, and the rest of a text that is
+//! too long for a page.
 
 use similar::{DiffOp, TextDiff};
 
 use crate::components::words::Words;
 
-/// How many lines stand around one that changed.
+/// How many unchanged lines are shown around a change.
 const AROUND: usize = 3;
-/// More lines than this are drawn by no page.
+/// The maximum number of lines on a page.
 const ROWS: usize = 500;
-/// And no more bytes of them.
+/// The maximum number of bytes on a page.
 const BYTES: usize = 32 * 1024;
-/// The longest line that is drawn whole.
+/// The longest line that is shown in full, in characters.
 const LINE: usize = 2_000;
-/// Beyond so many lines of both together they are not compared: a page does not stand still over it.
+/// Texts with more lines than this together are not compared, because comparing them would
+/// delay the page.
 const COMPARED: usize = 6_000;
 
-/// Some lines as a page shows them.
+/// Lines as a page shows them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sheet {
-    /// From top to bottom.
+    /// The lines, from top to bottom.
     pub parts: Vec<Part>,
     /// Whether there are two columns.
     pub two: bool,
-    /// How many lines are not drawn for want of room.
+    /// How many lines are left out because the page is full.
     pub more: usize,
-    /// How many lines were added and taken away.
+    /// How many lines were added and removed.
     pub changed: (usize, usize),
 }
 
-/// A line, or many that are left out.
+/// A line, or a run of omitted lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
     /// One line, in one version or in both.
     Line(Line),
-    /// So many that did not change.
+    /// The number of omitted unchanged lines.
     Same(usize),
 }
 
-/// A line.
+/// One line, in one version or in both.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// In the older version: its number and its words.
+    /// The line in the older version: its number and its text.
     pub was: Option<(usize, Words)>,
-    /// In the newer one.
+    /// The line in the newer version.
     pub is: Option<(usize, Words)>,
-    /// `same`, `gone`, `come`, or `both` where one stands in place of another.
+    /// `same`, `gone`, `come`, or `both` if one line replaces another.
     pub how: &'static str,
 }
 
 impl Sheet {
-    /// One text, whole.
+    /// One text in full.
     pub fn whole(text: &str) -> Self {
         let how = |_: &str| "same";
         Self::drawn(text, how)
     }
 
-    /// A text that is itself a list of changes.
+    /// A text that is itself a patch.
     pub fn patch(text: &str) -> Self {
         let how = |line: &str| {
             let name = line.starts_with("+++") || line.starts_with("---");
@@ -118,7 +119,7 @@ impl Sheet {
         Self { parts, two: true, more, changed }
     }
 
-    /// Two texts that are too long to be compared, one beside the other.
+    /// Two texts that are too long to compare, side by side.
     fn beside(old: &[&str], new: &[&str]) -> Self {
         let rows = (0..old.len().max(new.len())).map(|n| {
             let side = |lines: &[&str]| lines.get(n).map(|line| (n + 1, words(line)));
@@ -128,13 +129,13 @@ impl Sheet {
         Self { parts, two: true, more, changed: (0, 0) }
     }
 
-    /// Whether two texts say the same.
+    /// Whether both texts are equal.
     pub fn is_same(&self) -> bool {
         self.two && self.parts.iter().all(|part| matches!(part, Part::Same(_)))
     }
 }
 
-/// The lines of one difference, or of what stayed.
+/// The lines of one diff operation.
 fn rows(op: &DiffOp, old: &[&str], new: &[&str]) -> Vec<Part> {
     let (from, to) = (op.old_range(), op.new_range());
     let how = match op {
@@ -159,7 +160,7 @@ fn rows(op: &DiffOp, old: &[&str], new: &[&str]) -> Vec<Part> {
     (0..from.len().max(to.len())).map(row).collect()
 }
 
-/// A line with whatever hides in it shown; a very long one says how much of it is missing.
+/// A line with hidden characters made visible; a very long line states how much of it is omitted.
 fn words(line: &str) -> Words {
     match line.char_indices().nth(LINE) {
         Some((at, _)) => {
@@ -170,7 +171,7 @@ fn words(line: &str) -> Words {
     }
 }
 
-/// How much of a page is filled.
+/// How full the page is.
 #[derive(Default)]
 struct Room {
     rows: usize,
@@ -178,7 +179,7 @@ struct Room {
 }
 
 impl Room {
-    /// What fits, and how many lines do not.
+    /// Returns the lines that fit, and how many do not.
     fn fill(&mut self, parts: impl Iterator<Item = Part>) -> (Vec<Part>, usize) {
         let mut drawn = Vec::new();
         let mut more = 0;
@@ -258,7 +259,7 @@ mod tests {
         assert_eq!(sheet.changed, (1, 1));
     }
 
-    /// UX 2: nothing is cut silently, and nothing hides.
+    /// UX 2: no text is cut silently, and no character is hidden.
     #[test]
     fn what_is_not_drawn_is_said() {
         let sheet = Sheet::whole(&"x\n".repeat(ROWS + 7));

@@ -1,49 +1,46 @@
-//! JSON an agent sent, as key–value blocks: whole, readable, with what matters most standing out.
+//! JSON from an agent as key–value blocks: complete, readable, with the most important values
+//! first.
 
 use serde_json::{Map, Value};
 
 use crate::components::words::Words;
 
-/// From this many lines on, a block scrolls and can be opened full.
+/// A block with this many lines or more scrolls and can be expanded.
 const LONG: usize = 16;
 
-/// One key with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
-    /// The key in words.
+    /// The key as a label.
     pub key: Words,
-    /// The value.
     pub value: Shown,
 }
 
-/// A value as it is drawn.
+/// How a value is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shown {
-    /// Fits on a line.
+    /// A value that fits on a line.
     Line(Words),
-    /// The address of a page elsewhere. What is shown is where it leads.
+    /// A URL of another site, shown in full.
     Link(Words),
-    /// Needs its own block.
+    /// A value that needs its own block.
     Block(Block),
 }
 
-/// A text in a block of its own. Long ones scroll inside it and say how long they are.
+/// A text in its own block. Long texts scroll inside it and state their length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// Unique on the page.
+    /// The id of the element, unique on the page.
     pub id: String,
-    /// The whole text.
     pub text: Words,
-    /// How many lines it takes on a screen.
+    /// The number of lines on a screen.
     pub lines: usize,
-    /// How long it is, in words: lines, or characters where it has few lines.
+    /// The length as text: in lines, or in characters if there are few lines.
     pub extent: String,
     /// Whether it scrolls.
     pub long: bool,
 }
 
 impl Block {
-    /// A block around a text.
     pub fn new(id: String, text: &str) -> Self {
         let text = Words::of(text);
         let lines = text.lines().max(1);
@@ -57,17 +54,16 @@ impl Block {
     }
 }
 
-/// The facts of one JSON object.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// Amounts, recipients, hosts, paths: drawn large.
+    /// Amounts, recipients, hosts and paths, shown in large type.
     pub headline: Vec<Fact>,
-    /// Everything else, in the agent's order.
+    /// The other values, in the agent's order.
     pub rows: Vec<Fact>,
 }
 
 impl Facts {
-    /// Every value in `map`, once. `prefix` keeps the ids of blocks apart.
+    /// Every value in `map`, once. `prefix` makes the ids of blocks unique.
     pub fn of(map: &Map<String, Value>, prefix: &str) -> Self {
         let mut facts = Self::default();
         let mut headline: Vec<(usize, Fact)> = Vec::new();
@@ -94,17 +90,16 @@ impl Facts {
         facts
     }
 
-    /// Whether there is nothing to show.
+    /// Whether there are no facts.
     pub fn is_empty(&self) -> bool {
         self.headline.is_empty() && self.rows.is_empty()
     }
 
-    /// How many facts there are.
     pub fn len(&self) -> usize {
         self.headline.len() + self.rows.len()
     }
 
-    /// About how many lines they take.
+    /// The approximate height in lines.
     pub fn height(&self) -> usize {
         let lines = |fact: &Fact| match &fact.value {
             Shown::Line(_) | Shown::Link(_) => 2,
@@ -123,36 +118,35 @@ impl Facts {
     }
 }
 
-/// One value under a label of ours.
+/// One value under a label of the server.
 pub fn fact(key: &str, value: &Value, id: &str) -> Fact {
     Fact { key: Words::of(key), value: shown(value, || id.to_owned()) }
 }
 
-/// Objects within objects are taken apart this far; what lies deeper is JSON.
+/// Nested objects are expanded to this depth; deeper ones are shown as JSON.
 const DEEP: usize = 4;
 
-/// A value inside an object, and the way to it.
+/// A value inside an object, with its path.
 pub(crate) struct Leaf<'a> {
-    /// The keys that lead there.
+    /// The keys that lead to the value.
     pub(crate) path: Vec<&'a str>,
-    /// What stands there.
     pub(crate) value: &'a Value,
 }
 
 impl Leaf<'_> {
-    /// Whether its key says that it is an amount.
+    /// Whether its key names an amount.
     pub(crate) fn is_amount(&self) -> bool {
         self.path.last().and_then(|key| rank(key)) == Some(0)
     }
 
-    /// The way in words.
+    /// The path as a label.
     pub(crate) fn label(&self) -> Words {
         let parts: Vec<String> = self.path.iter().map(|key| label(key).to_string()).collect();
         Words::of(&parts.join(" › "))
     }
 }
 
-/// Every value of an object in its order, objects within it taken apart.
+/// Every value of an object in order, with nested objects expanded.
 pub(crate) fn leaves(map: &Map<String, Value>) -> Vec<Leaf<'_>> {
     fn walk<'a>(map: &'a Map<String, Value>, path: &[&'a str], found: &mut Vec<Leaf<'a>>) {
         for (key, value) in map {
@@ -190,8 +184,8 @@ fn shown(value: &Value, id: impl FnOnce() -> String) -> Shown {
     }
 }
 
-/// The address a text is, if it is one that can be shown as it is: spelled the way a browser would go
-/// there, so that a name in foreign letters shows what it is, and without a user in front of the host.
+/// The URL in a text, if it is safe to show as written: normalised as browsers do it, so that an
+/// internationalised domain shows as Punycode, and without user information before the host.
 pub(crate) fn link(text: &str) -> Option<Words> {
     let plain = text.starts_with("https://") || text.starts_with("http://");
     let url = url::Url::parse(text).ok().filter(|_| plain)?;
@@ -199,7 +193,7 @@ pub(crate) fn link(text: &str) -> Option<Words> {
     honest.then(|| Words::of(url.as_str()))
 }
 
-/// What a person looks for first in an action, by the last word of its key.
+/// The rank of a key among the values that a person looks for first, by its last word.
 fn rank(key: &str) -> Option<usize> {
     const RANKED: [&[&str]; 4] = [
         &["amount", "total", "price", "cost", "sum", "value"],
@@ -212,7 +206,7 @@ fn rank(key: &str) -> Option<usize> {
     RANKED.iter().position(|names| names.contains(&last))
 }
 
-/// `customer_email` reads "Customer email"; anything that is not an identifier stays as it is.
+/// `customer_email` becomes "Customer email"; a key that is not an identifier stays unchanged.
 fn label(key: &str) -> Words {
     let identifier = key.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
     let mut chars = key.chars();
@@ -276,7 +270,7 @@ mod tests {
         );
     }
 
-    /// UX 4: a link shows where it leads, whatever it was called.
+    /// UX 4: a link shows its target, whatever its text says.
     #[test]
     fn addresses_lead_where_they_say() {
         let facts = facts(&json!({

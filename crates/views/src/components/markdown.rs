@@ -1,7 +1,7 @@
-//! Markdown an agent wrote, as a page shows it.
+//! Renders an agent's Markdown for a page.
 //!
-//! Only tags from a short list of ours are written, without any attribute of the agent's; HTML in the
-//! text is shown as text, pictures are not fetched, and a link says where it leads. Everything else is
+//! The output has only tags from a short list, without any attribute from the agent. HTML in the
+//! text is shown as text, images are not fetched, and a link shows its target. Everything else is
 //! escaped as in every template.
 
 use std::fmt::Write;
@@ -12,21 +12,21 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag};
 use crate::components::facts::link;
 use crate::components::words::Words;
 
-/// Lists in lists and quotes in quotes are drawn this deep; what lies deeper stands beside each other.
+/// The maximum nesting of lists and quotes; deeper levels are not indented further.
 const DEEPEST: usize = 12;
-/// A page stays small: longer texts are read where all of them is.
+/// The maximum length of a text on a page, in bytes. The full text is available elsewhere.
 const LONGEST: usize = 48 * 1024;
 
-/// A text as it reads.
+/// A rendered text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// Safe to be put into a page as it is.
+    /// Safe to insert into a page without escaping.
     pub html: String,
-    /// Whether it goes on where the page ends.
+    /// Whether the text was cut.
     pub cut: bool,
 }
 
-/// How a text reads.
+/// Renders a Markdown text.
 pub fn reading(text: &str) -> Reading {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
@@ -47,7 +47,7 @@ pub fn reading(text: &str) -> Reading {
 #[derive(Default)]
 struct Writer {
     html: String,
-    /// What closes whatever is open; nothing for what is not drawn.
+    /// The closing tags of the open elements; empty for elements that are not rendered.
     open: Vec<String>,
     cut: bool,
 }
@@ -123,7 +123,8 @@ impl Writer {
     }
 }
 
-/// Where a link leads, said after its words; only an address that can be shown as it is can be followed.
+/// The target of a link, shown after its text. Only a URL that is safe to show as written
+/// becomes a link.
 fn target(to: &str) -> String {
     match link(to) {
         Some(address) => {
@@ -137,12 +138,12 @@ fn target(to: &str) -> String {
     }
 }
 
-/// Hidden characters show themselves, and markup is text.
+/// Makes hidden characters visible and escapes markup.
 fn safe(text: &str) -> String {
     let words = Words::of(text);
     let mut out = String::with_capacity(text.len());
     let Ok(escaped) = escape(words.as_str(), Html);
-    // Writing to a String cannot fail.
+    // Writing to a `String` cannot fail.
     let _ = write!(out, "{escaped}");
     out
 }
@@ -167,7 +168,7 @@ mod tests {
         );
     }
 
-    /// UX 4: nothing an agent wrote becomes markup, nothing is fetched, and links say where they lead.
+    /// UX 4: agent text never becomes markup, nothing is fetched, and links show their targets.
     #[test]
     fn nothing_hostile_comes_through() {
         let hostile = "<script>alert(1)</script>\n\n<img src=x onerror=alert(1)> \

@@ -1,18 +1,18 @@
-//! What a list is narrowed to, as the address of its page says it.
+//! The filter of a list, as the query of its URL.
 
 use std::str::FromStr;
 
-/// Longer values are nobody's choice; what is looked for is cut off elsewhere.
+/// Longer values cannot be a choice on the page; search terms are limited elsewhere.
 const LONGEST: usize = 500;
 
-/// The query of a page's address: each name once, in the order of the page's form.
+/// The query of a page's URL: each name once, in the order of the page's form.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
     pairs: Vec<(&'static str, String)>,
 }
 
 impl Query {
-    /// Of what a browser sent, the last value of every name the page knows; what is empty is not said.
+    /// Keeps the last value of every name that the page knows; empty values are dropped.
     pub fn of(sent: &[(String, String)], known: &[&'static str]) -> Self {
         let value = |name: &str| {
             let (_, value) = sent.iter().rfind(|(key, _)| key == name)?;
@@ -23,20 +23,19 @@ impl Query {
         Self { pairs }
     }
 
-    /// What one wrote with [`Query::text`], read again.
+    /// Parses the output of [`Query::text`].
     pub fn read(text: &str, known: &[&'static str]) -> Self {
         let sent: Vec<(String, String)> =
             url::form_urlencoded::parse(text.as_bytes()).into_owned().collect();
         Self::of(&sent, known)
     }
 
-    /// A value.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str())
     }
 
-    /// A value that means something; what does not is taken out, so that no page shows a choice that
-    /// was not followed.
+    /// A value that `read` accepts. A value that it rejects is removed, so that no page shows a
+    /// filter that was not applied.
     pub fn take<T>(&mut self, name: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
         let found = self.get(name).and_then(read);
         if found.is_none() {
@@ -45,12 +44,12 @@ impl Query {
         found
     }
 
-    /// The same for what is read from its text.
+    /// The same, with the type's `FromStr`.
     pub fn parsed<T: FromStr>(&mut self, name: &str) -> Option<T> {
         self.take(name, |text| text.parse().ok())
     }
 
-    /// With another value.
+    /// The same query with another value for `name`.
     #[must_use]
     pub fn with(&self, name: &'static str, value: impl Into<String>) -> Self {
         let mut query = self.without(&[name]);
@@ -58,65 +57,61 @@ impl Query {
         query
     }
 
-    /// Without these.
+    /// The same query without these names.
     #[must_use]
     pub fn without(&self, names: &[&str]) -> Self {
         let kept = self.pairs.iter().filter(|(key, _)| !names.contains(key)).cloned();
         Self { pairs: kept.collect() }
     }
 
-    /// Whether nothing is said.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
-    /// Every name and value.
     pub fn pairs(&self) -> &[(&'static str, String)] {
         &self.pairs
     }
 
-    /// As it stands in an address.
+    /// The query string of a URL.
     pub fn text(&self) -> String {
         url::form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.pairs).finish()
     }
 
-    /// The address of a page with it.
+    /// The URL of a page with this query.
     pub fn href(&self, path: &str) -> String {
         if self.pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", self.text()) }
     }
 }
 
-/// One choice of a form that narrows a list.
+/// One option of a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// What is sent.
+    /// The submitted value.
     pub value: String,
-    /// What is read.
     pub label: String,
-    /// Whether it is what the list is narrowed to.
+    /// Whether the list is filtered by it.
     pub chosen: bool,
 }
 
-/// More choices than this are typed, not picked: a page stays small.
+/// A filter with more options than this becomes a text field, so that the page stays small.
 const MOST: usize = 40;
 
-/// A field of such a form: picked from a list, or typed where the list would be long.
+/// A field of a filter form: a list of options, or a text field if the list would be long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picker {
-    /// Its name in the address.
+    /// Its name in the URL.
     pub name: &'static str,
-    /// Its label.
     pub label: &'static str,
-    /// What no choice is called.
+    /// The label of the option that does not filter.
     pub any: &'static str,
-    /// What there is to pick; empty where it is typed.
+    /// The options; empty for a text field.
     pub choices: Vec<Choice>,
-    /// What was typed.
+    /// The value of the text field.
     pub typed: String,
 }
 
 impl Picker {
-    /// A field with these choices, as far as they are few.
+    /// A field with these options, or a text field if there are too many.
     pub fn new(
         (name, label, any): (&'static str, &'static str, &'static str),
         choices: impl Iterator<Item = (String, String)>,

@@ -1,4 +1,4 @@
-//! Tasks in plain words: where they stand, what was decided, and who they are with.
+//! Tasks in plain words: their state, their decisions, and their parties.
 
 use kernel::directory::Directory;
 use kernel::task::{
@@ -10,17 +10,17 @@ use kernel::{Task, Time};
 use crate::components::when::When;
 use crate::components::words::{self, Words};
 
-/// How much of a goal stands in a heading or a list.
+/// How many characters of a goal are shown in a heading or a list.
 pub const BEGINNING: usize = 160;
 
-/// The beginning of what is to be reached.
+/// The beginning of a task's goal.
 pub fn goal(task: &Task) -> Words {
     task.spec.value().map_or_else(words::erased, |spec| {
         Words::beginning(spec.goal.lines().next().unwrap_or_default(), BEGINNING)
     })
 }
 
-/// Where a task stands.
+/// The state of a task in words.
 pub fn state(task: &Task) -> &'static str {
     match task.state {
         State::Created => "Not given to anybody yet",
@@ -36,7 +36,7 @@ pub fn state(task: &Task) -> &'static str {
     }
 }
 
-/// The name of the style for where a task stands.
+/// The style class for the state of a task.
 pub fn tone(task: &Task) -> &'static str {
     match task.state {
         State::Created | State::Assigned | State::InProgress => "",
@@ -48,7 +48,7 @@ pub fn tone(task: &Task) -> &'static str {
     }
 }
 
-/// Whether a task that is over was done: what was judged last was delivered, and was good.
+/// Whether a closed task was completed: its last review approved a deliverable.
 pub fn ended_well(task: &Task) -> bool {
     let good = |review: &Review| {
         review.kind == ReviewKind::Deliverable && review.verdict == Verdict::Approved
@@ -56,7 +56,7 @@ pub fn ended_well(task: &Task) -> bool {
     task.state == State::Completed && task.reviews.last().is_some_and(good)
 }
 
-/// A person or an agent by name.
+/// The name of a person or an agent.
 pub fn party(directory: &Directory, party: &Party) -> String {
     match party {
         Party::Human(id) => words::person(directory, id),
@@ -64,7 +64,7 @@ pub fn party(directory: &Directory, party: &Party) -> String {
     }
 }
 
-/// In what way a task went to somebody.
+/// How a task was handed over.
 pub fn handover(via: Handover) -> &'static str {
     match via {
         Handover::Assign => "to work on it",
@@ -75,7 +75,7 @@ pub fn handover(via: Handover) -> &'static str {
     }
 }
 
-/// What sort of decision somebody has to make.
+/// The kind of decision that a person has to make.
 pub fn checkpoint(kind: CheckpointKind) -> &'static str {
     match kind {
         CheckpointKind::Approval => "Approve or reject",
@@ -86,7 +86,7 @@ pub fn checkpoint(kind: CheckpointKind) -> &'static str {
     }
 }
 
-/// What became of a decision: a style, what was done, and when that was.
+/// The outcome of a decision: a style class, a description, and its time.
 pub fn outcome(
     outcome: &Outcome,
     directory: &Directory,
@@ -112,7 +112,7 @@ pub fn outcome(
     }
 }
 
-/// Why nobody decided.
+/// Why no decision was made.
 pub fn ended(why: Option<Ended>) -> &'static str {
     match why {
         Some(Ended::TimedOut) | None => "Nobody answered in time",
@@ -122,7 +122,7 @@ pub fn ended(why: Option<Ended>) -> &'static str {
     }
 }
 
-/// A verdict, with the name of its style.
+/// A verdict, with the name of its style class.
 pub fn verdict(verdict: Verdict, kind: ReviewKind) -> (&'static str, &'static str) {
     match (verdict, kind) {
         (Verdict::Approved, ReviewKind::Deliverable) => ("yes", "Accepted"),
@@ -132,7 +132,7 @@ pub fn verdict(verdict: Verdict, kind: ReviewKind) -> (&'static str, &'static st
     }
 }
 
-/// How much a comment matters.
+/// The weight of a comment.
 pub fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Blocker => "Must change",
@@ -150,7 +150,7 @@ pub const SEVERITIES: [(Severity, &str); 4] = [
     (Severity::Nit, "nit"),
 ];
 
-/// To what end somebody said something.
+/// The purpose of a message to the agent.
 pub fn intent(intent: Intent) -> &'static str {
     match intent {
         Intent::Clarify => "What was meant",
@@ -164,7 +164,7 @@ pub fn intent(intent: Intent) -> &'static str {
 pub const INTENTS: [Intent; 4] =
     [Intent::Clarify, Intent::Redirect, Intent::Constrain, Intent::AbortHint];
 
-/// Whether something may be done.
+/// Whether a permission allows or forbids.
 pub fn leave(leave: Leave) -> &'static str {
     match leave {
         Leave::Allow => "May",
@@ -172,7 +172,7 @@ pub fn leave(leave: Leave) -> &'static str {
     }
 }
 
-/// How long a grant counts.
+/// How long a grant is valid.
 pub fn until(permission: &Permission<'_>, now: Time) -> String {
     match permission.grant.until {
         Until::Session if !permission.counts => "while its run lasted, which is over".to_owned(),
@@ -183,7 +183,7 @@ pub fn until(permission: &Permission<'_>, now: Time) -> String {
     }
 }
 
-/// How much an agent may do by itself.
+/// How much an agent may do on its own.
 pub fn autonomy(autonomy: Autonomy) -> &'static str {
     match autonomy {
         Autonomy::Autonomous => "Whatever the task needs",
@@ -193,7 +193,7 @@ pub fn autonomy(autonomy: Autonomy) -> &'static str {
     }
 }
 
-/// Every autonomy with its name on the wire, the usual one first.
+/// Every autonomy level with its name on the wire, the usual one first.
 pub const AUTONOMIES: [(Autonomy, &str); 4] = [
     (Autonomy::Autonomous, "autonomous"),
     (Autonomy::PlanThenImplement, "plan_then_implement"),
@@ -201,7 +201,7 @@ pub const AUTONOMIES: [(Autonomy, &str); 4] = [
     (Autonomy::ReadOnly, "read_only"),
 ];
 
-/// What a delivery is made of.
+/// The kind of a delivery.
 pub fn payload(kind: PayloadKind) -> &'static str {
     match kind {
         PayloadKind::Diff => "changes to something",

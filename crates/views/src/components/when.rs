@@ -1,17 +1,17 @@
-//! Times as people say them, with the exact moment beside.
+//! Times in relative form, with the exact time.
 
 use kernel::Time;
 
-/// A moment and how far it is from now.
+/// A time, relative to now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct When {
-    /// In words: "3 min ago", "in 27 min".
+    /// The relative time: "3 min ago", "in 27 min".
     pub words: String,
-    /// For machines: RFC 3339 in UTC.
+    /// The machine-readable time: RFC 3339 in UTC.
     pub iso: String,
-    /// For people who want to know exactly.
+    /// The exact time for people.
     pub exact: String,
-    /// Whether it lies behind us.
+    /// Whether it is in the past.
     pub past: bool,
     /// Whether it is less than 15 minutes away.
     pub soon: bool,
@@ -22,7 +22,7 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
 impl When {
-    /// How `at` looks from `now`.
+    /// Describes `at` relative to `now`.
     pub fn new(at: Time, now: Time) -> Self {
         let seconds = (at.millis() - now.millis()) / 1000;
         let exact = at.timestamp().strftime("%Y-%m-%d %H:%M:%S UTC").to_string();

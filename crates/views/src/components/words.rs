@@ -1,4 +1,4 @@
-//! Names, doors and urgency in plain words, and the words of agents made safe to show.
+//! Names, channels and urgency in plain words, and agent text made safe to show.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,18 +11,18 @@ use kernel::question::Kind;
 use kernel::text::reveal;
 use kernel::{Assurance, By, HumanId, Via};
 
-/// Words we did not write, with hidden characters made visible. Templates escape them like
-/// everything else.
+/// Text from outside, with hidden characters made visible. Templates escape it
+/// like everything else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Words(String);
 
 impl Words {
-    /// Makes a text safe to show, whole.
+    /// Makes a whole text safe to show.
     pub fn of(text: &str) -> Self {
         Self(reveal(text))
     }
 
-    /// The first `most` characters of the first lines, for a list that links to the whole.
+    /// The first `most` characters, for a list that links to the whole text.
     pub fn beginning(text: &str, most: usize) -> Self {
         let text = text.trim();
         let mut short: String = text.chars().take(most).collect();
@@ -33,12 +33,11 @@ impl Words {
         Self::of(&short)
     }
 
-    /// The shown text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// How many lines a reader scrolls through, wrapping counted at 90 characters.
+    /// The number of lines on a screen, if lines wrap at 90 characters.
     pub fn lines(&self) -> usize {
         self.0.lines().map(|line| 1 + line.chars().count() / 90).sum()
     }
@@ -50,7 +49,7 @@ impl fmt::Display for Words {
     }
 }
 
-/// A person's name, their id where we know no name, or that they were erased.
+/// A person's name, their id if the name is unknown, or a note that they were erased.
 pub fn person(directory: &Directory, id: &HumanId) -> String {
     let human = directory.human(id);
     if human.is_some_and(Human::is_erased) {
@@ -63,7 +62,7 @@ pub fn person(directory: &Directory, id: &HumanId) -> String {
     }
 }
 
-/// Whoever did something.
+/// The name of the actor.
 pub fn by(directory: &Directory, by: &By) -> String {
     match by {
         By::Human(id) => person(directory, id),
@@ -75,14 +74,14 @@ pub fn by(directory: &Directory, by: &By) -> String {
     }
 }
 
-/// Whom an agent says it speaks for. Its words.
+/// The user that an agent claims to act for, in the agent's words.
 pub fn attested(attested: &Attested) -> String {
     let Attested { platform, platform_user_id, display_name, .. } = attested;
     let name = display_name.as_ref().unwrap_or(platform_user_id);
     format!("{} ({})", reveal(name), reveal(platform))
 }
 
-/// The door an answer came through.
+/// The channel of an answer.
 pub fn door(via: Via) -> &'static str {
     match via {
         Via::Web => "on the web page",
@@ -102,8 +101,8 @@ pub fn door(via: Via) -> &'static str {
     }
 }
 
-/// How sure we are who it was. Whoever answers on a platform without being known here held no link: they
-/// were reached where the agent wanted.
+/// How certain the identity of the answerer is. An unknown person who answers on a platform did not
+/// hold a review link: the server contacted them at an address that the agent chose.
 pub fn sureness(answer: &Resolution) -> Cow<'static, str> {
     let Resolution { assurance, via, by, .. } = answer;
     let sender = answer.sender.as_deref().and_then(Erasable::value);
@@ -152,14 +151,13 @@ fn sure(assurance: Assurance, via: Via) -> &'static str {
     }
 }
 
-/// How urgent something is: a word, and a shape that says the same without colour.
+/// An urgency as a word, and as a shape that does not depend on colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Urgency {
-    /// The word.
     pub word: &'static str,
-    /// The shape, hidden from screen readers.
+    /// A shape that is hidden from screen readers.
     pub shape: &'static str,
-    /// The name of the style.
+    /// The style class.
     pub class: &'static str,
 }
 
@@ -175,7 +173,7 @@ impl From<Priority> for Urgency {
     }
 }
 
-/// What the person is asked to do, as a label.
+/// The kind of question, as a label for the person.
 pub fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::Approve => "Approve or reject",
@@ -187,7 +185,7 @@ pub fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// What the agent does when nobody answered.
+/// The agent's action if no person answers.
 pub fn default_action(action: DefaultAction) -> &'static str {
     match action {
         DefaultAction::Skip => "goes on without an answer",
@@ -197,21 +195,21 @@ pub fn default_action(action: DefaultAction) -> &'static str {
     }
 }
 
-/// What the buttons of a confirmation say in place of a protocol's own labels.
+/// The label of a confirmation's "yes" button, in place of the protocol's own label.
 pub const GO_AHEAD: &str = "Confirm and go ahead";
-/// The same for the one that stops the agent.
+/// The label of the "no" button.
 pub const DO_NOT_GO_AHEAD: &str = "Do not go ahead";
 
-/// Whether the labels of a confirmation are a protocol's own, and say nothing of what is confirmed.
+/// Whether the labels of a confirmation are the protocol's own, which do not name the action.
 pub fn are_bare(yes: &str, no: &str) -> bool {
     (yes, no) == ("Confirm", "Cancel")
 }
 
-/// The longest subject a button carries; longer ones stay above the button, whole.
+/// The longest subject on a button, in characters; longer ones are shown above the button.
 const LONGEST_SUBJECT: usize = 80;
 
-/// What a question is about, short enough for a button: "Should I deploy v2?" is "deploy v2".
-/// `None` where it does not fit whole.
+/// The subject of a question, short enough for a button: "Should I deploy v2?" becomes "deploy v2".
+/// `None` if it is too long.
 pub fn subject(prompt: &str) -> Option<Words> {
     let text = prompt.trim().trim_end_matches(['?', '.', ':']).trim_end();
     let text = without_opening(text).trim();
@@ -219,7 +217,7 @@ pub fn subject(prompt: &str) -> Option<Words> {
     fits.then(|| Words::of(text))
 }
 
-/// A question without the words with which it asks for leave.
+/// Removes the opening with which a question asks for permission.
 fn without_opening(text: &str) -> &str {
     let openings = [
         "should i ",
@@ -240,8 +238,8 @@ fn without_opening(text: &str) -> &str {
     opening.and_then(|opening| text.get(opening.len()..)).unwrap_or(text)
 }
 
-/// Words for what destroys something. They decide about a colour, and about the second step of a
-/// confirmation whose "no" has one of them.
+/// Words for destructive actions. They select a colour, and require the second step for a
+/// confirmation whose "no" label contains one of them.
 const DESTRUCTIVE: [&str; 18] = [
     "delete",
     "drop",
@@ -263,13 +261,13 @@ const DESTRUCTIVE: [&str; 18] = [
     "reformat",
 ];
 
-/// Words that turn what comes after them into its opposite.
+/// Words that negate the word after them.
 const NEGATIONS: [&str; 8] = ["not", "never", "no", "without", "don", "dont", "cannot", "won"];
-/// The same for what comes before them.
+/// Words that negate the word before them.
 const NOTHING: [&str; 3] = ["nothing", "none", "no"];
 
-/// Whether a label or a question says that something is destroyed: "Delete 3 volumes", "Yes, delete
-/// all", "Run `DROP TABLE users`?". "Delete nothing" and "Do not delete it" do not.
+/// Whether a label or a question names a destructive action: "Delete 3 volumes", "Yes, delete all",
+/// "Run `DROP TABLE users`?". "Delete nothing" and "Do not delete it" do not.
 pub fn is_destructive(text: &str) -> bool {
     let text = text.to_lowercase();
     let words: Vec<&str> =
@@ -285,12 +283,12 @@ pub fn is_destructive(text: &str) -> bool {
     })
 }
 
-/// What stands in for words that were erased.
+/// The text in place of erased text.
 pub(crate) fn erased() -> Words {
     Words::of("The words of this request were erased.")
 }
 
-/// How many bytes, as people say it.
+/// A number of bytes as people write it.
 pub fn size(bytes: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match UNITS.iter().find(|(unit, _)| bytes >= *unit) {

@@ -1,4 +1,4 @@
-//! A conversation a person began with an agent, as it stands on the page of each of its requests.
+//! A conversation that a person started with an agent, on the page of each of its requests.
 
 pub mod write;
 
@@ -12,45 +12,40 @@ use crate::components::when::When;
 use crate::components::words;
 use crate::site::paths;
 
-/// What was said on both sides, in order.
+/// The messages of both sides, in order.
 #[derive(Debug, Clone)]
 pub struct Talk {
-    /// With which agent.
     pub agent: String,
-    /// Whether it began with what this page is about.
+    /// Whether the request of this page started it.
     pub begun: bool,
-    /// What was said.
     pub lines: Vec<Line>,
-    /// Who has the word.
+    /// Whose turn it is, as a sentence.
     pub next: String,
-    /// Where to write something else to it.
+    /// The path to write another message to the agent.
     pub write: String,
 }
 
-/// One thing somebody said.
+/// One message of the conversation.
 #[derive(Debug, Clone)]
 pub struct Line {
     /// Its number, from 1.
     pub n: usize,
-    /// Who.
     pub who: String,
-    /// Whether the agent did: its words are drawn as its words.
+    /// Whether the agent wrote it; the page marks agent text.
     pub agent: bool,
-    /// When.
     pub at: When,
-    /// What.
     pub text: Block,
-    /// How it ended where nobody answered it.
+    /// How it closed without an answer.
     pub ended: Option<String>,
-    /// The page it has, unless it is this one.
+    /// Its page; `None` for the current one.
     pub href: Option<String>,
-    /// Whether it waits for an answer.
+    /// Whether it is waiting for an answer.
     pub waits: bool,
 }
 
 impl Talk {
-    /// The conversation an ask belongs to, from the asks around it, each with whether its page is this
-    /// one; `None` if a person began none.
+    /// The conversation of an ask, from the asks of its thread, each with whether it is the current
+    /// page's. `None` if it is not part of a conversation that a person started.
     pub fn of(thread: &[(&Ask, bool)], directory: &Directory, now: Time) -> Option<Self> {
         let (here, _) = thread.iter().find(|(_, here)| *here)?;
         here.conversation.as_ref()?;

@@ -1,4 +1,4 @@
-//! The page on which a person writes to an agent.
+//! The page to write to an agent.
 
 use askama::Template;
 use kernel::ask::write::LONGEST;
@@ -8,21 +8,20 @@ use kernel::{AgentId, Refusal};
 use crate::site::{assets, paths};
 use crate::{Frame, render};
 
-/// More agents than this are not chosen from a list.
+/// The maximum number of agents in the list.
 const CHOICES: usize = 200;
 
-/// What was entered before.
+/// The values that were entered before.
 #[derive(Debug, Clone, Default)]
 pub struct Draft {
-    /// To whom.
     pub agent: String,
-    /// What.
     pub text: String,
     /// Why it was not sent.
     pub refused: Option<Refusal>,
 }
 
-/// The page as HTML. `once` is good for one message; `mail` is where to write to an agent by mail.
+/// Renders the page as HTML. `once` makes the message idempotent; `mail` returns the email address
+/// of an agent.
 pub fn page(
     frame: &Frame,
     me: &Human,
@@ -34,7 +33,8 @@ pub fn page(
     let choice =
         |agent: &Agent| (agent.id.to_string(), format!("{} in {}", agent.id, agent.project));
     let mut agents: Vec<_> = directory.written_to_by(me).take(CHOICES).map(choice).collect();
-    // Whoever comes from the page of an agent that is not among the first finds it all the same.
+    // An agent that was chosen on its own page is offered even if the list is too long
+    // to contain it.
     let named = draft.agent.parse().ok().and_then(|id| directory.agent(&id));
     let named = named.filter(|agent| agent.conversations && agent.is_known_to(me)).map(choice);
     agents.extend(named.filter(|named| !agents.contains(named)));
@@ -49,7 +49,7 @@ pub fn page(
 struct Page<'a> {
     frame: &'a Frame,
     agents: Vec<(String, String)>,
-    /// Where to write to them by mail.
+    /// The agents' email addresses.
     addresses: Vec<(String, String)>,
     only: bool,
     once: &'a str,
@@ -73,7 +73,7 @@ impl Page<'_> {
         }
     }
 
-    /// What is wrong with neither.
+    /// A problem with neither field.
     fn wrong(&self) -> Option<String> {
         match &self.draft.refused {
             Some(Refusal::IdempotencyMismatch) => Some(

@@ -1,7 +1,7 @@
-//! The pages behind error codes, rendered from `docs/errors`.
+//! The pages of the error codes, rendered from `docs/errors`.
 //!
-//! Only files of our own are rendered here, so their HTML needs no sanitising beyond escaping. What
-//! agents write goes through [`markdown`](crate::components::markdown).
+//! Only the project's own files are rendered here, so their HTML needs only escaping. Agent text
+//! goes through [`markdown`](crate::components::markdown).
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use crate::site::assets;
 use crate::{Frame, render};
 
-/// Where pages of the documentation are that this server does not serve.
+/// The URL of documentation pages that this server does not serve.
 const DOCS: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/");
 
 #[derive(Template)]
@@ -106,8 +106,8 @@ fn end(tag: TagEnd, in_head: bool) -> &'static str {
     }
 }
 
-/// A link between files as a link between pages: error codes are served here, the rest of the
-/// documentation is in the repository.
+/// Converts a link between files to a link between pages. The server serves the error codes; the
+/// rest of the documentation is in the repository.
 fn address(link: &str) -> String {
     if link.contains("://") {
         return link.to_owned();

@@ -1,4 +1,4 @@
-//! The page that explains our own API, from the document that describes it.
+//! The API reference page, generated from the OpenAPI document.
 
 pub mod errors;
 
@@ -10,30 +10,29 @@ use serde_json::{Map, Value};
 use crate::site::assets;
 use crate::{Frame, render};
 
-/// How every path begins.
+/// The common prefix of all paths.
 const COMMON: &str = "/api/v1";
 
-/// The document as people read it.
+/// The parsed OpenAPI document.
 #[derive(Debug, Default)]
 pub struct Document {
     version: String,
     about: Vec<Piece>,
     groups: Vec<Group>,
-    /// What many calls may meet, told once.
+    /// The problem responses that many operations share, described once.
     problems: Vec<Answer>,
     types: Vec<Type>,
 }
 
-/// A stretch of words, or of code.
+/// Text or code.
 #[derive(Debug)]
 pub enum Piece {
-    /// Words.
     Words(String),
-    /// A name, a value, a path.
+    /// A name, a value or a path.
     Code(String),
 }
 
-/// Operations that belong together.
+/// Operations with the same tag.
 #[derive(Debug)]
 struct Group {
     name: String,
@@ -46,7 +45,7 @@ struct Operation {
     id: String,
     method: String,
     path: String,
-    /// The path below the common beginning, for the contents.
+    /// The path without the common prefix, for the table of contents.
     short: String,
     summary: Vec<Piece>,
     about: Vec<Piece>,
@@ -55,7 +54,7 @@ struct Operation {
     body: Option<Shape>,
     example: Option<String>,
     answers: Vec<Answer>,
-    /// Which of the common problems it may meet, by status.
+    /// The statuses of the shared problem responses that it may return.
     shared: Vec<String>,
 }
 
@@ -74,11 +73,11 @@ struct Member {
 struct Answer {
     status: String,
     about: Vec<Piece>,
-    /// One for each media type.
+    /// One per media type.
     shapes: Vec<Shape>,
 }
 
-/// A type in words, with a link where it has a name.
+/// A type in words, with a link if it has a name.
 #[derive(Debug)]
 struct Shape {
     text: String,
@@ -90,13 +89,13 @@ struct Shape {
 struct Type {
     name: String,
     about: Vec<Piece>,
-    /// What a value of it may be: one form, or several.
+    /// The variants of the type, one or several.
     forms: Vec<Form>,
 }
 
 #[derive(Debug)]
 struct Form {
-    /// The value that tells it from the others.
+    /// The value that distinguishes it from the other variants.
     title: Option<String>,
     about: Vec<Piece>,
     members: Vec<Member>,
@@ -109,13 +108,13 @@ struct Docs<'a> {
     document: &'a Document,
 }
 
-/// Renders it.
+/// Renders the page as HTML.
 pub fn page(frame: &Frame, document: &Document) -> String {
     render(&Docs { frame, document })
 }
 
 impl Document {
-    /// Reads an OpenAPI 3.1 document.
+    /// Parses an OpenAPI 3.1 document.
     pub fn read(document: &Value) -> Self {
         let tags = list(document.get("tags"));
         let groups = tags.iter().map(|tag| Group {
@@ -144,7 +143,7 @@ impl Document {
     }
 }
 
-/// Path, method and operation.
+/// Every operation with its path and method.
 fn each_operation(document: &Value) -> impl Iterator<Item = (&String, &String, &Value)> {
     let paths = document.get("paths").and_then(Value::as_object);
     paths.into_iter().flatten().flat_map(|(path, item)| {
@@ -164,7 +163,7 @@ fn responses(operation: &Value) -> impl Iterator<Item = (&String, &Value)> {
     operation.get("responses").and_then(Value::as_object).into_iter().flatten()
 }
 
-/// The response that is described for many operations, if this is a reference to one.
+/// The shared response, if this is a reference to one.
 fn common<'d>(document: &'d Value, response: &Value) -> Option<&'d Value> {
     document.pointer(text(response, "$ref").strip_prefix('#')?)
 }
@@ -220,7 +219,7 @@ fn named(name: &str, schema: &Value) -> Type {
     let variants = list(schema.get("oneOf"));
     let forms = if variants.is_empty() {
         let members = members(schema);
-        // What has no fields is told by its type, and by the form its text has.
+        // A type without fields is described by its type and its pattern.
         let title = members.is_empty().then(|| match schema.get("pattern") {
             Some(pattern) => format!("{} {}", shape(schema).text, plain(pattern)),
             None => shape(schema).text,
@@ -232,7 +231,7 @@ fn named(name: &str, schema: &Value) -> Type {
     Type { name: name.to_owned(), about, forms }
 }
 
-/// One of several: told by the one value a field of it must have.
+/// One variant, named by the constant value of one of its fields.
 fn form(variant: &Value) -> Form {
     let members = members(variant);
     let told = members.iter().find(|member| member.shape.text.starts_with('"'));
@@ -243,7 +242,7 @@ fn form(variant: &Value) -> Form {
     Form { title: Some(title), about: pieces(text(variant, "description")), members }
 }
 
-/// The fields of an object, those of its parts included.
+/// The fields of an object, including those of its parts.
 fn members(schema: &Value) -> Vec<Member> {
     let required = list(schema.get("required"));
     let own = schema.get("properties").and_then(Value::as_object);
@@ -327,7 +326,7 @@ fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
-/// Words and code, told apart by backticks.
+/// Splits text and code at backticks.
 fn pieces(text: &str) -> Vec<Piece> {
     let split = text.split('`').enumerate().filter(|(_, part)| !part.is_empty());
     split

@@ -12,22 +12,22 @@ use crate::message_card::WaitingRequests;
 use crate::message_card::title::title;
 use crate::site::paths;
 
-/// How much is shown of each question.
+/// How many characters of each question are shown.
 const BEGINNING: usize = 120;
 
-/// What it says.
+/// The content of the digest.
 pub struct DigestEmail<'a> {
-    /// To whom.
+    /// The recipient's email address.
     pub to: &'a str,
-    /// Who that is here.
+    /// The recipient's account.
     pub human: &'a HumanId,
-    /// The moment it is for.
+    /// The time that the digest is for.
     pub at: Time,
-    /// What waits.
+    /// The waiting requests.
     pub waiting: &'a WaitingRequests,
-    /// Where all of it stands.
+    /// The URL of the inbox.
     pub home: &'a str,
-    /// Where they say how they want to be told.
+    /// The URL of the recipient's notification settings.
     pub settings: &'a str,
 }
 
@@ -53,13 +53,13 @@ struct DigestView<'a> {
 
 struct DigestRow {
     title: String,
-    /// The agent's words, on one line.
+    /// The agent's text, on one line.
     words: String,
     url: String,
 }
 
 impl DigestEmail<'_> {
-    /// The email: one for each moment, however often it is sent.
+    /// The email. It has the same id however often it is sent for the same time.
     pub fn email(&self) -> Email {
         let base = self.home.trim_end_matches('/');
         let row = |ask: &kernel::Ask| {

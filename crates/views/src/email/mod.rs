@@ -1,9 +1,9 @@
-//! Emails: their subjects, texts and pages. The channel `email` sends them.
+//! Emails: their subjects, texts and HTML. The `email` channel sends them.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | [`notification`] | a request waits |
-//! | [`digest`] | all low-priority requests that wait |
+//! | [`notification`] | the notification about a waiting request |
+//! | [`digest`] | all waiting low-priority requests |
 //! | [`verification_code`] | the code that verifies an address |
 //! | [`sign_in`] | a sign-in link |
 //! | [`security`] | a change to how a person signs in |
@@ -20,45 +20,44 @@ use kernel::text::reveal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The line above which a reply is written. What is below it in a reply is quoted, not answered.
+/// The line above which people write their reply. Text below it in a reply is quoted and not part
+/// of the answer.
 pub const SEPARATOR: &str = "Reply above this line";
 
-/// What is sent to one person. The same email twice is the same to their email client.
+/// An email to one person. Its id makes sending it twice idempotent for email clients.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Email {
-    /// What stands before the `@` of its `Message-ID`.
+    /// The part before the `@` of its `Message-ID`.
     #[serde(skip)]
     pub id: String,
-    /// The address.
     #[serde(skip)]
     pub to: String,
-    /// What it belongs to: email clients show emails of one thread together.
+    /// The thread, so that email clients group emails about the same subject.
     pub thread: Option<String>,
-    /// Who else gets it, and whose thread it joins, as an agent wants.
+    /// Further recipients and the thread to join, as the agent requests.
     pub wish: EmailWish,
-    /// Where a reply goes, if one is accepted.
+    /// The address for replies, if they are accepted.
     pub reply_to: Option<String>,
-    /// The subject.
     pub subject: String,
-    /// When it was written; absent, when it is sent.
+    /// The date of the email; if absent, the time of sending.
     pub at: Option<Time>,
-    /// The text.
+    /// The plain-text part.
     pub text: String,
-    /// A page that says the same.
+    /// The HTML part with the same content.
     pub html: String,
 }
 
-/// An email as an agent laid it out.
+/// An email body that an agent designed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentPage {
-    /// HTML that can be put into a larger page. It leads nowhere but to the request.
+    /// HTML that can be embedded in a larger page. Its links lead only to the request.
     pub html: String,
-    /// Text that says the same, without the links.
+    /// Plain text with the same content, without links.
     pub text: String,
 }
 
 impl Email {
-    /// An email that belongs to no thread and takes no reply; whom it is for is added.
+    /// An email without a thread, a reply address or a recipient.
     pub fn new(subject: String, text: String, html: String) -> Self {
         Self {
             id: String::new(),
@@ -73,14 +72,14 @@ impl Email {
         }
     }
 
-    /// An email of a few words.
+    /// An email with only plain text.
     pub fn plain(subject: String, text: String) -> Self {
         let html = text.replace('&', "&amp;").replace('<', "&lt;").replace('\n', "<br>\n");
         let html = format!("<!doctype html>\n<html lang=\"en\"><body><p>{html}</p></body></html>");
         Self::new(subject, text, html)
     }
 
-    /// What the channel `email` sends; the id and the address are given beside it.
+    /// The message for the `email` channel; the id and the address are passed separately.
     pub fn message(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
@@ -92,8 +91,8 @@ pub fn reply_subject(subject: &str) -> String {
     if answers { subject.to_owned() } else { format!("Re: {subject}") }
 }
 
-/// Agent text in an email: email clients make links of what looks like one, and nothing in an email of the
-/// server may lead where an agent wants.
+/// Defangs URLs in agent text. Email clients turn URLs into links, and no link in the server's
+/// emails may lead to a target that the agent chose.
 pub fn without_links(text: &str) -> String {
     reveal(text).replace("://", "[://]").replace("www.", "www[.]").replace("WWW.", "WWW[.]")
 }

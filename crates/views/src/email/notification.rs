@@ -1,6 +1,6 @@
-//! The email that says that a request waits: who asks, in the server's words, and what, in the agent's, whole
-//! where that is not too much for an email. It leads to the page; where replies by email are accepted and
-//! all of the question is there, it says how to reply.
+//! The email about a waiting request: who asks, in the server's words, and the question, in the
+//! agent's words, in full if it is short enough. It links to the page. If replies by email are
+//! accepted and the email contains the whole question, it explains how to reply.
 
 use askama::Template;
 use dialects::a2h::EmailWish;
@@ -13,34 +13,34 @@ use super::{AgentPage, Email, SEPARATOR, without_links};
 use crate::components::words::Words;
 use crate::message_card::{AnswerOptions, CardStage, MessageCard};
 
-/// How much of a question stands in the subject.
+/// How many characters of a question are in the subject.
 const SUBJECT: usize = 80;
-/// A question with everything that belongs to it is shown whole up to so many characters.
+/// The maximum length of a question that is shown in full, with its context and
+/// facts, in characters.
 const WHOLE: usize = 8000;
-/// How much is shown of a longer one; it says that there is more.
+/// How many characters of a longer question are shown; the email states that there is more.
 const BEGINNING: usize = 500;
 
-/// What it says.
+/// The content of the email.
 pub struct NotificationEmail<'a> {
-    /// To whom.
+    /// The recipient's email address.
     pub to: &'a str,
-    /// About which ask.
     pub ask: AskId,
-    /// Since when they are to be told.
+    /// When the notification was due.
     pub since: Time,
-    /// Why they are told.
+    /// The reason for the notification.
     pub why: Occasion,
-    /// What is said of it.
+    /// The text about the request.
     pub card: &'a MessageCard,
-    /// Where they say how they want to be told, if we know them.
+    /// The URL of the notification settings, if the recipient is a known person.
     pub settings: Option<&'a str>,
-    /// Where an answer goes, if one can be written.
+    /// The address for replies, if the request can be answered by email.
     pub reply_to: Option<String>,
-    /// What the agent wants of the email.
+    /// The agent's options for the email.
     pub wish: EmailWish,
-    /// What the agent's own page came to, if it gave one.
+    /// The agent's own email body after sanitising, if it sent one.
     pub page: Option<AgentPage>,
-    /// The moment it is written.
+    /// When the email is created.
     pub now: Time,
 }
 
@@ -57,24 +57,24 @@ struct NotificationHtml<'a> {
 }
 
 struct NotificationView<'a> {
-    /// The agent's own page instead of its words.
+    /// The agent's own email body, in place of its text.
     page: Option<&'a AgentPage>,
-    /// What is below it is ours, not an answer.
+    /// The separator; text below it is not part of an answer.
     above: Option<&'static str>,
     card: &'a MessageCard,
-    /// The agent's words, line by line.
+    /// The agent's text, line by line.
     words: Vec<String>,
     context: Vec<String>,
     facts: Vec<(String, Vec<String>)>,
     cut: bool,
-    /// How to answer by writing back.
+    /// How to answer by email.
     how: Option<String>,
     settings: Option<&'a str>,
 }
 
 impl NotificationEmail<'_> {
-    /// The email. All emails about one request to one person have the same subject and refer to the same
-    /// id, so that email clients show them together.
+    /// The email. All emails about one request to one person have the same subject and refer to the
+    /// same id, so that email clients group them.
     pub fn email(&self) -> Email {
         let card = self.card;
         let whole = size(card) <= WHOLE;
@@ -82,7 +82,8 @@ impl NotificationEmail<'_> {
         let lines = |text: &str| without_links(text).lines().map(str::to_owned).collect::<Vec<_>>();
         let facts = card.facts.iter().filter(|_| whole);
         let how = match &card.stage {
-            // The agent's own page need not say what is asked: whoever decides reads it on ours.
+            // The agent's own body may not state the question, so the decision is made on
+            // the server's page.
             CardStage::Open(ways) if self.page.is_some() && !ways.reply => None,
             CardStage::Open(ways) if whole && self.reply_to.is_some() => how(ways),
             CardStage::Open(_) | CardStage::Closed { .. } => None,
@@ -120,7 +121,7 @@ impl NotificationEmail<'_> {
     }
 }
 
-/// How long it is with everything that belongs to it.
+/// The length of the question with its context and facts.
 fn size(card: &MessageCard) -> usize {
     let facts = card.facts.iter().flat_map(|fact| [&fact.name, &fact.value]);
     let texts = [Some(&card.words), card.context.as_ref()].into_iter().flatten().chain(facts);
@@ -131,7 +132,7 @@ fn beginning(text: &str) -> String {
     Words::beginning(text, BEGINNING).to_string()
 }
 
-/// What to write back, if that can be done.
+/// The instruction for replies, if the request can be answered by email.
 fn how(ways: &AnswerOptions) -> Option<String> {
     let words: Vec<String> = ways
         .buttons
@@ -223,7 +224,7 @@ mod tests {
         let again = MessageCard { note: Some("It is still waiting.".to_owned()), ..card.clone() };
         let later = email(&again, Occasion::Reminder);
         assert!(later.text.contains("It is still waiting."), "{}", later.text);
-        // Mail programs put them together, and take none for a repetition of the other.
+        // Email clients group them and treat neither as a duplicate of the other.
         assert_eq!((&later.thread, &later.subject), (&first.thread, &first.subject));
         assert_ne!(later.id, first.id);
         assert_eq!(email(&card, Occasion::Asked), first);
@@ -247,7 +248,8 @@ mod tests {
         assert!(email.text.contains("Reply to this letter with your answer."), "{}", email.text);
     }
 
-    /// A page of the agent's own may say anything, so nothing is decided by answering it but words.
+    /// An agent's own body may say anything, so a reply to it can only be a message,
+    /// not a decision.
     #[test]
     fn an_agents_own_page_decides_nothing() {
         let page = || {
@@ -266,7 +268,7 @@ mod tests {
         assert!(notification(&words, Occasion::Asked, page()).reply_to.is_some());
     }
 
-    /// What an agent wrote drives no mail program: no link, no header, no line of ours.
+    /// Agent text cannot control an email client: no link, no header, no line of the server.
     #[test]
     fn hostile_words_stay_words() {
         let words = "Pay\u{202e} now\r\nBcc: eve@example.com\n\n-- \nSee https://evil.example and \
@@ -279,7 +281,7 @@ mod tests {
         assert_eq!(email.subject.lines().count(), 1);
     }
 
-    /// Nobody answers what they have not read.
+    /// A person cannot answer a question that the email does not show in full.
     #[test]
     fn what_is_too_long_is_cut_and_says_so() {
         let card = MessageCard { stage: CardStage::Open(buttons()), ..card(&"x".repeat(8001)) };

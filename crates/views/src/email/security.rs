@@ -1,23 +1,21 @@
-//! The email that notifies a person of a change to what lets them in.
+//! The email that notifies a person of a change to their sign-in methods.
 
 use askama::Template;
 use kernel::Time;
 
 use super::Email;
 
-/// What it says.
+/// The content of the email.
 pub struct SecurityEmail<'a> {
-    /// The id of the email.
     pub id: String,
-    /// The address.
     pub to: &'a str,
     /// When the change was made.
     pub at: Time,
-    /// What changed; also the subject.
+    /// The change; also the subject.
     pub title: &'a str,
-    /// What to do about it.
+    /// What the person should do.
     pub words: &'a str,
-    /// Where the person sees their passkeys.
+    /// The URL of the person's passkeys.
     pub link: &'a str,
 }
 
@@ -34,7 +32,6 @@ struct SecurityHtml<'a> {
 }
 
 impl SecurityEmail<'_> {
-    /// The email.
     pub fn email(&self) -> Email {
         Email {
             id: self.id.clone(),

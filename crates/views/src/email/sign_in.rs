@@ -5,19 +5,18 @@ use kernel::Time;
 
 use super::Email;
 
-/// What it says.
+/// The content of the email.
 pub struct SignInEmail<'a> {
-    /// The id of the email.
     pub id: String,
-    /// To whom.
+    /// The recipient's email address.
     pub to: &'a str,
-    /// When it was asked for.
+    /// When the link was requested.
     pub at: Time,
-    /// Where the link leads.
+    /// The sign-in link.
     pub url: &'a str,
     /// The name of this server.
     pub host: &'a str,
-    /// For how many minutes the link works.
+    /// How many minutes the link is valid.
     pub minutes: u64,
 }
 
@@ -34,7 +33,6 @@ struct SignInHtml<'a> {
 }
 
 impl SignInEmail<'_> {
-    /// The email.
     pub fn email(&self) -> Email {
         Email {
             id: self.id.clone(),

@@ -1,23 +1,21 @@
-//! The email with the code that shows whose address it is.
+//! The email with the code that verifies an address.
 
 use askama::Template;
 use kernel::Time;
 
 use super::Email;
 
-/// What it says.
+/// The content of the email.
 pub struct VerificationCodeEmail<'a> {
-    /// The id of the email.
     pub id: String,
-    /// To whom.
+    /// The email address to verify.
     pub to: &'a str,
-    /// When it was asked for.
+    /// When the code was requested.
     pub at: Time,
-    /// What is to be entered.
     pub code: &'a str,
     /// The name of this server.
     pub host: &'a str,
-    /// For how many minutes it counts.
+    /// How many minutes the code is valid.
     pub minutes: u64,
 }
 
@@ -34,7 +32,7 @@ struct CodeHtml<'a> {
 }
 
 impl VerificationCodeEmail<'_> {
-    /// The email. The code is not in its subject, which locked screens show.
+    /// The email. Its subject does not contain the code, because lock screens show subjects.
     pub fn email(&self) -> Email {
         Email {
             id: self.id.clone(),

@@ -1,5 +1,5 @@
-//! A message with an HXP eXperience envelope, as somebody would meet it: what the agent claims, what
-//! it says, and what was found, each finding where it belongs.
+//! A message with an HXP eXperience envelope, as a reader would see it: the agent's claims, its
+//! text, and the findings, each at its place.
 
 use askama::Template;
 use dialects::hxp_experience::view::{Action, Refusal, Safety};
@@ -11,21 +11,20 @@ use crate::components::words::Words;
 use crate::site::{assets, paths};
 use crate::{Frame, render};
 
-/// More findings than this are not shown in one place.
+/// The maximum number of findings in one place.
 const MOST: usize = 100;
 
-/// What was pasted, and what came of it.
+/// The submitted message and its result.
 #[derive(Debug, Default)]
 pub struct Looked {
-    /// As it was pasted.
     pub message: String,
-    /// How it was to be judged.
+    /// The rules for the check.
     pub rules: Rules,
-    /// The verdict, once there is one.
+    /// The result, once there is one.
     pub verdict: Option<Result<Report, Unreadable>>,
 }
 
-/// The page as HTML.
+/// Renders the page as HTML.
 pub fn page(frame: &Frame, looked: &Looked) -> String {
     let report = looked.verdict.as_ref().and_then(|verdict| verdict.as_ref().ok());
     let message: Option<Map<String, Value>> =
@@ -78,7 +77,7 @@ impl Page<'_> {
         Level::ALL.into_iter().map(|level| (level, self.looked.rules.level == Some(level)))
     }
 
-    /// The level it reaches, in words.
+    /// The conformance level, in words.
     fn reached(&self) -> &'static str {
         match self.report.and_then(|report| report.level) {
             Some(Level::Core) => "It has what every message must have (Core).",
@@ -89,14 +88,14 @@ impl Page<'_> {
     }
 }
 
-/// One thing the agent says, with what was found about it.
+/// One claim of the agent, with its findings.
 struct Claim {
     name: &'static str,
     values: Vec<Words>,
     remarks: Vec<Remark>,
 }
 
-/// Something that was found.
+/// A finding, as the page shows it.
 struct Remark {
     class: &'static str,
     severity: &'static str,
@@ -123,7 +122,8 @@ impl Remark {
     }
 }
 
-/// What an envelope claims, in the order a reader needs it. Takes the findings that belong there.
+/// The claims of an envelope, in the order that a reader needs. Removes the findings that belong to
+/// them from `left`.
 fn claims(view: &View, left: &mut Vec<&Finding>) -> Vec<Claim> {
     let one = |value: Option<String>| value.into_iter().collect::<Vec<_>>();
     let word = |value: Option<&str>| one(value.map(ToOwned::to_owned));
@@ -181,7 +181,7 @@ fn claims(view: &View, left: &mut Vec<&Finding>) -> Vec<Claim> {
         if values.is_empty() && mine.is_empty() {
             continue;
         }
-        // Of very many, some are shown here and the rest with what has no place.
+        // If there are very many findings, the rest are listed with those that belong to no claim.
         let shown = mine.len().min(MOST);
         let (mine, rest) = mine.split_at(shown);
         *left = [others, rest.to_vec()].concat();

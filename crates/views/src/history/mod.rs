@@ -1,4 +1,4 @@
-//! Everything that is over: who answered it, how and when; and the state of the record it stands on.
+//! The closed requests: who answered them, how and when; and the state of the audit log.
 
 use askama::Template;
 use kernel::ask::Ending;
@@ -13,41 +13,40 @@ use crate::inbox::{Found, whence};
 use crate::site::{assets, paths};
 use crate::{Frame, render};
 
-/// The names the address of the history knows, in the order of its form.
+/// The query parameters of the history, in the order of its form.
 pub const KNOWN: [&str; 9] =
     ["view", "q", "by", "project", "agent", "kind", "outcome", "since", "until"];
 
-/// What the history is made from.
+/// The input of the history page.
 #[derive(Debug, Clone, Copy)]
 pub struct History<'a> {
-    /// Who looks.
+    /// The person who views the page.
     pub me: &'a Human,
-    /// For names.
+    /// Looks up display names.
     pub directory: &'a Directory,
-    /// What it is narrowed to.
+    /// The filter of the list.
     pub query: &'a Query,
-    /// This page of it, newest first.
+    /// This page of the list, newest first.
     pub asks: &'a [Ask],
-    /// What was found, where words were looked for.
+    /// The result of a text search, if there was one.
     pub found: Option<Found>,
-    /// Where the next page is.
+    /// The path of the next page.
     pub next: Option<&'a str>,
     /// Whether this is not the first page.
     pub later_page: bool,
-    /// How the record stands.
     pub chain: &'a Chain,
 }
 
-/// How the record stands.
+/// The state of the audit log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Chain {
-    /// The newest block: its number, when it was closed, and whether its signature holds.
+    /// The newest block: its number, when it was sealed, and whether its signature is valid.
     pub sealed: Option<(u64, Time, bool)>,
-    /// How many events are in no block yet.
+    /// How many events are not in a block yet.
     pub waiting: u64,
 }
 
-/// The page as HTML.
+/// Renders the page as HTML.
 pub fn page(frame: &Frame, history: &History<'_>) -> String {
     let &History { me, directory, query, asks, found, next, later_page, chain } = history;
     let row = |ask: &Ask| Row::new(ask, directory, frame.now);
@@ -104,7 +103,7 @@ struct HistoryPage<'a> {
     later_page: bool,
 }
 
-/// One request that is over.
+/// A closed request.
 struct Row {
     href: String,
     receipt: Option<String>,
@@ -112,7 +111,7 @@ struct Row {
     agent: String,
     project: String,
     how: &'static str,
-    /// What an approval changed: the question no longer says what was approved.
+    /// The changes of an approval with edits, because the question shows the old values.
     changes: Option<String>,
     outcome: Outcome,
 }

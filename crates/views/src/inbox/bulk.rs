@@ -1,5 +1,5 @@
-//! Many requests answered at once: the summary that is confirmed first, and what became of each. And
-//! one answer of the list that is confirmed on a page of its own.
+//! Bulk answers: the summary to confirm first, and the result for each request. Also the
+//! confirmation page for a single answer from the list.
 
 use askama::Template;
 use kernel::directory::Directory;
@@ -20,15 +20,14 @@ pub use crate::inbox::row::is_whole;
 use crate::site::{assets, paths};
 use crate::{Frame, render};
 
-/// An answer many requests may have in common.
+/// An answer that several requests may share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Word {
-    /// As a button sends it.
+    /// The value of the button.
     pub value: String,
-    /// What it means.
     pub answer: Answer,
     verb: String,
-    /// The name of the style.
+    /// The style class.
     tone: &'static str,
 }
 
@@ -37,7 +36,7 @@ impl Word {
         Self { value: value.into(), answer, verb: verb.to_owned(), tone }
     }
 
-    /// What a request can be answered with in one word.
+    /// The answers that this request accepts in a bulk action.
     pub fn of(ask: &Ask) -> Vec<Self> {
         let Some(question) = ask.question.value() else { return Vec::new() };
         let go = if words::is_destructive(question.prompt()) { "danger" } else { "yes" };
@@ -78,22 +77,21 @@ impl Word {
     }
 }
 
-/// What the summary says of a request.
+/// A request in the summary.
 #[derive(Debug, Clone)]
 pub struct Considered {
-    /// The request.
     pub ask: Ask,
-    /// The words that would be taken; or why none is.
+    /// The answers it accepts, or why it accepts none.
     pub fits: Result<Vec<Word>, Refusal>,
 }
 
-/// Why a request is left out of a summary that cannot show all of it.
+/// Why the summary leaves out a request that it cannot show in full.
 pub const UNREAD: &str = "open it: it doesn’t fit in this list";
 
-/// More buttons than this are no choice any more; what is rarer is answered by itself.
+/// The maximum number of buttons. Requests with rarer answers are answered one by one.
 const BUTTONS: usize = 8;
 
-/// The summary as HTML.
+/// Renders the summary as HTML.
 pub fn confirm(
     frame: &Frame,
     considered: &[Considered],
@@ -126,7 +124,8 @@ pub fn confirm(
             Err(refusal) => alone.push((line, why(refusal, directory, frame.now))),
         }
     }
-    // The words most of them take come first, those of one kind in their order.
+    // The most common answers come first; the sort is stable, so equally common ones
+    // keep their order.
     choices.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
     choices.truncate(BUTTONS);
     let all = together.len();
@@ -167,11 +166,11 @@ struct ConfirmPage<'a> {
 
 struct Button {
     word: Word,
-    /// How many of the listed requests take another answer.
+    /// How many of the listed requests need another answer.
     rest: usize,
 }
 
-/// What all of them amount to, and what a script needs to add up what is ticked.
+/// The total of all requests, with the data that a script needs to add up the selected ones.
 struct Total {
     words: Words,
     scale: u32,
@@ -188,7 +187,7 @@ impl Total {
     }
 }
 
-/// A request in a few words.
+/// A request in one line.
 struct Line {
     id: String,
     href: String,
@@ -197,9 +196,9 @@ struct Line {
     agent: String,
     project: String,
     facts: String,
-    /// Which buttons of the summary answer it, by their places.
+    /// The indexes of the summary's buttons that answer it.
     takes: String,
-    /// Its amount in the smallest unit of the total, where there is one.
+    /// Its amount in the smallest unit of the total, if there is one.
     units: Option<String>,
 }
 
@@ -232,7 +231,7 @@ impl Line {
     }
 }
 
-/// What became of many, as HTML.
+/// Renders the result of a bulk answer as HTML.
 pub fn result(
     frame: &Frame,
     answered: &[Ask],
@@ -269,7 +268,7 @@ struct ResultPage<'a> {
     back_href: String,
 }
 
-/// The second step for an answer that was given in the list: HTML.
+/// Renders the second step for an answer from the list as HTML.
 pub fn sure(frame: &Frame, ask: &Ask, step: &SecondStep) -> String {
     let prompt = ask.question.value().map(|question| question.prompt().trim());
     let details = match ask.question.value().map(kernel::question::Question::body) {
@@ -299,12 +298,12 @@ struct SurePage<'a> {
     step: &'a SecondStep,
 }
 
-/// The address of the list a form came from.
+/// The path of the list that a form came from.
 pub fn back_to(back: &str) -> String {
     if back.is_empty() { paths::INBOX.to_owned() } else { format!("{}?{back}", paths::INBOX) }
 }
 
-/// Why one was not answered, in words.
+/// Why a request was not answered, in words.
 pub fn why(refusal: &Refusal, directory: &Directory, now: Time) -> String {
     let ago = |at: &Time| When::new(*at, now).words;
     match refusal {

@@ -1,7 +1,7 @@
-//! Everything that waits for one person, most urgent first, and what was answered lately.
+//! The requests that wait for one person, most urgent first, and the ones answered recently.
 //!
-//! What may change while somebody looks is a [`Board`]: the page draws it, and the page's stream tells
-//! how it differs from what was drawn.
+//! A [`Board`] is the part of the page that changes while it is open: the page renders it, and the
+//! page's event stream sends the differences.
 
 pub mod bulk;
 pub mod row;
@@ -21,32 +21,32 @@ use crate::inbox::row::{Around, Item, Row};
 use crate::site::{assets, paths};
 use crate::{Frame, render};
 
-/// The names the address of the inbox knows, in the order of its form.
+/// The query parameters of the inbox, in the order of its form.
 pub const KNOWN: [&str; 7] = ["view", "q", "project", "agent", "kind", "within", "fold"];
-/// What narrows a list, beside which list it is.
+/// The parameters that filter a list; `view` selects the list.
 pub const NARROWING: [&str; 6] = ["q", "project", "agent", "kind", "within", "fold"];
 
-/// Which of a person's lists.
+/// One of a person's lists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Tab {
-    /// Everything that waits for them.
+    /// All requests that wait for them.
     #[default]
     Inbox,
-    /// What they were picked for, were handed or own.
+    /// Requests that are assigned to them or that they own.
     Mine,
-    /// What was put to the pools they are in.
+    /// Requests to the pools they belong to.
     Groups,
-    /// For administrators, what waits for anybody.
+    /// For administrators: the requests that wait for anyone.
     Everyone,
-    /// What they have put aside.
+    /// Requests they have snoozed.
     Aside,
 }
 
 impl Tab {
-    /// Every one, in the order of the page.
+    /// Every tab, in the order of the page.
     pub const ALL: [Self; 5] = [Self::Inbox, Self::Mine, Self::Groups, Self::Everyone, Self::Aside];
 
-    /// As an address says it.
+    /// The name in the URL.
     pub fn name(self) -> &'static str {
         match self {
             Self::Inbox => "inbox",
@@ -57,7 +57,7 @@ impl Tab {
         }
     }
 
-    /// By that name.
+    /// The tab with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tab| tab.name() == name)
     }
@@ -73,48 +73,47 @@ impl Tab {
     }
 }
 
-/// What was looked for by words.
+/// The result of a text search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Found {
-    /// How many there are.
+    /// The number of results.
     pub n: usize,
-    /// Whether there are more than are shown.
+    /// Whether there are more results than the page shows.
     pub more: bool,
 }
 
-/// What the inbox is made from.
+/// The input of the inbox page.
 #[derive(Debug, Clone, Copy)]
 pub struct Inbox<'a> {
-    /// Who looks.
+    /// The person who views the page.
     pub me: &'a Human,
-    /// For names.
+    /// Looks up display names.
     pub directory: &'a Directory,
-    /// Which list.
     pub tab: Tab,
-    /// What it is narrowed to.
+    /// The filter of the list.
     pub query: &'a Query,
-    /// The lists there are, with how many wait in each, as words: `12`, or `10000+` where nobody
-    /// counted further.
+    /// The available lists, with the number of requests in each as text: `12`, or `10000+` above
+    /// the counting limit.
     pub counts: &'a [(Tab, String)],
-    /// How many are in this list as it is narrowed, as words.
+    /// The number of requests in this list with the filter, as text.
     pub total: &'a str,
-    /// What was found, where words were looked for.
+    /// The result of a text search, if there was one.
     pub found: Option<Found>,
     /// This page of the list.
     pub items: &'a [Item],
-    /// Where the next page is.
+    /// The path of the next page.
     pub next: Option<&'a str>,
     /// Whether this is not the first page.
     pub later_page: bool,
-    /// Where its stream is.
+    /// The path of the event stream.
     pub live: &'a str,
-    /// What ended lately, newest first.
+    /// The requests that closed recently, newest first.
     pub recent: &'a [Ask],
-    /// What just happened.
+    /// The result of the person's last action.
     pub notice: Option<&'a Notice>,
 }
 
-/// The page as HTML.
+/// Renders the page as HTML.
 pub fn page(frame: &Frame, inbox: &Inbox<'_>) -> String {
     let now = frame.now;
     let past = |ask: &Ask| Past::new(ask, inbox.directory, frame);
@@ -169,7 +168,7 @@ struct InboxPage<'a> {
     live: &'a str,
     banner: Option<Banner>,
     admin: bool,
-    /// Where to write to an agent, if there is one.
+    /// The path to write to an agent, if there is one.
     write: Option<&'static str>,
     first_key: bool,
 }
@@ -179,7 +178,7 @@ impl InboxPage<'_> {
         is_narrowed(self.query)
     }
 
-    /// Whether the form below the search box says something.
+    /// Whether a filter other than the text search is set.
     fn filtered(&self) -> bool {
         self.query.pairs().iter().any(|(name, _)| !["view", "q"].contains(name))
     }
@@ -192,13 +191,13 @@ impl InboxPage<'_> {
         self.tab == Tab::Aside
     }
 
-    /// Whether it is the page everybody begins on.
+    /// Whether this is the first page of the unfiltered inbox.
     fn fresh(&self) -> bool {
         self.tab == Tab::Inbox && !self.narrowed() && !self.later_page
     }
 }
 
-/// Whether a list shows less than all of it.
+/// Whether a list is filtered.
 pub fn is_narrowed(query: &Query) -> bool {
     query.pairs().iter().any(|(name, _)| NARROWING.contains(name))
 }
@@ -237,8 +236,7 @@ fn pickers(inbox: &Inbox<'_>) -> Vec<Picker> {
     pickers
 }
 
-/// What lists are narrowed by wherever they are shown: the projects and agents this person may meet,
-/// and kinds.
+/// The filters of every list: the projects and agents that this person may see, and kinds.
 pub(crate) fn whence(me: &Human, directory: &Directory, query: &Query) -> Vec<Picker> {
     let mine = |project: &kernel::ProjectId| me.admin || me.projects.contains(project);
     let twice = |name: String| (name.clone(), name);
@@ -261,20 +259,18 @@ pub(crate) fn whence(me: &Human, directory: &Directory, query: &Query) -> Vec<Pi
     ]
 }
 
-/// What of the page may change while somebody looks.
+/// The part of the page that changes while it is open.
 pub struct Board {
-    /// The heading.
     pub heading: String,
-    /// What the tab of the browser says, before our name.
+    /// The title of the browser tab, without the product name.
     pub title: String,
-    /// The names of the lists with how many wait in each.
+    /// The names of the lists with the number of requests in each.
     pub counts: Vec<(&'static str, String)>,
-    /// The rows.
     pub rows: Vec<Row>,
 }
 
 impl Board {
-    /// Of this page of the list.
+    /// The board of this page of the list.
     pub fn new(frame: &Frame, inbox: &Inbox<'_>) -> Self {
         let around = Around { frame, me: inbox.me, directory: inbox.directory, query: inbox.query };
         let mine = inbox.counts.iter().find(|(tab, _)| *tab == Tab::Inbox);
@@ -292,7 +288,7 @@ impl Board {
         }
     }
 
-    /// What tells one board from another, times left out.
+    /// Identifies a version of the board; relative times do not count.
     pub fn digest(&self) -> u64 {
         let mut all = format!("{}\0{}\0{:?}", self.heading, self.title, self.counts);
         for row in &self.rows {
@@ -344,12 +340,12 @@ fn heading(inbox: &Inbox<'_>) -> String {
     if none { format!("Nothing waits {whom}") } else { format!("{requests} {wait} {whom}") }
 }
 
-/// One request that is over.
+/// A closed request.
 struct Past {
     href: String,
     prompt: Words,
     agent: String,
-    /// What an approval changed: the question no longer says what was approved.
+    /// The changes of an approval with edits, because the question shows the old values.
     changes: Option<String>,
     outcome: Outcome,
 }
@@ -373,11 +369,11 @@ impl Past {
 /// Three ways to send the first question.
 #[derive(Debug, Clone)]
 pub struct Teach {
-    /// With curl.
+    /// A command for curl.
     pub curl: String,
-    /// With Python and nothing else.
+    /// A script that needs only Python's standard library.
     pub python: String,
-    /// With our own command.
+    /// A call of the `countersign` command.
     pub cli: String,
 }
 

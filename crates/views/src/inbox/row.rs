@@ -1,8 +1,8 @@
-//! One row of the inbox: a request that waits, or several that are nearly the same.
+//! One row of the inbox: a waiting request, or several similar requests.
 //!
-//! A row is a template of its own, because it is also sent alone, when it appears or changes while
-//! somebody looks at the list. What tells one version of it from another is what it is about and
-//! whether it is due soon, never how long ago anything was.
+//! A row has its own template, because the server also sends it alone when it appears or changes
+//! while the list is open. The version of a row depends on its content and on whether it is due
+//! soon, never on relative times.
 
 use askama::Template;
 use kernel::ask::{Dialect, Fold};
@@ -23,64 +23,62 @@ use crate::question;
 use crate::site::paths;
 use crate::{Frame, render};
 
-/// The longest question that is answered from the list.
+/// The longest question that can be answered from the list, in characters.
 const QUICK: usize = 140;
-/// How much of a longer one the list shows.
+/// How many characters of a longer question the list shows.
 const BEGINNING: usize = 220;
-/// More options than a hand has keys for are on the request's page.
+/// A question with more options is answered on the request's page.
 const OPTIONS: usize = 6;
 
-/// Requests that are due in this many seconds or fewer come first in a list, and look like it.
+/// Requests that are due within this many seconds come first in a list and are highlighted.
 pub const EXPIRING_SOON: u64 = 15 * 60;
 
-/// What a row is about.
+/// The content of a row.
 #[derive(Debug, Clone, Default)]
 pub struct Item {
-    /// The request; of several that are nearly the same, all of them, the first in front.
+    /// The request, or several similar ones, the first in front.
     pub asks: Vec<Ask>,
-    /// Whether there may be more of them further down the list.
+    /// Whether the list may contain more of them further down.
     pub open_ended: bool,
-    /// Who looks at it now, the reader left out.
+    /// Who else is looking at it now, without the reader.
     pub lookers: Vec<HumanId>,
-    /// Until when the reader has put it aside.
+    /// Until when the reader has snoozed it.
     pub aside_until: Option<Time>,
 }
 
 impl Item {
-    /// One request.
+    /// A row with one request.
     pub fn one(ask: Ask) -> Self {
         Self { asks: vec![ask], ..Self::default() }
     }
 
-    /// What tells it from the other rows of a page.
+    /// Identifies the row on the page.
     pub fn key(&self) -> String {
         self.asks.first().map(|ask| ask.id.to_string()).unwrap_or_default()
     }
 }
 
-/// What every row of a list has in common.
+/// The context that all rows of a list share.
 #[derive(Debug, Clone, Copy)]
 pub struct Around<'a> {
-    /// The visit.
     pub frame: &'a Frame,
-    /// Who looks.
+    /// The person who views the list.
     pub me: &'a Human,
-    /// For names.
+    /// Looks up display names.
     pub directory: &'a Directory,
-    /// What the list is narrowed to, to come back to.
+    /// The filter of the list, to return to it.
     pub query: &'a Query,
 }
 
-/// A row as it is drawn.
+/// A rendered row.
 #[derive(Template)]
 #[template(path = "inbox/row.html")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Row {
-    /// What tells it from the others.
+    /// Identifies the row on the page.
     pub key: String,
-    /// What tells this version of it from the others.
+    /// Identifies this version of the row.
     pub version: String,
-    /// How urgent it is.
     pub urgency: Urgency,
     href: String,
     prompt: Words,
@@ -93,12 +91,12 @@ pub struct Row {
     deadline: Option<When>,
     /// Whether it is due within 15 minutes.
     pub expiring: bool,
-    /// Whether it stays open when its deadline passes: it is due then and does not expire.
+    /// Whether it stays open after its deadline: it is then overdue and does not expire.
     stays_open: bool,
-    /// Whether the agent goes ahead at the deadline if nobody answers.
+    /// Whether the agent proceeds at the deadline without an answer.
     goes_ahead: bool,
     held_by: Option<String>,
-    /// Whose answer can still be undone.
+    /// The person whose answer can still be undone.
     answering: Option<String>,
     mine: bool,
     lookers: Option<String>,
@@ -107,30 +105,30 @@ pub struct Row {
     quick: Option<Quick>,
     aside: Option<Aside>,
     grave: bool,
-    /// What the agent says of it, in a line.
+    /// The agent's claims about it, in one line.
     says: Option<Says>,
 }
 
-/// What an agent says of its message.
+/// The agent's claims about its message.
 struct Says {
     line: String,
     verify: bool,
 }
 
-/// Several requests in one row.
+/// Several similar requests in one row.
 struct Alike {
     words: String,
     members_href: String,
     answer_href: String,
 }
 
-/// The way to put it aside, or back.
+/// The link to snooze it, or the form to end the snooze.
 enum Aside {
     Later { href: String },
     Back { when: When, id: String },
 }
 
-/// An answer from the list: only where the whole question is in the row.
+/// The answer buttons of a row. They exist only if the row shows the whole question.
 struct Quick {
     facts: Facts,
     buttons: Vec<QuickButton>,
@@ -141,16 +139,16 @@ struct QuickButton {
     name: &'static str,
     value: String,
     verb: &'static str,
-    /// Said by screen readers; sighted people have it right above.
+    /// Text for screen readers; sighted people see it above the button.
     object: Words,
-    /// Whether the object is drawn.
+    /// Whether the object is visible.
     shown: bool,
-    /// Whether it is what the agent suggests.
+    /// Whether the agent suggests it.
     suggested: bool,
 }
 
 impl Row {
-    /// A row; `None` of nothing.
+    /// The row of an item; `None` if the item has no request.
     pub fn new(item: &Item, around: Around<'_>) -> Option<Self> {
         let Around { frame, me, directory, query } = around;
         let ask = item.asks.first()?;
@@ -212,13 +210,13 @@ impl Row {
         })
     }
 
-    /// The row as HTML.
+    /// Renders the row as HTML.
     pub fn html(&self) -> String {
         render(self)
     }
 }
 
-/// Who looks, as a sentence.
+/// Who is looking, as a sentence.
 fn looking(names: &[String]) -> Option<String> {
     match names {
         [] => None,
@@ -240,7 +238,7 @@ fn version(item: &Item, expiring: bool) -> String {
 impl Alike {
     fn new(item: &Item, ask: &Ask, query: &Query) -> Self {
         let more = if item.open_ended { " or more" } else { "" };
-        // A sum of some of them would pass for the sum of all.
+        // A partial sum could be mistaken for the total.
         let total = Some(item).filter(|item| !item.open_ended);
         let total = total.and_then(|item| Amount::total(item.asks.iter().map(Amount::of)));
         let total = total.map(|sum| format!(", {} in total", reveal(&sum.to_string())));
@@ -255,14 +253,14 @@ impl Alike {
     }
 }
 
-/// Whether a text fits on a line and hides nothing.
+/// Whether a text fits on a line and contains no hidden characters.
 fn short(text: &str, most: usize) -> bool {
     text.chars().count() <= most && !text.contains('\n') && !text.contains(is_hidden)
 }
 
-/// Whether nothing but its prompt, facts and options belongs to a question, and nothing must be done
-/// before it is answered. Who must prove anew who they are does so on the page; so does who is asked to
-/// check first; and what was delivered is looked at before.
+/// Whether a question consists only of its prompt, facts and options, and can be answered
+/// directly. Requests that need a passkey, a verification or the review of a delivery are answered
+/// on their page.
 fn stands_alone(question: &Question, ask: &Ask) -> bool {
     ask.approval_assurance() <= Assurance::Session
         && ask.review.is_none()
@@ -272,13 +270,14 @@ fn stands_alone(question: &Question, ask: &Ask) -> bool {
         && short(question.prompt().trim(), QUICK)
 }
 
-/// Whether the agent sent something along that only the request's page shows. What a task adds is ours.
+/// Whether the agent sent metadata that only the request's page shows. The metadata of a task comes
+/// from the server.
 fn brings_more(ask: &Ask) -> bool {
     let sent = ask.metadata.value().filter(|_| ask.dialect != Dialect::Hacp);
     sent.is_some_and(|sent| !question::extra(sent).is_empty())
 }
 
-/// The buttons of a question that fits into a row whole; `None` sends the person to its page.
+/// The buttons of a question that fits into a row; `None` if it must be answered on its page.
 fn quick(question: &Question, ask: &Ask) -> Option<Quick> {
     if !stands_alone(question, ask) {
         return None;
@@ -329,8 +328,8 @@ fn quick(question: &Question, ask: &Ask) -> Option<Quick> {
     }
 }
 
-/// Whether a line of a summary says all there is to read of a question: what is asked, and its few
-/// short facts, as [`Facts::is_short`] has it.
+/// Whether one line of a summary shows the whole question: its prompt, and short facts as
+/// defined by [`Facts::is_short`].
 pub fn is_whole(ask: &Ask) -> bool {
     let Some(question) = ask.question.value().filter(|question| stands_alone(question, ask)) else {
         return false;
@@ -348,7 +347,7 @@ pub fn is_whole(ask: &Ask) -> bool {
     }
 }
 
-/// Whether an answer may be given from the list: the row shows the whole question and a button for it.
+/// Whether a request can be answered from the list: the row shows the whole question and a button.
 pub fn is_quick(ask: &Ask) -> bool {
     ask.question.value().is_some_and(|question| quick(question, ask).is_some())
 }

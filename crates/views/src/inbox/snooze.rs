@@ -1,4 +1,4 @@
-//! Not now, or not me: putting a request aside until a moment, and handing it to somebody else.
+//! Snoozing a request until a given time, and reassigning it to another person.
 
 use askama::Template;
 use jiff::ToSpan;
@@ -11,20 +11,20 @@ use crate::components::words::{self, Words};
 use crate::site::{assets, paths};
 use crate::{Frame, render};
 
-/// What was wrong with what was sent.
+/// What is wrong with a submitted form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wrong {
-    /// No moment, or none that is still to come.
+    /// The time is missing or in the past.
     Time,
-    /// As many are put aside as can be.
+    /// The person has reached the maximum number of snoozed requests.
     Full,
-    /// Nobody was named who could be handed it, with the note that goes with it.
+    /// No valid person was chosen. Contains the note that was entered.
     Person(String),
-    /// It is over, or somebody else's: in words.
+    /// The request is closed or belongs to another person; contains the reason.
     Refused(String),
 }
 
-/// The page as HTML.
+/// Renders the page as HTML.
 pub fn page(
     frame: &Frame,
     ask: &Ask,
@@ -87,8 +87,8 @@ struct AsidePage<'a> {
     note: String,
 }
 
-/// The moment a choice means to somebody in this time zone: `1h`, `tomorrow`, `week`, or `pick` with
-/// a date and time as a browser writes them.
+/// The time of a choice in this time zone: `1h`, `tomorrow`, `week`, or `pick` with a date and time
+/// in the format of browsers.
 pub fn moment(choice: &str, at: Option<&str>, zone: &TimeZone, now: Time) -> Option<Time> {
     let here = now.timestamp().to_zoned(zone.clone());
     let morning = |day: jiff::civil::Date| day.to_datetime(time(9, 0, 0, 0));
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn moments_are_those_of_where_one_is() {
-        // A Sunday, late in the evening of Berlin.
+        // A Sunday, late in the evening in Berlin.
         let now: Time = "2026-03-01T22:30:00Z".parse().unwrap();
         let berlin = TimeZone::fixed(jiff::tz::offset(1));
         for (choice, at, expected) in [

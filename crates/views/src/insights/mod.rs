@@ -1,4 +1,4 @@
-//! Numbers about what agents claim and what people do with it, as charts and tables.
+//! Statistics about the claims of agents and the decisions of people, as charts and tables.
 
 use askama::Template;
 use kernel::insight::summary::{Calibration, Verdicts};
@@ -10,29 +10,27 @@ use crate::site::{assets, paths};
 use crate::{Frame, render};
 use kernel::insight::access::{Choices, Insights, MOST_AGENTS};
 
-/// The names the address of the page knows, in the order of its form.
+/// The query parameters of the page, in the order of its form.
 pub const KNOWN: [&str; 3] = ["project", "agent", "days"];
-/// The stretches one can look at, and what is shown when nobody says.
+/// The selectable periods, in days.
 pub const SPANS: [u16; 4] = [7, 30, 90, 365];
-/// What is looked at when nobody says.
+/// The default period, in days.
 pub const USUAL: u16 = 30;
 
-/// What the page is made from.
+/// The input of the page.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
-    /// What it is narrowed to.
+    /// The filter of the page.
     pub query: &'a Query,
-    /// What it could be narrowed to.
+    /// The available filter values.
     pub choices: &'a Choices,
-    /// The first day.
     pub from: Day,
-    /// The last day.
     pub to: Day,
-    /// The numbers; none if they are of something nobody may see.
+    /// The statistics; `None` if the person may not see any.
     pub found: Option<&'a Insights>,
 }
 
-/// The page as HTML.
+/// Renders the page as HTML.
 pub fn page(frame: &Frame, view: &View<'_>) -> String {
     let none = Insights { summary: Summary::default(), agents: Vec::new() };
     let found = view.found.unwrap_or(&none);
@@ -90,14 +88,14 @@ struct InsightsPage<'a> {
     hidden: Option<String>,
 }
 
-/// A number that stands for itself.
+/// A single number with its label.
 struct Tile {
     label: &'static str,
     value: String,
     more: String,
 }
 
-/// One agent beside others.
+/// One agent in the comparison.
 struct Row {
     agent: String,
     project: String,
@@ -125,7 +123,8 @@ impl Row {
     }
 }
 
-/// How sure an agent says it is, against how often it was right enough for people.
+/// An agent's stated confidence, compared with the share of its requests that people
+/// did not overrule.
 fn held(calibration: &Calibration) -> String {
     let Some(tenths) = calibration.tenths else {
         return format!("after {LEAST_DECISIONS} decisions");
@@ -154,12 +153,12 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// So many of something.
+/// A count with its noun.
 fn several(n: u64, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(n)) }
 }
 
-/// Seconds in words.
+/// A duration in words.
 fn lasting(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => "under 1 s".to_owned(),
@@ -219,7 +218,7 @@ fn tiles(summary: &Summary) -> Vec<Tile> {
     ]
 }
 
-/// A chart from what was drawn and the numbers behind it.
+/// A chart from its drawing and its table.
 fn chart(
     (id, title): (&'static str, &'static str),
     says: String,
@@ -230,7 +229,7 @@ fn chart(
     Chart { id, title, says, height, marks, head, rows }
 }
 
-/// A chart whose table has a number for each part.
+/// A chart whose table has one number per part.
 fn plain(
     named: (&'static str, &'static str),
     says: String,
@@ -242,7 +241,7 @@ fn plain(
     chart(named, says, drawn, head.to_vec(), rows)
 }
 
-/// What most are, in a sentence.
+/// The most frequent value, as a sentence.
 fn mostly(parts: &[Part], of: &str) -> String {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
     let total = grouped(parts.iter().map(|part| part.n).sum::<f64>() as u64);
@@ -280,7 +279,7 @@ fn per_day(summary: &Summary) -> Chart {
         .iter()
         .filter(|day| day.asked + day.ended > 0)
         .map(|day| vec![day.day.to_string(), grouped(day.asked), grouped(day.ended)]);
-    // The year would take the room of the day.
+    // The label omits the year, because there is no room for it.
     let short: Vec<Part> = days
         .iter()
         .map(|day| Part { label: day.label.chars().skip(5).collect(), ..day.clone() })
@@ -320,7 +319,7 @@ fn intents(summary: &Summary) -> Chart {
     plain(named, says, bars(&parts, None), ["Intent", "Messages"], &parts)
 }
 
-/// A name of a protocol's, as people read it.
+/// A protocol's name as people read it.
 fn words(name: &str) -> String {
     let mut words = name.replace('_', " ");
     if let Some(first) = words.get_mut(..1) {
@@ -339,7 +338,7 @@ fn confidence(summary: &Summary) -> Chart {
         .map(|(n, count)| Part::count(tenth(n), count).toned("agents"))
         .collect();
     let says = mostly(&parts, "messages that say how sure the agent is");
-    // Below a column there is room for where it begins.
+    // There is only room for the lower bound below a column.
     let short: Vec<Part> = (0_u32..)
         .zip(&parts)
         .map(|(n, part)| Part { label: format!("{}", n * 10), ..part.clone() })
@@ -472,7 +471,7 @@ fn calibration(calibration: &Calibration) -> Option<Chart> {
     Some(chart(named, says, columns(&parts, Some(1.0)), head, rows))
 }
 
-/// Why there is no such chart, if there is none.
+/// Why there is no calibration chart, if there is none.
 fn calibration_hint(calibration: &Calibration) -> Option<String> {
     let n = calibration.decisions;
     calibration.tenths.is_none().then(|| {

@@ -1,5 +1,5 @@
-//! Ledgers: what projects, teams and the whole organisation remember, key by key, with all they ever
-//! said.
+//! Ledgers: the recorded knowledge of projects, teams and the whole organisation, key by key, with
+//! every entry.
 
 use askama::Template;
 use kernel::Time;
@@ -12,10 +12,10 @@ use crate::components::words::Words;
 use crate::site::{assets, paths};
 use crate::{Frame, render, tasks};
 
-/// The whole organisation has one ledger that everybody knows; others are named.
+/// The ledger of the whole organisation, which everyone can find; the others are named.
 pub const EVERYBODY: &str = "org:all";
 
-/// The ledgers somebody finds without knowing their names, by what they are of.
+/// The ledgers that a person finds without knowing their names.
 pub fn known(me: &Human, directory: &Directory) -> Vec<Scope> {
     let projects = tasks::projects_of(me, directory);
     let projects = projects.iter().map(|id| format!("project:{id}"));
@@ -27,13 +27,12 @@ pub fn known(me: &Human, directory: &Directory) -> Vec<Scope> {
 /// One ledger in the list.
 #[derive(Debug, Clone)]
 pub struct Listed {
-    /// Whose.
     pub scope: Scope,
-    /// Whether anything was ever written there.
+    /// Whether it has any entry.
     pub written: bool,
 }
 
-/// The list of ledgers as HTML; `wrong` if a name that was typed is no name.
+/// Renders the list of ledgers as HTML; `wrong` says that the entered name is invalid.
 pub fn list(frame: &Frame, listed: &[Listed], wrong: bool) -> String {
     let row = |one: &Listed| {
         let (kind, name) = one.scope.parts();
@@ -55,7 +54,7 @@ struct ListPage<'a> {
     wrong: bool,
 }
 
-/// The keys of one ledger as HTML.
+/// Renders the keys of one ledger as HTML.
 pub fn page(
     frame: &Frame,
     scope: &Scope,
@@ -75,7 +74,7 @@ pub fn page(
     })
 }
 
-/// Everything one key ever said, newest first, as HTML.
+/// Renders all entries of one key as HTML, newest first.
 pub fn history(
     frame: &Frame,
     scope: &Scope,
@@ -107,7 +106,7 @@ struct LedgerPage<'a> {
     later_page: bool,
 }
 
-/// A key as it was written once.
+/// One entry of a key.
 struct Row {
     href: String,
     key: Words,

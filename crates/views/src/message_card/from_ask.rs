@@ -1,4 +1,4 @@
-//! The card of a request.
+//! Creates the card of a request.
 
 use jiff::tz::TimeZone;
 use kernel::ask::Priority;
@@ -16,7 +16,7 @@ use crate::components::claims::Claims;
 use crate::components::facts::{Fact, Facts, Shown};
 use crate::components::when::When;
 
-/// What a card needs besides the request.
+/// The input of a card besides the request.
 pub struct CardContext<'a> {
     /// Why the person is notified; absent if the request is closed.
     pub why: Option<Occasion>,
@@ -34,7 +34,7 @@ impl MessageCard {
         let CardContext { why, link, zone, options } = context;
         let question = ask.question.value();
         let over = Outcome::of(ask, directory, now);
-        // What was approved is no longer what was asked.
+        // An approval with changes differs from the original question.
         let edited = over.as_ref().filter(|over| over.edited);
         let changed: Vec<CardFact> = edited.map(|over| changes(&over.changed)).unwrap_or_default();
         let asked = question
@@ -72,7 +72,7 @@ impl MessageCard {
     }
 }
 
-/// A moment as a clock in this time zone shows it.
+/// A time in this time zone.
 pub fn in_time_zone(at: Time, zone: &TimeZone) -> String {
     at.timestamp().to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M %Z").to_string()
 }
@@ -88,18 +88,18 @@ fn ended_at(ask: &Ask, now: Time) -> Time {
     }
 }
 
-/// A name on one line: on several, agent text could pass for the server's.
+/// A name on one line. On several lines, agent text could be mistaken for the server's.
 pub fn one_line(text: &str) -> String {
     text.replace(['\n', '\t'], " ")
 }
 
-/// What the agent says of its message, in a line; nothing where it says nothing.
+/// The agent's claims about its message, in one line; `None` if it makes none.
 fn claimed(ask: &Ask) -> Option<CardFact> {
     let value = Claims::of(ask)?.line()?;
     Some(CardFact { name: "The agent says of it".to_owned(), value })
 }
 
-/// What an approval changed, old and new.
+/// The changes of an approval, old and new.
 fn changes(changed: &[Changed]) -> Vec<CardFact> {
     let lines = |lines: &[Line]| {
         let line = |line: &Line| format!("{}{}", line.sign, line.text);
@@ -115,7 +115,7 @@ fn changes(changed: &[Changed]) -> Vec<CardFact> {
     changed.iter().map(fact).collect()
 }
 
-/// What there is to know besides the prompt, whole.
+/// The facts of a question besides its prompt, in full.
 fn facts(question: &Question) -> Vec<CardFact> {
     let fact = |Fact { key, value }: &Fact| CardFact {
         name: one_line(&key.to_string()),
@@ -145,7 +145,7 @@ fn facts(question: &Question) -> Vec<CardFact> {
         Body::Confirm { items, .. } => listed(items),
         Body::Choose { options, suggested, .. } => {
             let choices = options.choices();
-            // What stands on a button alone need not be said twice; what says more must be.
+            // A button shows the label of its option. Options with a description are also listed.
             let says_more = choices.iter().any(|one| one.description.is_some());
             let mut facts: Vec<CardFact> = if says_more { listed(choices) } else { Vec::new() };
             let suggested = suggested.as_ref().and_then(|id| choices.iter().find(|c| c.id == *id));

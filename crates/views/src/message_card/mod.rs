@@ -1,12 +1,12 @@
-//! What a message says about a request, in no platform's markup. The server makes a card, each channel
-//! renders it.
+//! The content of a message about a request, without platform markup. The server creates a card,
+//! and each channel renders it.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
 //! | `from_ask.rs` | the card of a request |
-//! | [`plain_text`] | agent text where a platform has no markup of its own to keep it apart |
-//! | [`title`] | who wants what, in one line |
-//! | [`waiting`] | low-priority requests that are listed together in a digest |
+//! | [`plain_text`] | agent text for platforms without markup to set it apart |
+//! | [`title`] | the agent and its request, in one line |
+//! | [`waiting`] | low-priority requests that a digest lists together |
 
 mod from_ask;
 pub mod plain_text;
@@ -18,34 +18,34 @@ pub use waiting::WaitingRequests;
 
 use kernel::form::Form;
 
-/// How a button's token is never longer: what the narrowest platform carries.
+/// The maximum length of a button's token: the limit of the most restrictive platform.
 pub const LONGEST_TOKEN: usize = 64;
 
-/// What there is to say about one request to one person or place.
+/// The message about one request to one person or channel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessageCard {
-    /// Who wants what, in our words and one line: "`agent_billing` asks for your approval".
+    /// The agent and its request, in the server's words and in one line: "`agent_billing` asks
+    /// for your approval".
     pub title: String,
-    /// Why they are told now, where that is not plain: "It is still waiting."
+    /// The reason for the notification, if it is not obvious: "It is still waiting."
     pub note: Option<String>,
-    /// What is asked, in the agent's words: whole, hidden characters made visible.
+    /// The question in the agent's words, in full, with hidden characters made visible.
     pub words: String,
-    /// The agent's background, likewise.
+    /// The agent's context, in the same form.
     pub context: Option<String>,
-    /// The details of the action, likewise.
+    /// The details of the action, in the same form.
     pub facts: Vec<CardFact>,
-    /// Until when it can be answered: "in 27 minutes (2026-03-01 10:00 CET)".
+    /// The deadline: "in 27 minutes (2026-03-01 10:00 CET)".
     pub until: Option<String>,
-    /// The page where all of it can be read and answered.
+    /// The page where the whole request can be read and answered.
     pub link: String,
-    /// Whether it is urgent.
     pub urgent: bool,
     /// Whether it can still be answered, and how.
     pub stage: CardStage,
 }
 
 impl MessageCard {
-    /// A short text of the server and a link; there is nothing to answer.
+    /// A short text of the server with a link; it cannot be answered.
     pub fn plain(title: String, words: String, link: String) -> Self {
         Self {
             title,
@@ -60,47 +60,46 @@ impl MessageCard {
         }
     }
 
-    /// Whether there is something to fill in or to choose that only its page shows.
+    /// Whether the answer needs a form or a choice that only the page shows.
     pub fn is_answered_elsewhere(&self) -> bool {
         matches!(&self.stage, CardStage::Open(ways) if ways.form.is_some() && !ways.reply)
     }
 }
 
-/// One detail. Both are the agent's words.
+/// One detail. Both fields contain agent text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardFact {
-    /// What it is.
     pub name: String,
-    /// Its value; may have many lines.
+    /// The value; it may have several lines.
     pub value: String,
 }
 
 /// Whether a request can still be answered.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CardStage {
-    /// It waits.
+    /// The request is open.
     Open(AnswerOptions),
-    /// It is closed: everything that could be pressed goes.
+    /// The request is closed; the card has no buttons.
     Closed {
-        /// "Approved by Ada Lovelace", in our words and one line.
+        /// "Approved by Ada Lovelace", in the server's words and in one line.
         headline: String,
-        /// When, on a clock.
+        /// When it closed, as a formatted time.
         at: String,
-        /// What they said with it.
+        /// The comment on the answer.
         comment: Option<String>,
     },
 }
 
-/// How a request can be answered where the card is shown. Empty: on its page only.
+/// How a request can be answered where the card is shown. If empty, only on its page.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AnswerOptions {
-    /// By one press each.
+    /// Buttons that answer with one press.
     pub buttons: Vec<CardButton>,
-    /// By filling a form, opened with this token.
+    /// A form, opened with this token.
     pub form: Option<(String, Form)>,
-    /// By writing back: the words are the answer.
+    /// Whether the text of a reply is the answer.
     pub reply: bool,
-    /// What a written answer must begin with, where the platform has no threads: "A7".
+    /// The code that a written answer must begin with if the platform has no threads: "A7".
     pub code: Option<String>,
 }
 
@@ -111,75 +110,71 @@ impl AnswerOptions {
     }
 }
 
-/// Something to press.
+/// A button of a card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardButton {
-    /// What stands on it; may be the agent's words.
+    /// The label; it may be agent text.
     pub label: String,
-    /// What comes back when it is pressed. Opaque: letters, digits, `-`, `_`, `.`, at most
-    /// [`LONGEST_TOKEN`].
+    /// The value that the platform returns when the button is pressed. It is opaque and consists of
+    /// letters, digits, `-`, `_` and `.`, at most [`LONGEST_TOKEN`] characters.
     pub token: String,
-    /// What it looks like.
     pub tone: ButtonTone,
-    /// The word for it in a written answer, where there is nothing to press: "yes", "no", "2".
+    /// The word for a written answer, on platforms without buttons: "yes", "no", "2".
     pub word: String,
-    /// Whether pressing it opens a form first, because a reason is needed: where there are no forms, it
-    /// is left out.
+    /// Whether the button opens a form first, because a reason is required. Platforms without
+    /// forms omit it.
     pub wants_words: bool,
 }
 
-/// What a button looks like.
+/// The style of a button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ButtonTone {
-    /// Nothing special.
+    /// No particular style.
     Plain,
     /// It lets the agent proceed.
     Yes,
     /// It lets the agent do something destructive.
     Danger,
-    /// It stops the agent, which is safe: it looks neutral.
+    /// It stops the agent, which is safe, so it looks neutral.
     No,
 }
 
-/// A form that a person fills in before their answer counts.
+/// A form that a person must complete before their answer counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FormDialog {
-    /// What comes back with it.
+    /// The value that is returned with it.
     pub token: String,
-    /// What it is about, in a few words.
+    /// The subject, in a few words.
     pub title: String,
-    /// What is asked, in the agent's words.
+    /// The question, in the agent's words.
     pub words: String,
-    /// What stands on the button that sends it.
+    /// The label of the submit button.
     pub send: String,
-    /// What there is to fill in.
     pub fields: DialogFields,
 }
 
-/// What there is to fill in.
+/// The input of a dialog.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DialogFields {
-    /// A text.
+    /// A text field.
     Words {
-        /// What it is for.
         label: String,
-        /// What stands there already.
+        /// The initial value.
         filled: String,
-        /// Whether it may be left empty.
+        /// Whether it may be empty.
         optional: bool,
     },
-    /// A form.
     Form(Form),
 }
 
-/// What is wrong in a form that was submitted.
+/// A problem with a submitted form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DialogError {
     /// The key of the field.
     pub key: String,
-    /// What to do about it, in a sentence.
+    /// The instruction for the person, as a sentence.
     pub words: String,
 }
 
-/// The key under which the text of [`DialogFields::Words`] comes back.
+/// The key of the text of [`DialogFields::Words`] in the submitted form.
 pub const WORDS: &str = "words";

@@ -1,10 +1,9 @@
-//! Agent text where a platform has no markup of its own to keep it apart, and lengths as platforms count
-//! them.
+//! Agent text for platforms without markup to set it apart, and lengths as platforms count them.
 
 use kernel::text::reveal;
 
-/// Text in which nothing looks like a URL any more: phones and chats make links of what does, and no
-/// message may lead where an agent wants.
+/// Defangs URLs in a text. Phones and chats turn URLs into links, and no link in a message may lead
+/// to a target that the agent chose.
 pub fn defanged(text: &str) -> String {
     let text = reveal(text).replace("://", "[://]");
     let chars: Vec<char> = text.chars().collect();
@@ -21,26 +20,26 @@ pub fn defanged(text: &str) -> String {
     shown
 }
 
-/// Text on quoted lines that nobody takes for the server's, with every URL defanged.
+/// Quotes every line, so that the text is not mistaken for the server's, and defangs URLs.
 pub fn quoted(text: &str) -> String {
     let line = |line: &str| format!("> {line}").trim_end().to_owned();
     defanged(text.trim()).lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether what follows a dot could end or go on a domain: two letters at least. `e.g.` and `3.14` are
-/// left alone.
+/// Whether the characters after a dot could be part of a domain: at least two letters. `e.g.` and
+/// `3.14` stay unchanged.
 fn is_domain(after: &[char]) -> bool {
     let label: Vec<&char> =
         after.iter().take_while(|c| c.is_alphanumeric() || **c == '-').collect();
     label.len() >= 2 && label.iter().any(|c| c.is_alphabetic())
 }
 
-/// A text on one line, hidden characters made visible.
+/// A text on one line, with hidden characters made visible.
 pub fn one_line(text: &str) -> String {
     reveal(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The longest beginning that is no longer than `most` by some measure, without the space behind it.
+/// The longest prefix whose length is at most `most`, without trailing white space.
 pub fn beginning(text: &str, most: usize, length: fn(&str) -> usize) -> &str {
     let mut end = 0;
     let mut used = 0;
@@ -55,21 +54,21 @@ pub fn beginning(text: &str, most: usize, length: fn(&str) -> usize) -> &str {
     text.get(..end).unwrap_or_default().trim_end()
 }
 
-/// A text, or its beginning and a sign that there is more; hidden characters made visible before that is
-/// measured.
+/// A text, shortened with an ellipsis if necessary. Hidden characters are made visible before its
+/// length is measured.
 pub fn cut(text: &str, most: usize) -> String {
     let text = reveal(text.trim());
     let shown = beginning(&text, most, units);
     if shown == text.trim_end() { shown.to_owned() } else { format!("{shown}…") }
 }
 
-/// How long a text is as UTF-16, which is what phones and chats count.
+/// The length in UTF-16 code units, which phones and chats count.
 pub fn units(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// Facts one below the other. What follows the first line of a value is set in, so that it cannot be
-/// taken for the next fact.
+/// Facts below each other. Further lines of a value are indented, so that they cannot be mistaken
+/// for the next fact.
 pub fn facts(facts: &[super::CardFact]) -> String {
     let line = |fact: &super::CardFact| {
         format!("{}: {}", one_line(&fact.name), reveal(fact.value.trim()).replace('\n', "\n  "))

@@ -1,18 +1,18 @@
-//! Who wants what, in one line: the same in every message about a request.
+//! The title of every message about a request: the agent and its request, in one line.
 
 use kernel::Ask;
 use kernel::ask::Priority;
 use kernel::effect::Occasion;
 use kernel::question::Kind;
 
-/// Who wants what. All messages about a request have the same title.
+/// The title of a request. All messages about it have the same title.
 pub fn title(ask: &Ask) -> String {
     let urgent = if ask.priority == Priority::Critical { "Urgent: " } else { "" };
     let marked = if ask.is_irreversible() { " (can't be undone)" } else { "" };
     format!("{urgent}{} {}{marked}", ask.agent, wants(ask.kind))
 }
 
-/// Why the person is notified now, where that is not plain.
+/// The reason for the notification, if it is not obvious.
 pub fn because(why: Occasion) -> Option<&'static str> {
     match why {
         Occasion::Asked => None,
@@ -22,7 +22,7 @@ pub fn because(why: Occasion) -> Option<&'static str> {
     }
 }
 
-/// What an agent wants with a question of this kind.
+/// The agent's wish for a question of this kind, as a verb phrase.
 pub fn wants(kind: Kind) -> &'static str {
     match kind {
         Kind::Approve => "wants your approval",

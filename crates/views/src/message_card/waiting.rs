@@ -2,17 +2,17 @@
 
 use kernel::Ask;
 
-/// What waits for one person and is not urgent.
+/// The low-priority requests that wait for one person.
 #[derive(Debug)]
 pub struct WaitingRequests {
     /// The first requests, newest first.
     pub asks: Vec<Ask>,
-    /// How many there are besides.
+    /// How many further requests there are.
     pub more: u64,
 }
 
 impl WaitingRequests {
-    /// How many requests wait, as a title.
+    /// The number of waiting requests, as a title.
     pub fn title(&self) -> String {
         match self.asks.len() as u64 + self.more {
             1 => "One request waits for you".to_owned(),

@@ -1,4 +1,4 @@
-//! Pages that are only a message: none of them is a blank page or JSON.
+//! Pages with a single message, so that no error leads to a blank page or to JSON.
 
 use askama::Template;
 use kernel::Time;
@@ -8,7 +8,7 @@ use crate::components::words;
 use crate::site::{assets, paths};
 use crate::{Frame, render};
 
-/// A page that is only a note, perhaps with one thing to do.
+/// A page with a single message and optionally one action.
 #[derive(Template)]
 #[template(path = "message_page/message.html")]
 pub(crate) struct Message<'a> {
@@ -18,7 +18,7 @@ pub(crate) struct Message<'a> {
     link: Option<(&'a str, &'a str)>,
     form: Option<Form<'a>>,
     alert: bool,
-    /// What was not reached, if that is all it says: `page`, or what became of a `form`.
+    /// What the service worker could not fetch, if the page says that: `page` or `form`.
     unreached: Option<&'static str>,
 }
 
@@ -52,22 +52,22 @@ impl<'a> Message<'a> {
     }
 }
 
-/// 404: no such request, or none this person may see; both look the same.
+/// 404: the request does not exist or this person may not see it; both look the same.
 pub fn not_found(frame: &Frame) -> String {
     let text = "It does not exist, or it is not yours to see. If someone sent you the link, ask them \
                 to hand the request to you.";
     render(&Message::new(frame, "There is nothing here for you", &[text]))
 }
 
-/// A review link that opens nothing: wrong, cut off, or of a request that is not there. All look the
-/// same.
+/// An invalid review link: wrong, truncated, or for a request that does not exist. All
+/// look the same.
 pub fn no_such_link(frame: &Frame) -> String {
     let text = "It may have been cut off when it was copied, or it was never valid. Open the whole \
                 link as it was sent to you, or ask whoever sent it for a new one.";
     render(&Message::new(frame, "This link opens nothing", &[text]).alert())
 }
 
-/// 429: a page that was sent far more often than a person would.
+/// 429: the page was submitted far more often than a person would.
 pub fn too_fast(frame: &Frame, back: &str) -> String {
     let text =
         "This page was sent very often within a minute. What you entered last may not be kept.";
@@ -76,19 +76,20 @@ pub fn too_fast(frame: &Frame, back: &str) -> String {
     render(&message)
 }
 
-/// 404: a request that has no receipt.
+/// 404: the request has no receipt.
 pub fn no_receipt(frame: &Frame) -> String {
     let text = "A request has a receipt once it is over, as long as its words were not erased.";
     render(&Message::new(frame, "There is no receipt", &[text]))
 }
 
-/// 403: the person is known, and may not.
+/// 403: the person is signed in but lacks the permission.
 pub fn forbidden(frame: &Frame) -> String {
     let text = "Your account has no permission for this. An administrator can give it to you.";
     render(&Message::new(frame, "You cannot do this", &[text]))
 }
 
-/// A link was asked for. It says the same whoever the address belongs to.
+/// The confirmation that a sign-in link was requested. It is the same whether the address is
+/// known or not.
 pub fn link_sent(frame: &Frame) -> String {
     let text = "If somebody here has that address, a letter with a sign-in link is on its way. The link \
                 works once, within 15 minutes.";
@@ -99,7 +100,7 @@ pub fn link_sent(frame: &Frame) -> String {
     render(&message)
 }
 
-/// A sign-in link that was used or is too old.
+/// The sign-in link was already used or has expired.
 pub fn stale_link(frame: &Frame) -> String {
     let text = "Sign-in links work once and not for long. Ask for a new one.";
     let mut message = Message::new(frame, "This sign-in link no longer works", &[text]).alert();
@@ -107,7 +108,7 @@ pub fn stale_link(frame: &Frame) -> String {
     render(&message)
 }
 
-/// A passkey that is unknown here, was removed, or did not sign what it should.
+/// The passkey is unknown, was removed, or its signature is invalid.
 pub fn passkey_refused(frame: &Frame) -> String {
     let text = "It may have been removed, or the page was open too long. Try once more, or sign in \
                 another way.";
@@ -116,7 +117,8 @@ pub fn passkey_refused(frame: &Frame) -> String {
     render(&message)
 }
 
-/// An answer that needs a passkey, of somebody who has none that counts. `waits` is when one begins to.
+/// The answer needs a passkey, and the person has none that is active. `waits` is when
+/// one becomes active.
 pub fn passkey_needed(frame: &Frame, waits: Option<Time>) -> String {
     let Some(from) = waits else {
         let text = "Being signed in is not enough for this one. Your answer was not sent. Add a \
@@ -133,14 +135,14 @@ pub fn passkey_needed(frame: &Frame, waits: Option<Time>) -> String {
     render(&message)
 }
 
-/// A server that has no passkeys, and why.
+/// The server does not support passkeys; `why` says why.
 pub fn no_passkeys(frame: &Frame, why: &str) -> String {
     let mut message = Message::new(frame, "This server has no passkeys", &[]).alert();
     message.paragraphs.push(format!("An administrator can change that: {why}."));
     render(&message)
 }
 
-/// Somebody came back from the provider of identities, and it did not go well.
+/// The sign-in with the identity provider failed.
 pub fn provider_refused(frame: &Frame) -> String {
     let text = "It was broken off, took too long, or something does not fit. Try once more; if it \
                 happens again, an administrator finds the reason in the log.";
@@ -149,7 +151,7 @@ pub fn provider_refused(frame: &Frame) -> String {
     render(&message)
 }
 
-/// Somebody came back from the provider of identities whom nobody knows here.
+/// The identity provider authenticated a person who has no account here.
 pub fn not_known(frame: &Frame) -> String {
     let text = "Your organisation knows you, but nobody added you here. An administrator can.";
     let mut message = Message::new(frame, "You are not known here", &[text]).alert();
@@ -157,14 +159,14 @@ pub fn not_known(frame: &Frame) -> String {
     render(&message)
 }
 
-/// 429: somebody tries to sign in again and again.
+/// 429: too many sign-in attempts.
 pub fn too_many_attempts(frame: &Frame) -> String {
     let text = "There were too many attempts to sign in from where you are. Wait a minute, then try \
                 again.";
     render(&Message::new(frame, "Wait a moment", &[text]).alert())
 }
 
-/// After signing out.
+/// The page after signing out.
 pub fn signed_out(frame: &Frame, provider: Option<&str>) -> String {
     let text = "Requests still reach you by the other ways you are notified.";
     let mut message = Message::new(frame, "You are signed out", &[text]);
@@ -175,7 +177,7 @@ pub fn signed_out(frame: &Frame, provider: Option<&str>) -> String {
     render(&message)
 }
 
-/// A form whose CSRF value is no longer good; `back` leads to a fresh page.
+/// The form's CSRF token is no longer valid; `back` leads to a new page.
 pub fn stale_page(frame: &Frame, back: &str) -> String {
     let text = "You were signed out or signed in again since you opened it. Nothing was sent.";
     let mut message = Message::new(frame, "This page was open too long", &[text]).alert();
@@ -183,7 +185,8 @@ pub fn stale_page(frame: &Frame, back: &str) -> String {
     render(&message)
 }
 
-/// 413: so far beyond the limit that not all of it was read. `most` is what a form can hold, in bytes.
+/// 413: the form is so far above the limit that the server did not read all of it. `most` is the
+/// limit in bytes.
 pub fn too_large(frame: &Frame, back: &str, most: u64) -> String {
     let text = format!(
         "A form can be at most {}, with its files. Nothing was sent. Go back and send less.",
@@ -194,7 +197,7 @@ pub fn too_large(frame: &Frame, back: &str, most: u64) -> String {
     render(&message)
 }
 
-/// 500: our fault. The reference finds it in the log.
+/// 500: an internal error. The reference identifies it in the log.
 pub fn server_error(frame: &Frame, reference: &str) -> String {
     let mut message = Message::new(
         frame,
@@ -206,14 +209,14 @@ pub fn server_error(frame: &Frame, reference: &str) -> String {
     render(&message)
 }
 
-/// 503: not ready, or shutting down.
+/// 503: the server is starting or shutting down.
 pub fn unavailable(frame: &Frame) -> String {
     let text = "The server is starting, stopping or busy. Nothing is lost: requests and answers are \
                 kept. Try again in a minute.";
     render(&Message::new(frame, "Countersign is not available right now", &[text]).alert())
 }
 
-/// Where a token for a terminal is made.
+/// The form that creates a terminal token.
 pub fn token_form(frame: &Frame) -> String {
     let text = "With a token, the countersign command and your own programs answer in your name. It is \
                 shown once. Anyone who has it can answer as you.";
@@ -227,20 +230,17 @@ pub fn token_form(frame: &Frame) -> String {
     render(&message)
 }
 
-/// A token just made.
+/// A new token.
 #[derive(Debug, Clone, Copy)]
 pub struct NewToken<'a> {
     /// The token; only this page ever shows it.
     pub token: &'a str,
-    /// What the person called it.
     pub label: &'a str,
-    /// Until when it works.
     pub expires: Option<Time>,
-    /// Where the server is.
     pub server_url: &'a str,
 }
 
-/// The token, once.
+/// The page that shows the token once.
 pub fn token_made(frame: &Frame, new: &NewToken<'_>) -> String {
     render(&TokenPage {
         frame,
@@ -261,7 +261,7 @@ struct TokenPage<'a> {
     server_url: &'a str,
 }
 
-/// Instead of a page that could not be fetched.
+/// The page in place of one that could not be fetched.
 pub fn offline(frame: &Frame) -> String {
     let text = "This page could not be fetched: there is no network, or the server is not reached. \
                 Requests wait for you there.";
@@ -269,7 +269,7 @@ pub fn offline(frame: &Frame) -> String {
     render(&message.linked("", "Try again").unreached("page"))
 }
 
-/// Instead of a page that should have said what came of a form.
+/// The page in place of the result of a form, if the server could not be reached.
 pub fn unsent(frame: &Frame) -> String {
     let texts = [
         "There is no network, or the server was not reached, so nobody said whether what you sent \

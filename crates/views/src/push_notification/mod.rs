@@ -1,7 +1,8 @@
-//! What a device shows: who asks, in the server's words, and what, in the agent's; or how it ended.
+//! The content of a push notification: who asks, in the server's words, and the question, in the
+//! agent's words; or how the request ended.
 //!
-//! Buttons are there only where the notification holds the whole question and a plain word answers it.
-//! Everything else leads to the page.
+//! It has buttons only if it shows the whole question and a simple answer is enough. In all other
+//! cases it links to the page.
 
 use kernel::ask::Priority;
 use kernel::directory::Directory;
@@ -19,37 +20,36 @@ use crate::message_card::title::wants;
 use crate::message_card::{MessageCard, WaitingRequests};
 use crate::site::paths;
 
-/// The longest question that is shown whole: what phones and desktops show of a notification.
+/// The longest question that is shown in full: about as much as phones and desktops show.
 const WHOLE: usize = 180;
-/// How much is shown of a longer one.
+/// How many characters of a longer question are shown.
 const BEGINNING: usize = 140;
-/// How many are shown of those that can wait, and how much of each.
+/// How many requests of a digest are shown, and how many characters of each.
 const LINES: usize = 3;
 const LINE: usize = 60;
 
-/// What a device is given.
+/// The payload for a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PushNotification {
-    /// Who wants what.
     pub title: String,
-    /// The agent's words.
+    /// The agent's text.
     pub body: String,
-    /// A later notification of the same tag takes its place.
+    /// A later notification with the same tag replaces this one.
     pub tag: String,
-    /// Where it leads.
+    /// The path that it opens.
     pub url: String,
-    /// Whether it only says how something ended: it takes the place of what was shown, and makes no
-    /// sound.
+    /// Whether it only reports the end of a request: it replaces the earlier notification and
+    /// makes no sound.
     pub over: bool,
-    /// Whether it stays until somebody has seen it.
+    /// Whether it stays until the person dismisses it.
     pub urgent: bool,
-    /// What the buttons answer with.
+    /// The token that its buttons answer with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
 }
 
 impl PushNotification {
-    /// That something waits.
+    /// The notification about a waiting request.
     pub fn asked(ask: &Ask, why: Occasion) -> Self {
         let urgent = ask.priority == Priority::Critical;
         let title = format!(
@@ -68,14 +68,14 @@ impl PushNotification {
         Self { urgent, ..Self::about(ask, title, body) }
     }
 
-    /// That it is over: who decided what.
+    /// The notification about a closed request: who decided what.
     pub fn over(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
         let outcome = Outcome::of(ask, directory, now)?;
         let changes = outcome.changes();
         let by = outcome.who.map(|who| format!(" by {who}")).unwrap_or_default();
         let prompt = ask.question.value().map(Question::prompt);
         let asked = Words::beginning(prompt.unwrap_or_default(), BEGINNING).to_string();
-        // What was approved is no longer what was asked.
+        // An approval with changes differs from the original question.
         let body = match changes {
             Some(changes) => {
                 format!("Asked: {asked}\nApproved with: {}", Words::beginning(&changes, BEGINNING))
@@ -85,7 +85,7 @@ impl PushNotification {
         Some(Self { over: true, ..Self::about(ask, format!("{}{by}", outcome.headline), body) })
     }
 
-    /// That something waits which is not urgent: how much, and the first of it.
+    /// The digest of low-priority requests: their number, and the first of them.
     pub fn digest(waiting: &WaitingRequests) -> Self {
         let title = waiting.title();
         let line = |ask: &Ask| {
@@ -100,7 +100,7 @@ impl PushNotification {
         Self { title, body, tag, url, over: false, urgent: false, answer: None }
     }
 
-    /// What a card says, without anything to answer.
+    /// The content of a card, without buttons.
     pub fn of_card(card: &MessageCard) -> Self {
         Self {
             title: card.title.clone(),
@@ -113,7 +113,7 @@ impl PushNotification {
         }
     }
 
-    /// That notifications reach a device.
+    /// The test notification for a device.
     pub fn test() -> Self {
         Self {
             title: "This device is told".to_owned(),
@@ -131,14 +131,14 @@ impl PushNotification {
         Self { title, body, tag, url, over: false, urgent: false, answer: None }
     }
 
-    /// JSON, as the service worker reads it.
+    /// The JSON for the service worker.
     pub fn words(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
-/// Whether a notification may have buttons: it holds the whole question, and there is nothing to change, to
-/// explain, to prove or to be careful about.
+/// Whether a notification may have buttons: it shows the whole question, and the answer needs no
+/// edits, no reason, no proof and no confirmation.
 pub fn takes_buttons(ask: &Ask) -> bool {
     let plain = ask.question.value().is_some_and(|question| match question.body() {
         Body::Approve { editable, reject_requires_reason, .. } => {
@@ -158,7 +158,7 @@ pub fn takes_buttons(ask: &Ask) -> bool {
         && whole(ask).is_some()
 }
 
-/// The whole question of an approval, if a notification shows all of it.
+/// The whole question of an approval, if a notification can show it.
 fn whole(ask: &Ask) -> Option<String> {
     let question = ask.question.value()?;
     let Body::Approve { details, .. } = question.body() else { return None };
@@ -249,7 +249,7 @@ mod tests {
         assert!(over.over);
     }
 
-    /// The question's values are not those that were approved.
+    /// The question's values differ from the approved ones.
     #[test]
     fn an_edited_approval_says_what_was_approved() {
         let mut cast = Cast::new();
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(one.title, "One request waits for you");
     }
 
-    /// What does not fit says so, and what would drive a screen is shown for what it is.
+    /// A shortened text is marked as such, and control characters are made visible.
     #[test]
     fn what_is_cut_says_so() {
         let mut cast = Cast::new();

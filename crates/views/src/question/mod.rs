@@ -1,5 +1,5 @@
-//! A question as it is put before whoever looks at it: the agent's words quoted whole, and beside
-//! them what the server knows. The inbox and the review page show the same paper.
+//! A question as every reader sees it: the agent's text in full, and the server's facts beside it.
+//! The inbox and the review page show the same view.
 
 use kernel::question::{Answer, Body, Choice, Question, Reply};
 use kernel::{Ask, Time};
@@ -11,62 +11,60 @@ use crate::components::facts::{Block, Facts, fact};
 use crate::components::when::When;
 use crate::components::words::{self, Urgency, Words};
 
-/// Where a dialect keeps what the kernel has no word for. It is no word of the agent's: whatever a
-/// person should see of it stands in the question.
+/// The metadata keys for data of a dialect that the kernel has no type for. It is not text of the
+/// agent; the question itself contains everything that a person should see.
 const OWN: [&str; 2] = ["hitl", "a2h"];
 
-/// The whole question.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Paper {
-    /// The question's beginning, for the title of the page.
+    /// The beginning of the question, for the title of the page.
     pub title: String,
-    /// What the person is asked to do.
+    /// The kind of answer, as a label for the person.
     pub kind: &'static str,
-    /// How urgent.
     pub urgency: Urgency,
-    /// Who asks.
+    /// The agent that asks.
     pub agent: String,
-    /// For which project.
     pub project: String,
-    /// What the agent says of itself.
+    /// The agent's claims about itself.
     pub claims: Vec<(&'static str, Words)>,
     /// When it was asked.
     pub asked: When,
-    /// Until when it can be answered, while it can.
+    /// The deadline, while it can be answered.
     pub deadline: Option<When>,
-    /// Whether it stays open when its deadline passes: it is due then and does not expire.
+    /// Whether it stays open after its deadline: it is then overdue and does not expire.
     pub stays_open: bool,
-    /// What happens when nobody answers, while somebody can.
+    /// What happens without an answer, while it can be answered.
     pub silence: Option<String>,
-    /// The question.
+    /// The text of the question.
     pub prompt: Block,
-    /// Whether the answer is far below on a phone.
+    /// Whether the answer form is far below on a phone.
     pub long: bool,
-    /// Whether it takes so much of a printed page that the answer would not be on the first one.
+    /// Whether it is so long that the answer would not fit on the first printed page.
     pub fills_page: bool,
-    /// Why it is asked.
+    /// The agent's reason for asking.
     pub context: Option<Block>,
-    /// What it is about.
+    /// The facts of the question.
     pub facts: Facts,
-    /// What those facts are called.
+    /// The heading of the facts.
     pub details_heading: &'static str,
-    /// What failed.
+    /// The facts of a failure.
     pub failure: Facts,
-    /// What else the agent sent along.
+    /// Further data from the agent.
     pub extra: Facts,
-    /// What the agent says of its own message.
+    /// The agent's claims about its message.
     pub said: Option<Claims>,
-    /// Whether the agent says that it cannot be undone.
+    /// Whether the agent says that the action cannot be undone.
     pub irreversible: bool,
-    /// Whether the agent goes ahead if nobody answers, though it is irreversible or critical.
+    /// Whether the agent proceeds without an answer, although the request is
+    /// irreversible or critical.
     pub goes_ahead: bool,
-    /// Whether it was approved with changes, so that the question no longer says what was approved.
+    /// Whether it was approved with changes, so that the question shows the old values.
     pub edited: bool,
 }
 
 impl Paper {
-    /// The paper of an ask that can (`open`) or can no longer be answered.
+    /// The view of an ask that can (`open`) or can no longer be answered.
     pub fn new(ask: &Ask, now: Time, open: bool) -> Self {
         let question = ask.question.value();
         let prompt = question.map_or_else(words::erased, |question| Words::of(question.prompt()));
@@ -114,8 +112,8 @@ impl Paper {
         paper.answered_with(reply)
     }
 
-    /// The same after this answer: if it changed the proposal, the question and the title are marked as
-    /// what was asked, because they are not what was approved.
+    /// The view after this answer. If the answer changed the proposal, the question and the title
+    /// are marked as the original question, because they differ from the approved values.
     #[must_use]
     pub fn answered_with(mut self, reply: Option<&Reply>) -> Self {
         let changed =
@@ -127,24 +125,24 @@ impl Paper {
         self
     }
 
-    /// Whether the question fits a heading.
+    /// Whether the question is short enough for a heading.
     pub fn short(&self) -> bool {
         self.prompt.text.as_str().chars().count() <= 180
     }
 
-    /// The language of the agent's words, if it says so.
+    /// The language of the agent's text, if the agent states it.
     pub fn lang(&self) -> Option<&str> {
         self.said.as_ref()?.lang.as_deref()
     }
 
-    /// Whether the agent says that somebody should check.
+    /// Whether the agent asks a person to verify the message.
     pub fn wants_verification(&self) -> bool {
         self.said.as_ref().is_some_and(|said| said.verify)
     }
 }
 
-/// What an agent sent along that is no part of the question. The marks for what cannot be undone are
-/// shown as a band.
+/// The agent's metadata that is not part of the question. The reversibility flags are shown as
+/// a warning instead.
 pub fn extra(metadata: &Map<String, Value>) -> Facts {
     let sent = metadata.iter().filter(|(key, _)| {
         !OWN.contains(&key.as_str()) && !["irreversible", "reversible"].contains(&key.as_str())
@@ -152,8 +150,8 @@ pub fn extra(metadata: &Map<String, Value>) -> Facts {
     Facts::of(&sent.map(|(key, value)| (key.clone(), value.clone())).collect(), "extra")
 }
 
-/// The facts of the question. What the answer card lists while it is open is listed here afterwards:
-/// whoever looks back sees what there was to choose.
+/// The facts of the question. Once the request is closed, they include the options that the answer
+/// form listed, so that readers see the available choices.
 fn details(question: Option<&Question>, open: bool) -> Facts {
     match question.map(Question::body) {
         Some(Body::Approve { details, .. }) => Facts::of(details, "detail"),

@@ -1,5 +1,5 @@
-//! That somebody has just answered a request and can still undo it, as its page says it: when the page
-//! is made, and while it is open.
+//! The note that a person has just answered a request and can still undo it, on a new page and on
+//! an open one.
 
 use askama::Template;
 use kernel::directory::Directory;
@@ -10,30 +10,30 @@ use crate::components::words;
 use crate::render;
 use crate::site::paths;
 
-/// What the page says of a held answer.
+/// The note about a held answer.
 #[derive(Template)]
 #[template(path = "request/answering.html")]
 pub struct AnsweringNote {
     by: Answerer,
-    /// Where the page is loaded again; holders of a link load their own address.
+    /// The path that reloads the page; empty for holders of a link, who reload their own URL.
     href: String,
 }
 
-/// Who answered, as the reader may know it.
+/// Who answered, as far as the reader may know.
 enum Answerer {
     /// The reader, on another page.
     Me,
-    /// Somebody the reader may know.
+    /// A person whose name the reader may see.
     Other(String),
-    /// Somebody; the reader holds a link and is told no names.
+    /// A person whose name is not shown, because the reader holds a link.
     Somebody,
     /// The answer was undone, and the request is open again.
     Undone,
 }
 
 impl AnsweringNote {
-    /// The note for somebody who is signed in, or for the holder of a link (`None`); none while no
-    /// answer is held.
+    /// The note for a signed-in person, or for the holder of a link (`me` is `None`). Returns
+    /// `None` if no answer is held.
     pub fn of(ask: &Ask, me: Option<&HumanId>, directory: &Directory) -> Option<Self> {
         let by = match (ask.held_by().filter(|_| ask.is_open())?, me) {
             (_, None) => Answerer::Somebody,
@@ -48,7 +48,7 @@ impl AnsweringNote {
         matches!(self.by, Answerer::Me)
     }
 
-    /// The note that replaces it when the answer was undone.
+    /// The replacement for the note when the answer was undone.
     fn undone(ask: &Ask, me: Option<&HumanId>) -> Self {
         Self { by: Answerer::Undone, href: href(ask, me) }
     }
@@ -58,17 +58,16 @@ fn href(ask: &Ask, me: Option<&HumanId>) -> String {
     me.map(|_| paths::request(ask.id)).unwrap_or_default()
 }
 
-/// What an open page is sent when an answer is held, and when that is over.
+/// The event for an open page when an answer is held, and when it no longer is.
 #[derive(Debug, Serialize)]
 pub struct AnsweringNews {
-    /// The note, as the page would show it; none if there is nothing to say.
+    /// The note as HTML; `None` if there is none.
     html: Option<String>,
-    /// Whether the page takes no answer now.
+    /// Whether the page currently accepts no answer.
     barred: bool,
 }
 
-/// How it looks to a reader whose page is open. `before` says whether the page was told of a held
-/// answer.
+/// The event for an open page. `before` says whether the page already shows a held answer.
 pub fn news(ask: &Ask, me: Option<&HumanId>, directory: &Directory, before: bool) -> AnsweringNews {
     let note = AnsweringNote::of(ask, me, directory);
     let barred = note.is_some();

@@ -1,4 +1,4 @@
-//! Who has claimed a request, as its page says it: when the page is made, and while it is open.
+//! The note about the claim on a request, on a new page and on an open one.
 
 use askama::Template;
 use kernel::directory::{Directory, Human};
@@ -9,11 +9,11 @@ use crate::components::words;
 use crate::render;
 use crate::site::paths;
 
-/// The name of the tick box with which the owner of an agent says that they answer over a claim. Its
-/// value is who held the request on the page they saw.
+/// The name of the checkbox with which the owner of an agent confirms that they answer despite a
+/// claim. Its value is the person who held the claim when the page was rendered.
 pub const OVER: &str = "over";
 
-/// What the page says of a claim.
+/// The note about a claim.
 #[derive(Template)]
 #[template(path = "request/claim.html")]
 pub struct ClaimNote {
@@ -23,22 +23,24 @@ pub struct ClaimNote {
     stance: Stance,
 }
 
-/// What a claim means for the reader.
+/// The effect of a claim on the reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stance {
     /// The reader has claimed it.
     Mine,
-    /// Somebody else has, and answers.
+    /// Another person has claimed it, and the reader cannot answer.
     Barred,
-    /// Somebody else has; the reader owns the agent and may answer after ticking the box.
+    /// Another person has claimed it; the reader owns the agent and may answer after
+    /// ticking the checkbox.
     Over { ticked: bool },
-    /// The same, and the box was ticked one step before.
+    /// The same, and the checkbox was ticked in the previous step.
     Carried,
 }
 
 impl ClaimNote {
-    /// The note for a reader, where somebody else has claimed the request. `over` is whom the reader
-    /// answers over already, and `carried` whether that goes along with what they send.
+    /// The note for a reader if another person has claimed the request. `over` is the
+    /// claimant whose claim the reader already overrides, and `carried` whether their form
+    /// already contains that.
     pub fn of(
         ask: &Ask,
         me: &Human,
@@ -68,16 +70,16 @@ impl ClaimNote {
     }
 }
 
-/// What an open page is told when a request is claimed or handed on.
+/// The event for an open page when a request is claimed or reassigned.
 #[derive(Debug, Serialize)]
 pub struct Claimed {
-    /// The note, as the page would show it; none if nobody holds the request.
+    /// The note as HTML; `None` if the request is not claimed.
     html: Option<String>,
-    /// Whether the reader cannot answer any more.
+    /// Whether the reader can no longer answer.
     barred: bool,
 }
 
-/// How a claim looks to a reader whose page is open.
+/// The event for a reader whose page is open.
 pub fn told(ask: &Ask, me: &Human, directory: &Directory) -> Claimed {
     let mine = ask.claim.as_ref().filter(|claim| claim.human == me.id);
     let note = match mine {

@@ -1,4 +1,4 @@
-//! The page of one request, in every state it can be in.
+//! The page of one request, in every state.
 
 pub mod answering;
 pub mod claim;
@@ -34,28 +34,28 @@ use crate::request::task::Belongs;
 use crate::site::{assets, paths};
 use crate::{Frame, render};
 
-/// What the page of a request is made from.
+/// The input of the page.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
-    /// The request. The caller made sure that `me` may see it.
+    /// The request. The caller has checked that `me` may see it.
     pub ask: &'a Ask,
-    /// Who looks at it.
+    /// The person who views the page.
     pub me: &'a Human,
-    /// For names.
+    /// Looks up display names.
     pub directory: &'a Directory,
-    /// To whom it can be handed; empty for nobody.
+    /// The people it can be reassigned to; empty if there are none.
     pub people: &'a [HumanId],
-    /// What just happened, or was refused.
+    /// The result of the person's last action.
     pub notice: Option<&'a Notice>,
-    /// What the person had entered when their answer was refused.
+    /// The entered values of an answer that was refused.
     pub draft: Option<&'a Draft>,
-    /// What stands around it.
+    /// The related requests and activity.
     pub around: &'a Around,
-    /// The second step in place of the answer card.
+    /// The second step, shown in place of the answer form.
     pub step: Option<&'a SecondStep>,
 }
 
-/// The page as HTML.
+/// Renders the page as HTML.
 pub fn page(frame: &Frame, request: &Request<'_>) -> String {
     render(&RequestPage::new(frame, request))
 }
@@ -75,26 +75,26 @@ struct RequestPage<'a> {
     proof: Option<&'a Proof>,
     files: Vec<(String, String)>,
     step: Option<&'a SecondStep>,
-    /// Whether it can be given more time by whoever looks.
+    /// Whether the reader can extend the deadline.
     extendable: bool,
     open: bool,
     banner: Option<Banner>,
     problems: &'a [Problem],
     outcome: Option<Outcome>,
-    /// Who else has claimed it.
+    /// The note if another person has claimed it.
     claim: Option<ClaimNote>,
-    /// That somebody has just answered it.
+    /// The note if a person has just answered it.
     answering: Option<AnsweringNote>,
     card: Option<Card>,
-    /// Where the agent's actions are picked, while they can be.
+    /// The form to pick one of the agent's actions, while that is possible.
     offer: Option<Offers>,
-    /// Where its questions are answered.
+    /// The path to answer the agent's questions.
     talk: Option<String>,
     claim_href: Option<String>,
     people: Vec<(String, String)>,
 }
 
-/// The addresses the forms of the page are posted to, and what it loads.
+/// The paths of the page's forms and streams.
 struct Links {
     assign: String,
     comment: String,
@@ -129,7 +129,7 @@ impl<'a> RequestPage<'a> {
         let question = ask.question.value();
         let outcome = Outcome::of(ask, directory, now);
         let open = outcome.is_none() && question.is_some();
-        // Nobody answers what somebody is answering just now, its owner included.
+        // While a held answer can still be undone, nobody else can answer, not even the owner.
         let answering = ask.held_by().filter(|_| open);
         let mine = answering == Some(&me.id);
         let mine_said = ask.held.as_ref().filter(|_| mine).and_then(|held| held.vote.reply.value());
@@ -178,23 +178,23 @@ impl<'a> RequestPage<'a> {
         }
     }
 
-    /// Whether a person wrote it, so that nobody asked.
+    /// Whether a person started it, so that there is no question from the agent.
     fn begun(&self) -> bool {
         self.around.talk.as_ref().is_some_and(|talk| talk.begun)
     }
 
-    /// Whether the person who looks has answered it and can still undo that.
+    /// Whether the reader has answered it and can still undo that.
     fn mine(&self) -> bool {
         self.answering.as_ref().is_some_and(AnsweringNote::is_mine)
     }
 
-    /// What waits, in front of the title, so that a tab says it.
+    /// The number of waiting requests, before the title of the browser tab.
     fn count(&self) -> String {
         self.frame.waiting.filter(|n| *n > 0).map(|n| format!("({n}) ")).unwrap_or_default()
     }
 }
 
-/// The files of an answer, with where they are.
+/// The uploaded files of an answer, with their paths.
 fn files(ask: &Ask) -> Vec<(String, String)> {
     let reply = ask.resolution().and_then(|resolution| resolution.reply.value());
     let Some(Answer::Provided { values }) = reply.map(|reply| &reply.answer) else {

@@ -1,4 +1,4 @@
-//! How people were told of a request: by which means, when, and whether it arrived.
+//! The notifications about a request: their channel, their time, and whether they arrived.
 
 use kernel::directory::Directory;
 use kernel::effect::Occasion;
@@ -8,53 +8,49 @@ use kernel::{HumanId, Time};
 use crate::components::when::When;
 use crate::components::words;
 
-/// One notification about a request.
 #[derive(Debug, Clone)]
 pub struct Notification {
-    /// The channel that carries it: `slack`, `email`.
+    /// The channel: `slack`, `email`.
     pub medium: String,
-    /// The person it goes to; `None` where the agent named an address.
+    /// The recipient; `None` if the agent named an address.
     pub human: Option<HumanId>,
-    /// Why it is sent.
     pub occasion: Occasion,
-    /// When it was first tried.
+    /// When the first attempt was made.
     pub at: Time,
-    /// How it stands.
     pub status: NotificationStatus,
 }
 
-/// How a notification stands.
+/// The delivery status of a notification.
 #[derive(Debug, Clone)]
 pub enum NotificationStatus {
-    /// The platform did not take it yet; it is tried again.
+    /// The platform has not accepted it yet; the server will retry.
     Waiting { error: String },
-    /// The platform took it.
+    /// The platform accepted it.
     Sent,
-    /// It is on a device.
+    /// It arrived on a device.
     Delivered,
-    /// The person looked at it.
+    /// The person opened it.
     Read,
-    /// It did not arrive, and is not tried again.
+    /// It did not arrive, and the server will not retry.
     Failed { error: String },
 }
 
-/// One message, as the page shows it.
+/// A notification, as the page shows it.
 #[derive(Debug, Clone)]
 pub struct Telling {
-    /// By what, and whom: "Slack, Ada Lovelace".
+    /// The channel and the recipient: "Slack, Ada Lovelace".
     pub what: String,
-    /// How it stands, in a word: "sent", "read", "failed".
+    /// The status in a word: "sent", "read", "failed".
     pub state: &'static str,
-    /// Whether it did not arrive.
     pub failed: bool,
-    /// What went wrong.
+    /// The reason of a failure.
     pub error: Option<String>,
-    /// When it was first tried.
+    /// When the first attempt was made.
     pub at: When,
 }
 
 impl Telling {
-    /// The message, for whoever may see the request.
+    /// The notification for a reader who may see the request.
     pub fn new(message: &Notification, directory: &Directory, now: Time) -> Self {
         let whom = match &message.human {
             Some(human) => words::person(directory, human),
@@ -83,7 +79,7 @@ impl Telling {
     }
 }
 
-/// What carries messages, as people call it.
+/// The display name of a channel.
 pub fn carrier(medium: &str) -> &str {
     match medium {
         "slack" => "Slack",

@@ -1,50 +1,47 @@
-//! The receipt on the page of a request that is over, and what a check of it found.
+//! The receipt on the page of a closed request, and the result of verifying it.
 
-/// The receipt of a request that is over.
+/// The receipt of a closed request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proof {
-    /// There is one.
+    /// The receipt exists.
     Signed {
-        /// Its name.
+        /// The id of the receipt.
         id: String,
-        /// What was found, if somebody wanted it checked.
+        /// The result, if the person requested a verification.
         checked: Option<Checked>,
     },
-    /// The words were erased, so none can be made any more.
+    /// The request's text was erased, so its receipt can no longer be created.
     Erased,
 }
 
-/// What a check of a receipt found, line by line.
+/// The result of verifying a receipt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// Each with whether it speaks for the receipt.
+    /// The individual checks.
     pub lines: Vec<Line>,
-    /// What the receipt claims, in sentences.
+    /// The statements of the receipt, as sentences.
     pub words: Vec<String>,
 }
 
-/// One thing that was checked.
+/// One check of a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// What came of it.
     pub found: Found,
-    /// In a sentence.
+    /// The check as a sentence.
     pub text: String,
 }
 
-/// What came of one thing that was checked.
+/// The result of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
-    /// It holds.
     Holds,
-    /// It cannot be told yet.
+    /// It cannot be checked yet.
     Later,
-    /// It does not hold.
     Fails,
 }
 
 impl Found {
-    /// The name of the style.
+    /// The style class.
     pub fn tone(self) -> &'static str {
         match self {
             Self::Holds => "yes",
@@ -53,7 +50,7 @@ impl Found {
         }
     }
 
-    /// The same for those who do not see it.
+    /// The same as a word, for screen readers.
     pub fn word(self) -> &'static str {
         match self {
             Self::Holds => "Holds",
@@ -64,12 +61,12 @@ impl Found {
 }
 
 impl Checked {
-    /// Notes one thing that was checked.
+    /// Adds a check.
     pub fn note(&mut self, found: Found, text: impl Into<String>) {
         self.lines.push(Line { found, text: text.into() });
     }
 
-    /// Whether nothing speaks against it.
+    /// Whether no check failed.
     pub fn holds(&self) -> bool {
         self.lines.iter().all(|line| line.found != Found::Fails)
     }

@@ -1,5 +1,5 @@
-//! What stands around a request and not in it: how requests like it were answered, the rounds the
-//! matter went through, who else was asked, who is looking, what was said about it.
+//! The context of a request: how similar requests were answered, its earlier and later rounds, who
+//! else was asked, who is looking, and its comments.
 
 use std::collections::BTreeMap;
 
@@ -20,56 +20,56 @@ use crate::request::task::Belongs;
 use crate::request::timeline::Trail;
 use crate::site::paths;
 
-/// Members of a pool that are named before the rest are counted.
+/// How many members of a pool are named; the rest are counted.
 const NAMED: usize = 12;
 
-/// What the handler found around a request.
+/// The context of a request, as the handler loads it.
 #[derive(Debug, Clone, Default)]
 pub struct Around {
-    /// How requests like it were answered.
+    /// How similar requests were answered.
     pub alike: Alike,
-    /// What it continues, oldest first.
+    /// The requests that it continues, oldest first.
     pub earlier: Vec<Ask>,
-    /// What continues it, oldest first.
+    /// The requests that continue it, oldest first.
     pub later: Vec<Ask>,
-    /// What went out to people about it, oldest first.
+    /// The notifications about it, oldest first.
     pub messages: Vec<Notification>,
-    /// Who else looks at it now.
+    /// Who else is looking at it now.
     pub lookers: Vec<HumanId>,
-    /// Until when the person has it hidden from their own inbox.
+    /// Until when the person has snoozed it.
     pub hidden_until: Option<Time>,
-    /// What happened to it, as it was recorded.
+    /// Its events from the audit log.
     pub trail: Trail,
-    /// Its receipt, once it is over.
+    /// Its receipt, once it is closed.
     pub proof: Option<Proof>,
-    /// The task it belongs to, if whoever looks may see it.
+    /// The task it belongs to, if the reader may see that.
     pub task: Option<Belongs>,
 }
 
-/// How requests like one were answered, as far as whoever looks may see them.
+/// How similar requests were answered, as far as the reader may see them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Alike {
     same: Tally,
     kind: Tally,
 }
 
-/// Requests counted by how they ended.
+/// Requests counted by outcome.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Tally {
     asked: usize,
-    /// Whether older ones of these days were left uncounted.
+    /// Whether older requests of the period were not counted.
     more: bool,
     ends: BTreeMap<&'static str, usize>,
 }
 
 impl Alike {
-    /// How many days back they are counted.
+    /// How many days back requests are counted.
     pub const DAYS: u64 = 30;
-    /// How many are looked at.
+    /// How many requests are counted.
     pub const MOST: usize = 100;
 
-    /// Counts other requests of the same agent and kind, newest first. `more` says that there are
-    /// older ones of these days.
+    /// Counts other requests of the same agent and kind, newest first. `more` says that the period
+    /// has older ones.
     pub fn of(ask: &Ask, others: &[Ask], more: bool) -> Self {
         let mut alike = Self::default();
         (alike.same.more, alike.kind.more) = (more, more);
@@ -83,7 +83,7 @@ impl Alike {
         alike
     }
 
-    /// Of requests that differ in numbers and names only.
+    /// The outcomes of requests that differ only in numbers and names.
     pub fn same(&self) -> Option<String> {
         let Tally { asked, more, .. } = self.same;
         let ends = self.same.ends()?;
@@ -95,7 +95,7 @@ impl Alike {
         })
     }
 
-    /// Of all requests of this kind by this agent.
+    /// The outcomes of all requests of this kind by this agent.
     pub fn kind(&self) -> Option<String> {
         let Tally { asked, more, .. } = self.kind;
         let ends = self.kind.ends()?;
@@ -113,7 +113,7 @@ impl Tally {
         *self.ends.entry(end(ask)).or_default() += 1;
     }
 
-    /// "12 approved, 2 rejected"; nothing where nothing was counted.
+    /// "12 approved, 2 rejected"; `None` if no request was counted.
     fn ends(&self) -> Option<String> {
         let mut ends: Vec<_> = self.ends.iter().collect();
         ends.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
@@ -122,7 +122,7 @@ impl Tally {
     }
 }
 
-/// How a request ended, in a word or two.
+/// The outcome of a request, in a word or two.
 fn end(ask: &Ask) -> &'static str {
     match ask.ending() {
         None => "still open",
@@ -150,22 +150,20 @@ fn end(ask: &Ask) -> &'static str {
     }
 }
 
-/// One round of a matter that was asked several times.
+/// One round of a question that was asked several times.
 #[derive(Debug, Clone)]
 pub struct Round {
-    /// Its number, from 1 for the oldest that is shown.
+    /// Its number, from 1 for the oldest shown.
     pub n: usize,
-    /// Its page; none for the one being looked at.
+    /// Its page; `None` for the current one.
     pub href: Option<String>,
     /// The beginning of its question.
     pub prompt: Words,
-    /// How it ended.
     pub headline: String,
-    /// By whom.
     pub who: Option<String>,
-    /// When that was, or when it was asked.
+    /// When it closed, or when it was asked.
     pub at: When,
-    /// The words that went with the answer.
+    /// The comment on the answer.
     pub comment: Option<Words>,
 }
 
@@ -193,14 +191,13 @@ impl Round {
     }
 }
 
-/// Somebody, or a pool, that was asked or will be.
+/// A person or a pool that was asked or will be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seated {
-    /// Who.
     pub who: String,
-    /// From when on, where that is still to come.
+    /// When they will be asked, if that is in the future.
     pub from: Option<When>,
-    /// Who is in the pool, for those who may know.
+    /// The members of the pool, if the reader may see them.
     pub members: Option<String>,
 }
 
@@ -213,8 +210,8 @@ impl Seated {
                     None => "Anyone qualified in the project".to_owned(),
                     Some(group) => format!("Anyone in the group {group}"),
                 };
-                // Whoever answers for the agent may know whom it reaches; a member of the pool is
-                // only told that there is one.
+                // Administrators and the owner of the agent may see the members. A member of the
+                // pool sees only that the pool was asked.
                 let may_know = me.admin || me.id == ask.owner;
                 let group = group.as_ref();
                 (who, may_know.then(|| members(ask, group, directory)))
@@ -239,16 +236,13 @@ fn members(ask: &Ask, group: Option<&kernel::ids::GroupId>, directory: &Director
     }
 }
 
-/// What somebody remarked.
+/// A comment on a request.
 #[derive(Debug, Clone)]
 pub struct Said {
-    /// Who.
     pub who: String,
-    /// Whether the agent did: its words are drawn as its words.
+    /// Whether the agent wrote it; the page marks agent text.
     pub agent: bool,
-    /// When.
     pub at: When,
-    /// What.
     pub text: Block,
 }
 
@@ -264,33 +258,32 @@ impl Said {
     }
 }
 
-/// All of it as the page shows it.
+/// The context of a request, as the page shows it.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
     /// See [`Alike::same`].
     pub same: Option<String>,
     /// See [`Alike::kind`].
     pub kind: Option<String>,
-    /// The rounds of the matter; none where it was asked once, or is a conversation.
+    /// The rounds; empty if it was asked once or is a conversation.
     pub rounds: Vec<Round>,
-    /// The key the agent asked with.
+    /// The API key that the agent used.
     pub key: Option<Words>,
     /// The conversation it belongs to.
     pub talk: Option<Talk>,
-    /// Who was asked, and who will be.
+    /// Who was asked, and who will be asked.
     pub asked: Vec<Seated>,
-    /// How they were told, the newest last.
+    /// The notifications about it, newest last.
     pub told: Vec<Telling>,
-    /// Who looks, in a sentence.
+    /// Who is looking, as a sentence.
     pub looking: Option<String>,
-    /// Until when it is hidden from one's inbox.
+    /// Until when the reader has snoozed it.
     pub hidden: Option<When>,
-    /// What was said about it.
     pub said: Vec<Said>,
 }
 
 impl Surroundings {
-    /// What surrounds an ask, for one who may see it.
+    /// The context of an ask, for a reader who may see the ask.
     pub fn new(around: &Around, ask: &Ask, me: &Human, directory: &Directory, now: Time) -> Self {
         let earlier = around.earlier.iter().map(|ask| (ask, false));
         let later = around.later.iter().map(|ask| (ask, false));
@@ -326,7 +319,7 @@ impl Surroundings {
     }
 }
 
-/// What a key is called, and its id: several may have one name.
+/// The label of a key and its id, because several keys may have the same label.
 fn key_name(id: KeyId, directory: &Directory) -> Words {
     let key = directory.key(id);
     let label = key.map(|key| key.label.as_str()).filter(|label| !label.is_empty());
@@ -335,7 +328,7 @@ fn key_name(id: KeyId, directory: &Directory) -> Words {
     Words::of(&if gone { format!("{name}, revoked since") } else { name })
 }
 
-/// Who looks at a request beside the reader, in a sentence; nothing where nobody does.
+/// Who else is looking at a request, as a sentence; `None` if nobody is.
 pub fn looking(lookers: &[HumanId], directory: &Directory) -> Option<String> {
     let names: Vec<String> = lookers.iter().map(|id| words::person(directory, id)).collect();
     match names.as_slice() {

@@ -6,21 +6,19 @@ use crate::components::task_words;
 use crate::components::words::Words;
 use crate::site::paths;
 
-/// The task a request belongs to, as the page of the request shows it.
+/// The task of a request, as the page of the request shows it.
 #[derive(Debug, Clone)]
 pub struct Belongs {
-    /// Where its room is.
+    /// The path of its room.
     pub href: String,
-    /// What is to be reached.
     pub goal: Words,
-    /// Where it stands.
     pub state: &'static str,
-    /// What this request is to it.
+    /// The role of this request in the task.
     pub role: &'static str,
 }
 
 impl Belongs {
-    /// A request of a task.
+    /// The task as the page of this request shows it.
     pub fn new(task: &Task, ask: &Ask) -> Self {
         let role = if ask.review.is_some() {
             "Your answer judges what was delivered for this task"

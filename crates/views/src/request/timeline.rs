@@ -1,5 +1,5 @@
-//! What happened to a request, drawn from its audit record: who did what, when, through which door,
-//! and where it stands in the chain.
+//! The timeline of a request, from the audit log: who did what, when, through which channel, and
+//! its position in the hash chain.
 
 use kernel::actor::By;
 use kernel::ask::CallbackResult;
@@ -13,52 +13,49 @@ use crate::answer::outcome;
 use crate::components::when::When;
 use crate::components::words;
 
-/// The beginning of a request's record.
+/// The first events of a request.
 #[derive(Debug, Clone, Default)]
 pub struct Trail {
-    /// In order.
+    /// The events, in order.
     pub entries: Vec<Entry>,
-    /// Whether there is more than is shown.
+    /// Whether there are more events than are shown.
     pub more: bool,
 }
 
-/// One event as it stands there.
+/// One event of the audit log.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// What happened.
     pub event: Event,
-    /// Its link in the chain.
+    /// Its hash in the chain.
     pub hash: Digest,
-    /// The sealed block it stands in, once it does.
+    /// The sealed block that contains it, once there is one.
     pub block: Option<u64>,
 }
 
 impl Trail {
-    /// How many events are shown.
+    /// The maximum number of events on the page.
     pub const MOST: usize = 200;
 }
 
 /// One event in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// Its place in the chain.
+    /// Its sequence number.
     pub seq: u64,
-    /// Who did it.
     pub who: String,
-    /// What, as the rest of a sentence.
+    /// The action, as the rest of a sentence.
     pub what: String,
-    /// When.
     pub at: When,
-    /// The name of the style: `agent`, `yes`, `no`, `over` or nothing.
+    /// The style class: `agent`, `yes`, `no`, `over` or empty.
     pub tone: &'static str,
-    /// Its link in the chain.
+    /// Its hash in the chain.
     pub hash: String,
-    /// The sealed block it stands in, once it does.
+    /// The sealed block that contains it, once there is one.
     pub block: Option<u64>,
 }
 
 impl Step {
-    /// An event in words.
+    /// Describes an event.
     pub fn new(
         entry: &Entry,
         question: Option<&Question>,
@@ -69,7 +66,7 @@ impl Step {
         let (tone, what) = sentence(what, question, directory, now);
         let tone = if tone.is_empty() && matches!(by, By::Agent(_)) { "agent" } else { tone };
         let mut who = words::by(directory, by);
-        // A name begins as it does; "the agent" begins a sentence here.
+        // Names keep their spelling; "the agent" is capitalised at the start of the sentence.
         if !matches!(by, By::Human(_))
             && let Some(first) = who.get(..1).map(str::to_uppercase)
         {
@@ -95,7 +92,7 @@ fn sentence(
 ) -> (&'static str, String) {
     let plain = |text: &str| ("", text.to_owned());
     match what {
-        // Nobody asked: a person began.
+        // A person started the conversation; there is no question from the agent.
         Happened::Asked(asked) if asked.conversation.is_some() && asked.follows.is_none() => {
             plain("began a conversation")
         }

@@ -1,4 +1,4 @@
-//! What somebody has entered on a review page and not sent: one answer card, or a form step by step.
+//! The unsent draft on a review page: one answer form, or a form with several steps.
 
 use kernel::Ask;
 use kernel::form::{Field, Kind};
@@ -11,27 +11,28 @@ use crate::answer_form::second_step::{HELD, SURE};
 use crate::answer_form::steps::{self, Filled};
 use crate::answer_form::submitted::{self, Submitted};
 
-/// Names that say what to do with a form, and are no part of it.
+/// Names that control the form and are not part of the draft.
 const ORDERS: [&str; 6] = ["action", "choose", "reject", "step", SURE, HELD];
 
-/// What is kept between two visits. It may hold secrets: it is stored encrypted, and never printed.
+/// The draft that is kept between two visits. It may contain secrets, so it is stored encrypted
+/// and never printed.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct Kept {
-    /// The step the person was on, from 0.
+    /// The current step, from 0.
     pub step: usize,
-    /// What was entered.
+    /// The entered values.
     #[serde(flatten)]
     pub form: Submitted,
-    /// The button that was pressed, while a proof that a person pressed it is still to come.
+    /// The pressed button, while a proof of personhood is pending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub awaiting: Vec<(String, String)>,
-    /// Such proofs, by whose they are.
+    /// The proofs, by provider.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub proofs: Vec<(String, String)>,
 }
 
 impl Kept {
-    /// Adds a proof. Of too many, the oldest are dropped.
+    /// Adds a proof. If there are too many, the oldest are dropped.
     pub fn bring(&mut self, proof: (String, String)) {
         self.proofs.retain(|held| *held != proof);
         self.proofs.push(proof);
@@ -39,15 +40,15 @@ impl Kept {
         self.proofs.drain(..extra);
     }
 
-    /// The question and the answer that waits for a proof.
+    /// The question and the answer that is waiting for a proof.
     pub fn waiting<'a>(&self, ask: &'a Ask) -> Option<(&'a Question, Reply)> {
         let question = ask.question.value().filter(|_| !self.awaiting.is_empty())?;
         let reply = submitted::reply(question, &self.whole()).ok()?;
         ask.verification.is_some().then_some((question, reply))
     }
 
-    /// Takes in what was posted. A form's step replaces what was kept of that step; its secrets and
-    /// uploads stay when none came along, because a page cannot show them again.
+    /// Merges a submitted form. A submitted step replaces the kept values of that step. Its secrets
+    /// and uploads stay if the submission has none, because a page cannot show them again.
     pub fn take(&mut self, question: &Question, sent: Submitted) {
         let Body::Provide { form } = question.body() else {
             let entered = |(name, _): &(String, String)| {
@@ -74,20 +75,21 @@ impl Kept {
         let stays = if field.is_sensitive() {
             values.iter().all(|value| value.is_empty())
         } else {
-            // No box ticked is an answer; any other control that sent nothing was not on the page.
+            // No ticked checkbox is an answer; any other control without a value was not
+            // on the page.
             values.is_empty() && !matches!(field.kind(), Kind::Multiselect(_))
         };
         if !stays {
             self.form.pairs.retain(|(of, _)| *of != name);
             if values.is_empty() {
-                // Nothing is kept as nothing, or a default would come back.
+                // An empty selection is kept as an empty value; otherwise the default would return.
                 self.form.pairs.push((name.clone(), String::new()));
             }
             self.form.pairs.extend(values.iter().map(|value| (name.clone(), (*value).to_owned())));
         }
     }
 
-    /// Notes which button was pressed. Proofs for another one do not count for it.
+    /// Records which button was pressed. Proofs for another button do not count for it.
     pub fn await_proof(&mut self, sent: &Submitted) {
         let pressed =
             |(name, _): &&(String, String)| matches!(name.as_str(), "action" | "choose" | "reject");
@@ -98,24 +100,24 @@ impl Kept {
         self.awaiting = awaiting;
     }
 
-    /// Everything entered, with the button that was pressed.
+    /// All entered values, with the pressed button.
     pub fn whole(&self) -> Submitted {
         let mut whole = self.form.clone();
         whole.pairs.extend(self.awaiting.iter().cloned());
         whole
     }
 
-    /// Whether nothing was entered yet.
+    /// Whether the draft is empty.
     pub fn is_empty(&self) -> bool {
         self.form.pairs.is_empty() && self.form.files.is_empty()
     }
 
-    /// What was kept, as the page shows it, with what was wrong with it.
+    /// The draft as the page shows it, with its problem.
     pub fn draft(&self, question: &Question, problem: FormProblem) -> Draft {
         Draft::new(question, &self.form, problem).holding(question, &self.form)
     }
 
-    /// The step to show in place of this one: the next that applies.
+    /// The step to show in place of this one: the next step that applies.
     pub fn nearest(&self, question: &Question, step: usize) -> usize {
         match (question.body(), self.filled(question)) {
             (Body::Provide { form }, Some(filled)) => steps::settle(form, &filled, step),
@@ -123,7 +125,7 @@ impl Kept {
         }
     }
 
-    /// The form as far as it is filled; nothing for other questions.
+    /// The form with its current values; `None` for other kinds of questions.
     pub fn filled(&self, question: &Question) -> Option<Filled> {
         let Body::Provide { form } = question.body() else { return None };
         let values =

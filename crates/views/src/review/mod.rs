@@ -1,4 +1,4 @@
-//! The page of one request for whoever holds its link, in every state it can be in.
+//! The page of one request for the holder of its review link, in every state.
 
 pub mod draft;
 
@@ -22,46 +22,46 @@ use crate::request::answering::AnsweringNote;
 use crate::site::{assets, paths};
 use crate::{Frame, render};
 
-/// What the page is made from.
+/// The input of the page.
 #[derive(Debug, Clone, Copy)]
 pub struct Review<'a> {
-    /// The request. The caller made sure that the token is one of its own.
+    /// The request. The caller has checked that the token belongs to it.
     pub ask: &'a Ask,
-    /// What the request is called in its address.
+    /// The id of the request in its URL.
     pub case_id: &'a str,
-    /// What the page's forms show to be taken.
+    /// The token that authorises the page's forms.
     pub token: &'a str,
-    /// Who holds that token.
+    /// The actor that holds the token.
     pub holder: &'a Actor,
-    /// For names.
+    /// Looks up display names.
     pub directory: &'a Directory,
     /// The step of a form to show, from 0.
     pub step: usize,
-    /// What just happened, or was refused.
+    /// The result of the person's last action.
     pub notice: Option<&'a Notice>,
-    /// What was entered before.
+    /// The values that were entered before.
     pub draft: Option<&'a Draft>,
-    /// The step in place of the answer card, where an answer waits for a proof.
+    /// The confirmation in place of the answer form, if an answer is waiting for a proof.
     pub confirm: Option<&'a Confirm>,
-    /// The second step in place of the answer card.
+    /// The second step in place of the answer form.
     pub second: Option<&'a SecondStep>,
 }
 
-/// The page as HTML.
+/// Renders the page as HTML.
 pub fn page(frame: &Frame, review: &Review<'_>) -> String {
     render(&ReviewPage::new(frame, review))
 }
 
-/// What a page that is still open says when its request ends elsewhere.
+/// The message on an open page when its request closes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Ended {
-    /// What was decided.
+    /// The decision, as a heading.
     pub title: String,
-    /// By whom, and what that means for whoever reads it.
+    /// Who decided, and the consequences for the reader.
     pub text: Vec<String>,
 }
 
-/// How a request ended; `None` while it can be answered.
+/// How a request closed; `None` while it can be answered.
 pub fn ended(ask: &Ask, directory: &Directory, now: Time) -> Option<Ended> {
     const YOURS: &str = "Nothing was sent from this page. What you entered stays here to be read, \
                          until you leave it.";
@@ -71,7 +71,7 @@ pub fn ended(ask: &Ask, directory: &Directory, now: Time) -> Option<Ended> {
     Some(Ended { title, text: text.into_iter().flatten().collect() })
 }
 
-/// What an answer with a link of this assurance proves, in plain words.
+/// The evidence that an answer through a link of this assurance gives, in plain words.
 fn proves(assurance: Assurance) -> &'static str {
     if assurance >= Assurance::Link {
         "Countersign sent it to a verified address, and gave it to nobody else. The receipt says so."
@@ -88,23 +88,23 @@ struct ReviewPage<'a> {
     case_id: &'a str,
     token: &'a str,
     href: String,
-    /// Where the page hears of the end, while it can be answered here.
+    /// The path of the event stream that reports the end, while the request can be answered here.
     watch: Option<String>,
     paper: Paper,
     place: &'static str,
     banner: Option<Banner>,
     problems: &'a [Problem],
     outcome: Option<Outcome>,
-    /// What answering with this link proves.
+    /// The evidence that an answer through this link gives.
     proves: &'static str,
-    /// That somebody has just answered it.
+    /// The note if a person has just answered it.
     answering: Option<AnsweringNote>,
-    /// Where somebody who is signed in answers, if the link alone is not enough.
+    /// The path to answer as a signed-in person, if the link alone is not enough.
     sign_in_href: Option<String>,
     card: Option<Card>,
-    /// Where the agent's actions are picked, while they can be.
+    /// The form to pick one of the agent's actions, while that is possible.
     offer: Option<Offers>,
-    /// Whoever holds a link does not comment.
+    /// Always `None`: holders of a link cannot comment.
     talk: Option<String>,
     confirm: Option<&'a Confirm>,
     second: Option<&'a SecondStep>,
@@ -120,7 +120,7 @@ impl<'a> ReviewPage<'a> {
         let proven = ask.proven_by(holder, directory);
         let have = proven.map_or(Assurance::None, |(_, assurance)| assurance);
         let barred = open && ask.floor > have;
-        // Nobody answers what somebody has just answered.
+        // While a held answer can still be undone, nobody else can answer.
         let answering = AnsweringNote::of(ask, None, directory).filter(|_| open);
         let taken = barred || answering.is_some();
         let guarded = open && !taken && ask.approval_assurance() > have;

@@ -1,4 +1,4 @@
-//! Agents and their keys, and how the first question is asked.
+//! Agents and their keys, and how to ask the first question.
 
 use kernel::actor::Reach;
 use kernel::directory::{Agent, Directory, Holder, Key, NewAgent};
@@ -14,7 +14,7 @@ use crate::components::words::{self, Words};
 use crate::inbox::Teach;
 use crate::site::paths;
 
-/// The fields of an agent and of a key, as problems name them.
+/// The labels of the fields of an agent and of a key, for problems.
 pub const LABELS: &[(&str, &str)] = &[
     ("id", "Name of the agent"),
     ("project", "Project"),
@@ -25,13 +25,12 @@ pub const LABELS: &[(&str, &str)] = &[
 /// A key, and when it was last used.
 #[derive(Debug, Clone, Copy)]
 pub struct Used<'a> {
-    /// The key.
     pub key: &'a Key,
-    /// To the minute; `None` if never.
+    /// The time to the minute; `None` if it was never used.
     pub at: Option<Time>,
 }
 
-/// A page of agents.
+/// The list of agents.
 pub fn list(
     agents: &[&Agent],
     directory: &Directory,
@@ -153,7 +152,7 @@ fn key_row(used: &Used<'_>, now: Time) -> Row {
     Row { title: Words::of(label), href: None, mark, facts: Words::of(&made), act }
 }
 
-/// A key that was just made, and three ways to ask with it.
+/// A new key, and three ways to ask with it.
 pub fn key_made(agent: &Agent, secret: &str, server_url: &str) -> SettingsPage {
     let Teach { curl, python, cli } = Teach::with(server_url, secret);
     let code = |label: &str, text| Block::Code { label: label.to_owned(), text };
@@ -180,7 +179,7 @@ pub fn key_made(agent: &Agent, secret: &str, server_url: &str) -> SettingsPage {
     }
 }
 
-/// Whether a key is really to be revoked.
+/// The confirmation before a key is revoked.
 pub fn revoke(key: &Key, agent: &AgentId) -> SettingsPage {
     let none = FormProblem::default();
     let filled = Filled { form: None, problems: &none };
@@ -212,7 +211,7 @@ pub fn revoke(key: &Key, agent: &AgentId) -> SettingsPage {
     }
 }
 
-/// An agent to be added.
+/// Parses the form for a new agent.
 pub fn read(form: &Submitted) -> Result<NewAgent, FormProblem> {
     Ok(NewAgent {
         id: id(form, "id", "Name of the agent")?,
@@ -222,7 +221,7 @@ pub fn read(form: &Submitted) -> Result<NewAgent, FormProblem> {
     })
 }
 
-/// The key a form or an address names.
+/// The key that a form or a URL names.
 pub fn key(text: Option<&str>) -> Option<KeyId> {
     text.and_then(|text| text.parse().ok())
 }

@@ -1,4 +1,4 @@
-//! Fields of the forms of settings: what was entered stays, what was wrong is said beside it.
+//! The fields of settings forms. They keep the entered values and show their problems.
 
 use kernel::Refusal;
 
@@ -7,25 +7,24 @@ use crate::answer_form::problem::{FormProblem, Place};
 use crate::answer_form::submitted::Submitted;
 use crate::components::words::Words;
 
-/// What a form was sent with, if it was, and what was wrong then.
+/// A submitted form and its problems.
 #[derive(Debug, Clone, Copy)]
 pub struct Filled<'a> {
-    /// What was entered; without it, what there is.
+    /// The submitted values; without them, the current settings are shown.
     pub form: Option<&'a Submitted>,
-    /// What to correct.
     pub problems: &'a FormProblem,
 }
 
-/// Something to choose: what is sent, and what is read.
+/// An option: its value and its label.
 pub type Choice = (String, String);
 
 impl Filled<'_> {
-    /// One line of text.
+    /// A text field.
     pub fn text(&self, name: &str, label: &str, current: &str) -> FieldView {
         self.input("text", name, label, current)
     }
 
-    /// One line of some kind.
+    /// A one-line field of this HTML type.
     pub fn input(&self, kind: &'static str, name: &str, label: &str, current: &str) -> FieldView {
         let input = Input {
             kind,
@@ -37,7 +36,7 @@ impl Filled<'_> {
         self.field(name, label, Control::Input(input))
     }
 
-    /// One line of text with something to start from.
+    /// A text field with suggestions.
     pub fn suggested(
         &self,
         name: &str,
@@ -52,13 +51,13 @@ impl Filled<'_> {
         field
     }
 
-    /// Several lines of text.
+    /// A text area.
     pub fn area(&self, name: &str, label: &str, current: &str) -> FieldView {
         let (value, placeholder) = (self.value(name, current), String::new());
         self.field(name, label, Control::Area { value, placeholder, rows: 3, mono: false })
     }
 
-    /// One of several, one of which holds now.
+    /// A list of which one option is selected.
     pub fn one_of(&self, name: &str, label: &str, choices: &[Choice], current: &str) -> FieldView {
         let value = self.value(name, current);
         let pick = |(sent, shown): &Choice| pickable(sent, shown, *sent == value);
@@ -66,7 +65,7 @@ impl Filled<'_> {
         self.field(name, label, Control::Select(options))
     }
 
-    /// Any of several.
+    /// A group of checkboxes.
     pub fn some_of(
         &self,
         name: &str,
@@ -83,7 +82,7 @@ impl Filled<'_> {
         self.field(name, label, Control::Checks(options))
     }
 
-    /// Yes or no.
+    /// A single checkbox.
     pub fn flag(&self, name: &str, label: &str, yes: &str, current: bool) -> FieldView {
         self.some_of(name, label, &[("yes".to_owned(), yes.to_owned())], |_| current)
     }
@@ -121,14 +120,14 @@ fn pickable(value: &str, label: &str, checked: bool) -> Pickable {
 }
 
 impl FieldView {
-    /// The same with help below the label.
+    /// The same field with a hint.
     #[must_use]
     pub fn hint(mut self, hint: &str) -> Self {
         self.hint = Some(Words::of(hint));
         self
     }
 
-    /// The same, and it must be filled in.
+    /// The same field, marked as required.
     #[must_use]
     pub fn needed(mut self) -> Self {
         (self.mark, self.insist) = (Mark::Required, true);
@@ -136,7 +135,7 @@ impl FieldView {
     }
 }
 
-/// What was refused, at the field it is about; `labels` names the fields of the form.
+/// The refusal as a problem of its field; `labels` names the fields of the form.
 pub fn refused(refusal: &Refusal, labels: &[(&str, &str)]) -> FormProblem {
     let at = |field: &str| {
         let label = labels.iter().find(|(name, _)| *name == field).map(|(_, label)| *label);
@@ -150,7 +149,7 @@ pub fn refused(refusal: &Refusal, labels: &[(&str, &str)]) -> FormProblem {
         }
         other => {
             let mut text = other.to_string();
-            // What is refused is said in lower case, to go on after a colon.
+            // Refusals begin in lower case, because they usually follow a colon.
             if let Some(first) = text.get_mut(..1) {
                 first.make_ascii_uppercase();
             }

@@ -1,4 +1,4 @@
-//! On which devices somebody is told that something waits.
+//! The devices on which a person gets push notifications.
 
 use kernel::Time;
 use kernel::quota::MOST_DEVICES;
@@ -11,11 +11,11 @@ use crate::site::{assets, paths};
 /// A device on which a person gets notifications.
 #[derive(Debug, Clone)]
 pub struct DeviceView {
-    /// Its id, which a form sends to remove it.
+    /// Its id, which the form to remove it sends.
     pub name: String,
-    /// What its browser is called.
+    /// The name of its browser.
     pub label: String,
-    /// The host of the push service that carries its notifications.
+    /// The host of the push service that delivers its notifications.
     pub service: String,
     /// When it was added.
     pub added_at: Time,
@@ -23,7 +23,7 @@ pub struct DeviceView {
     pub this: bool,
 }
 
-/// The page. `key` is what browsers must know to let us in; without one nobody is told anything.
+/// The page. `key` is the server's VAPID key; without one, push notifications are disabled.
 pub fn page(devices: &[DeviceView], key: Option<&str>, now: Time) -> SettingsPage {
     let mut blocks = Vec::new();
     let this = devices.iter().any(|device| device.this);

@@ -1,17 +1,17 @@
-//! The settings: every page is a list of [`Block`]s in one frame, with the same way around.
+//! The settings: every page is a list of [`Block`]s in the same frame with the same navigation.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`controls`] | fields of forms, with what was entered kept and what was wrong said |
-//! | [`profile`] | what I say of myself; whether I am away |
-//! | [`devices`] | where I am told that something waits |
-//! | [`told`] | by which means I am told, and how often of what can wait |
+//! | [`controls`] | form fields that keep the entered values and show their problems |
+//! | [`profile`] | a person's profile and absence |
+//! | [`devices`] | devices with push notifications |
+//! | [`told`] | contact methods, their order, and the digest |
 //! | [`people`] | people and groups |
 //! | [`agents`] | agents and their keys; the first key |
 //! | [`projects`] | the rules of a project |
-//! | [`rules`] | which of my requests go to somebody else |
-//! | [`webhooks`] | endpoints that are told what happens |
-//! | [`signing`] | the keys receipts are signed with |
+//! | [`rules`] | delegation rules |
+//! | [`webhooks`] | webhook endpoints and deliveries |
+//! | [`signing`] | the keys that sign receipts |
 
 pub mod agents;
 pub mod controls;
@@ -33,137 +33,112 @@ use crate::components::words::Words;
 use crate::site::{assets, paths};
 use crate::{Frame, render};
 
-/// How many entries a list shows, and the most one can choose from.
+/// The number of entries per page of a list.
 pub const PAGE: usize = 50;
-/// The most one can choose from; whoever has more uses the API or the command.
+/// The maximum number of options in a list. With more, the person uses the API or the command.
 pub const CHOICES: usize = 500;
 
-/// One page of the settings.
 #[derive(Debug, Clone, Default)]
 pub struct SettingsPage {
-    /// Which address it has, to mark the way here.
+    /// Its path, to mark it in the navigation.
     pub at: &'static str,
-    /// Its heading.
     pub title: String,
-    /// What it is for.
+    /// Its purpose, below the heading.
     pub lead: String,
-    /// What just happened, in a sentence.
+    /// The result of the last action, in a sentence.
     pub done: Option<String>,
-    /// What is on it.
     pub blocks: Vec<Block>,
-    /// What was wrong with the form that was sent.
+    /// The problems of the submitted form.
     pub problems: FormProblem,
-    /// A script of its own.
+    /// The path of an additional script.
     pub script: Option<&'static str>,
 }
 
-/// One part of a page.
 #[derive(Debug, Clone)]
 pub enum Block {
-    /// A heading.
     Heading(String),
-    /// A paragraph.
     Text(String),
-    /// A list.
     Rows(Vec<Row>),
-    /// A form.
     Form(FormView),
-    /// Something to copy into a terminal or a file.
+    /// Text to copy into a terminal or a file.
     Code {
-        /// What it is.
         label: String,
-        /// The text.
         text: String,
     },
-    /// Something that is shown this once.
+    /// A secret that is shown only once.
     Secret {
-        /// What it is.
         label: String,
-        /// The secret.
         value: String,
     },
-    /// The button that has this device told.
+    /// The button that turns on push notifications on this device.
     Enrol {
-        /// What browsers must know to let us in.
+        /// The server's VAPID key.
         key: String,
-        /// Whether it is told already.
+        /// Whether they are already on.
         again: bool,
     },
-    /// A way to go on.
     Link {
-        /// Where to.
         href: String,
-        /// In words.
         label: String,
     },
 }
 
-/// One entry of a list.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// What it is called.
     pub title: Words,
-    /// Where it leads, if anywhere.
+    /// Its page, if it has one.
     pub href: Option<String>,
-    /// One or two words beside the name.
+    /// One or two words beside the title.
     pub mark: Option<&'static str>,
-    /// What there is to know.
+    /// Further details, on one line.
     pub facts: Words,
-    /// What can be done with it.
+    /// The action of the entry.
     pub act: Option<Act>,
 }
 
 /// A button or a link beside an entry.
 #[derive(Debug, Clone)]
 pub enum Act {
-    /// A link to where it is done.
+    /// A link to another page.
     Go {
-        /// Where to.
+        /// The path of that page.
         href: String,
-        /// In words.
         label: &'static str,
     },
-    /// A button that does it.
+    /// A button that posts.
     Post {
-        /// Where to.
+        /// The path to post to.
         action: String,
         /// The name and value of the button.
         sends: (&'static str, String),
-        /// In words.
         label: &'static str,
     },
-    /// Several buttons, each of which does something else.
+    /// Several buttons that post.
     Posts {
-        /// Where to.
+        /// The path to post to.
         action: String,
-        /// The name and value of each button, and its words.
+        /// The name, value and label of each button.
         buttons: Vec<(&'static str, String, &'static str)>,
     },
 }
 
-/// A form.
 #[derive(Debug, Clone)]
 pub struct FormView {
-    /// Its heading.
     pub heading: Option<String>,
-    /// Where it goes.
+    /// The path to post to.
     pub action: String,
-    /// What it carries unseen.
+    /// The hidden inputs.
     pub hidden: Vec<(&'static str, String)>,
-    /// Its fields.
     pub fields: Vec<FieldView>,
-    /// Its buttons: style, name and value if it has them, words.
     pub buttons: Vec<Button>,
 }
 
-/// A button of a form.
 #[derive(Debug, Clone)]
 pub struct Button {
-    /// The name of the style: `yes`, `plain`, `no`.
+    /// The style class: `yes`, `plain`, `no`.
     pub tone: &'static str,
-    /// The name and value it sends.
+    /// The name and value of the button.
     pub sends: Option<(&'static str, &'static str)>,
-    /// In words.
     pub label: String,
 }
 
@@ -175,7 +150,7 @@ impl FormView {
         Self { heading: None, action, hidden: Vec::new(), fields, buttons }
     }
 
-    /// The same under a heading.
+    /// The same form with a heading.
     #[must_use]
     pub fn titled(mut self, heading: &str) -> Self {
         self.heading = Some(heading.to_owned());
@@ -183,7 +158,7 @@ impl FormView {
     }
 }
 
-/// The page as HTML. Only administrators are shown the way to what is theirs to change.
+/// Renders the page as HTML. The navigation shows administrative pages only to administrators.
 pub fn page(frame: &Frame, admin: bool, page: &SettingsPage) -> String {
     let ways = WAYS.iter().filter(|way| admin || !way.admin);
     render(&SettingsTemplate { frame, page, ways: ways.collect() })
@@ -216,7 +191,7 @@ const WAYS: &[Way] = &[
     way(paths::TOKENS, "Token for your terminal", "For the countersign command", false),
 ];
 
-/// What there is to set, for somebody.
+/// The overview of the settings that this person can open.
 pub fn overview(admin: bool) -> SettingsPage {
     let row = |way: &Way| Row {
         title: Words::of(way.label),

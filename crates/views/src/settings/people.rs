@@ -14,7 +14,7 @@ use crate::components::when::When;
 use crate::components::words::{self, Words};
 use crate::site::paths;
 
-/// The fields of a person, as problems name them.
+/// The labels of the fields of a person, for problems.
 pub const LABELS: &[(&str, &str)] = &[
     ("id", "Name in the system"),
     ("name", "What to call them"),
@@ -26,14 +26,14 @@ pub const LABELS: &[(&str, &str)] = &[
     ("skills", "Qualified for"),
 ];
 
-/// The fields of a group.
+/// The labels of the fields of a group.
 pub const GROUP_LABELS: &[(&str, &str)] = &[("id", "Name of the group"), ("members", "Members")];
 
 fn label(field: &str) -> &'static str {
     LABELS.iter().find(|(name, _)| *name == field).map_or("", |(_, label)| label)
 }
 
-/// A page of people.
+/// The list of people.
 pub fn list(
     people: &[&Human],
     next: Option<String>,
@@ -86,7 +86,7 @@ pub fn list(
     }
 }
 
-/// What is left of somebody who was erased.
+/// The page of a person who was erased.
 fn tombstone(human: &Human, directory: &Directory) -> SettingsPage {
     SettingsPage {
         at: paths::PEOPLE,
@@ -105,7 +105,7 @@ fn tombstone(human: &Human, directory: &Directory) -> SettingsPage {
     }
 }
 
-/// What erasing somebody removes and what stays; a second, deliberate step.
+/// The confirmation before a person is erased. It lists the data that is removed and that stays.
 pub fn erase(human: &Human, directory: &Directory, filled: Filled<'_>) -> SettingsPage {
     let fields = vec![
         filled
@@ -148,10 +148,10 @@ pub fn erase(human: &Human, directory: &Directory, filled: Filled<'_>) -> Settin
     }
 }
 
-/// The label of the field in which the id is entered once more.
+/// The label of the field for the repeated id.
 const CONFIRM: &str = "Name in the system";
 
-/// Whether the id was entered once more.
+/// Checks that the id was repeated correctly.
 pub fn confirmed(form: &Submitted, human: &HumanId) -> Result<(), FormProblem> {
     if form.value("confirm").unwrap_or_default().trim() == human.as_str() {
         return Ok(());
@@ -162,7 +162,7 @@ pub fn confirmed(form: &Submitted, human: &HumanId) -> Result<(), FormProblem> {
     Err(problem)
 }
 
-/// The page of one of them.
+/// The page of one person.
 pub fn page(human: &Human, directory: &Directory, now: Time, filled: Filled<'_>) -> SettingsPage {
     if human.is_erased() {
         return tombstone(human, directory);
@@ -222,7 +222,7 @@ pub fn page(human: &Human, directory: &Directory, now: Time, filled: Filled<'_>)
     }
 }
 
-/// Their passkeys that do not count yet, each with a button to confirm it.
+/// The person's pending passkeys, each with a button to confirm it.
 fn waiting_passkeys(human: &Human, directory: &Directory, now: Time) -> Vec<Block> {
     let mut blocks = Vec::new();
     for key in directory.passkeys_of(&human.id) {
@@ -253,7 +253,7 @@ fn end_access(human: &Human) -> FormView {
     form
 }
 
-/// A link that was just made.
+/// The page with a new sign-in link.
 pub fn link_made(human: &Human, directory: &Directory, url: &str) -> SettingsPage {
     SettingsPage {
         at: paths::PEOPLE,
@@ -268,7 +268,7 @@ pub fn link_made(human: &Human, directory: &Directory, url: &str) -> SettingsPag
     }
 }
 
-/// Somebody to be added; they are given projects and groups on their page.
+/// Parses the form for a new person. Projects and groups are assigned on the person's page.
 pub fn read_new(form: &Submitted) -> Result<NewHuman, FormProblem> {
     Ok(NewHuman {
         id: id(form, "id", label("id"))?,
@@ -281,7 +281,7 @@ pub fn read_new(form: &Submitted) -> Result<NewHuman, FormProblem> {
     })
 }
 
-/// Somebody as a form says they should be.
+/// Parses the form of an existing person.
 pub fn read(form: &Submitted, human: HumanId) -> Result<NewHuman, FormProblem> {
     let wrong = |field: &str, message: &str| {
         let mut problem = FormProblem::default();
@@ -311,13 +311,13 @@ fn profile(form: &Submitted) -> Profile {
     }
 }
 
-/// The words of a list separated by commas.
+/// The entries of a comma-separated list.
 fn listed<'a>(form: &'a Submitted, name: &'a str) -> impl Iterator<Item = &'a str> {
     let text = form.value(name).unwrap_or_default();
     text.split(',').map(str::trim).filter(|word| !word.is_empty())
 }
 
-/// A name of something new.
+/// Parses the id of a new object.
 pub fn id<T: std::str::FromStr<Err = kernel::ids::BadId>>(
     form: &Submitted,
     field: &str,
@@ -331,7 +331,7 @@ pub fn id<T: std::str::FromStr<Err = kernel::ids::BadId>>(
     })
 }
 
-/// All groups.
+/// The list of groups.
 pub fn groups(directory: &Directory, filled: Filled<'_>) -> SettingsPage {
     let row = |id: &GroupId| {
         let names: Vec<String> =
@@ -397,7 +397,7 @@ fn members(
     filled.some_of("members", "Members", &choices, is_in)
 }
 
-/// Who a form says is in a group.
+/// Parses the members of a group.
 pub fn read_group(form: &Submitted, id: GroupId) -> Result<NewGroup, FormProblem> {
     let members = form.values("members").map(str::parse).collect::<Result<_, _>>();
     let members = members.map_err(|_: kernel::ids::BadId| {

@@ -1,4 +1,4 @@
-//! What I say of myself, and whether I am away.
+//! A person's profile and absence.
 
 use std::sync::LazyLock;
 
@@ -17,7 +17,7 @@ use crate::components::when::When;
 use crate::components::words::{self, Words};
 use crate::site::paths;
 
-/// The fields of a profile, as problems name them.
+/// The labels of the fields of a profile, for problems.
 pub const LABELS: &[(&str, &str)] = &[
     ("name", "Your name"),
     ("about.description", "What you do"),
@@ -31,10 +31,10 @@ pub const LABELS: &[(&str, &str)] = &[
     ("about.absence.delegate", "Who is asked instead"),
 ];
 
-/// Nobody, where somebody can be chosen.
+/// The option for no person.
 const NOBODY: &str = "-";
 
-/// The names a time zone can have.
+/// The names of all time zones.
 static ZONES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let known = TimeZoneDatabase::bundled();
     let names = known.available().map(|name| name.to_string());
@@ -98,7 +98,7 @@ pub fn page(me: &Human, now: Time, filled: Filled<'_>) -> SettingsPage {
     }
 }
 
-/// What a form says of somebody; their absence has its own page and stays as it is.
+/// Parses the profile form. The absence has its own page and stays unchanged.
 pub fn read(form: &Submitted, me: &Human) -> Result<NewProfile, FormProblem> {
     let given = |name: &str| {
         let text = form.text(name).map(|text| text.trim().to_owned());
@@ -107,7 +107,7 @@ pub fn read(form: &Submitted, me: &Human) -> Result<NewProfile, FormProblem> {
     let mut problem = FormProblem::default();
     let mut time = |name: &str| {
         let text = given(name)?;
-        // Some browsers send seconds along.
+        // Some browsers also send seconds.
         let minutes = text.get(..5).filter(|_| text.len() == 8).unwrap_or(&text);
         let read = minutes.parse::<TimeOfDay>();
         if read.is_err() {
@@ -137,7 +137,8 @@ pub fn read(form: &Submitted, me: &Human) -> Result<NewProfile, FormProblem> {
             problem.add(place, Some(Words::of(label("about.undo_seconds"))), message);
             None
         }
-        // Left empty it is the default; a form without it leaves it as it is.
+        // An empty field selects the default; a form without the field leaves
+        // the setting unchanged.
         None => before.undo_seconds.filter(|_| form.value("about.undo_seconds").is_none()),
     };
     if !problem.problems.is_empty() {
@@ -155,7 +156,7 @@ pub fn read(form: &Submitted, me: &Human) -> Result<NewProfile, FormProblem> {
     Ok(NewProfile { human: me.id.clone(), name, about: Some(about) })
 }
 
-/// The page on which somebody goes away and comes back.
+/// The page where a person sets or ends their absence.
 pub fn away_page(me: &Human, directory: &Directory, now: Time, filled: Filled<'_>) -> SettingsPage {
     let about = me.about().cloned().unwrap_or_default();
     let zone_name = about.time_zone.clone().unwrap_or_else(|| "UTC".to_owned());
@@ -227,7 +228,7 @@ pub fn away_page(me: &Human, directory: &Directory, now: Time, filled: Filled<'_
     }
 }
 
-/// An absence in a sentence.
+/// An absence as a sentence.
 fn in_words(absence: &Absence, directory: &Directory, now: Time) -> String {
     let since = match absence.from.filter(|from| now < *from) {
         Some(from) => format!("You will be away {}", When::new(from, now).words),
@@ -244,7 +245,7 @@ fn in_words(absence: &Absence, directory: &Directory, now: Time) -> String {
     format!("{since}{}. {instead}.", until.unwrap_or_default())
 }
 
-/// What a form says of an absence; everything else somebody says of themselves stays.
+/// Parses the absence form. The rest of the profile stays unchanged.
 pub fn read_away(form: &Submitted, me: &Human) -> Result<NewProfile, FormProblem> {
     let mut about = me.about().cloned().unwrap_or_default();
     about.absence = None;
@@ -285,7 +286,8 @@ fn local(me: &Human) -> TimeZone {
     name.and_then(zone).unwrap_or(TimeZone::UTC)
 }
 
-/// The active people somebody shares a project with, and whether there are more than can be shown.
+/// The active people who share a project with this person, and whether there are more than
+/// can be shown.
 fn colleagues(me: &Human, directory: &Directory, named: Option<&HumanId>) -> (Vec<Choice>, bool) {
     let shares = |human: &&Human| {
         human.id != me.id && human.active && !human.projects.is_disjoint(&me.projects)

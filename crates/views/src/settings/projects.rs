@@ -1,4 +1,4 @@
-//! The rules of projects.
+//! The settings of projects.
 
 use std::collections::BTreeSet;
 
@@ -18,13 +18,13 @@ use crate::components::words::{self, Words};
 use crate::site::paths;
 use kernel::duration;
 
-/// How many steps more than there are can be added at once.
+/// How many empty escalation steps the form offers.
 const SPARE: usize = 2;
-/// The most steps a form is read for.
+/// The maximum number of escalation steps in a form.
 const MOST_STEPS: usize = 50;
 
-/// The fields of a project, as problems name them. What is wrong with the ladder as a whole is said
-/// at its first step.
+/// The labels of the fields of a project, for problems. A problem with the escalation policy as a
+/// whole is shown at its first step.
 pub const LABELS: &[(&str, &str)] = &[
     ("id", "Name of the project"),
     ("default_on_silence", "When nobody answers"),
@@ -39,10 +39,10 @@ pub const LABELS: &[(&str, &str)] = &[
     ("irreversible_assurance", "Who may approve what is irreversible or critical"),
 ];
 
-/// The choice of no minimum beyond the one for every answer.
+/// The option without a minimum beyond the one for every answer.
 const NO_RULE: &str = "none";
 
-/// Every floor in plain words, least first.
+/// Every minimum assurance in plain words, lowest first.
 const FLOORS: [(Assurance, &str, &str); 5] = [
     (
         Assurance::AgentAttested,
@@ -63,7 +63,7 @@ const FLOORS: [(Assurance, &str, &str); 5] = [
     (Assurance::Passkey, "passkey", "Somebody who confirms this very answer with a passkey"),
 ];
 
-/// All projects.
+/// The list of projects.
 pub fn list(projects: &[&Project], next: Option<String>, filled: Filled<'_>) -> SettingsPage {
     let row = |project: &&Project| {
         let silence = if project.default_on_silence {
@@ -178,7 +178,7 @@ pub fn page(project: &Project, directory: &Directory, filled: Filled<'_>) -> Set
     }
 }
 
-/// Whom agents may reach, and how much they may use.
+/// The recipients that agents may contact, and their limits.
 fn limits(project: &Project, filled: Filled<'_>) -> [FieldView; 3] {
     let reachable = [
         (
@@ -222,7 +222,8 @@ fn sent(seat: &Seat) -> String {
     }
 }
 
-/// Whom a step can ask: anybody, a group, a member; and whoever a step names already.
+/// The possible assignees of a step: anyone, a group, a member, and the current assignees
+/// of the steps.
 fn seats(project: &Project, directory: &Directory) -> Vec<Choice> {
     let mut all = vec![
         (String::new(), "Nobody".to_owned()),
@@ -242,7 +243,7 @@ fn seats(project: &Project, directory: &Directory) -> Vec<Choice> {
     all
 }
 
-/// A project as a form says it should be.
+/// Parses the form of a project.
 pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> {
     let mut problem = FormProblem::default();
     let plain = NewProject::plain(id);
@@ -293,7 +294,7 @@ pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> 
     if let Err(error) = &quotas {
         wrong("quotas".to_owned(), "Quotas", format!("{}.", Words::of(&error.to_string())));
     }
-    // A page that was open before there was the setting does not change it.
+    // A page from before the setting existed does not change it.
     let recipients = form.value("recipients").map(|value| match value {
         "any" => Reachable::Any,
         _ => Reachable::Project,
@@ -322,7 +323,7 @@ pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> 
         Some(*name) == form.value("irreversible_assurance")
     };
     let irreversible_assurance = match form.value("irreversible_assurance") {
-        // A form from before there was this field changes nothing of it.
+        // A form from before the field existed does not change it.
         None => plain.irreversible_assurance,
         Some(_) => IrreversibleSetting::Set(FLOORS.iter().find(named).map(|(least, ..)| *least)),
     };

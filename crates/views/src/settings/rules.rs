@@ -1,4 +1,4 @@
-//! Which of my requests go to somebody else.
+//! A person's delegation rules.
 
 use kernel::ask::Priority;
 use kernel::directory::{Directory, Human, NewRule, Rule};
@@ -12,7 +12,7 @@ use crate::answer_form::submitted::Submitted;
 use crate::components::words::{self, Words};
 use crate::site::paths;
 
-/// The fields of a rule, as problems name them.
+/// The labels of the fields of a rule, for problems.
 pub const LABELS: &[(&str, &str)] = &[
     ("delegate_to", "Goes to"),
     ("kinds", "Which questions"),
@@ -37,7 +37,7 @@ const PRIORITIES: [(Priority, &str); 4] = [
     (Priority::Low, "low"),
 ];
 
-/// The page of somebody's rules.
+/// The page of a person's rules.
 pub fn page(me: &Human, directory: &Directory, filled: Filled<'_>) -> SettingsPage {
     let rows: Vec<Row> = directory.rules_of(&me.id).map(|rule| row(rule, directory)).collect();
     let mut blocks = Vec::new();
@@ -113,7 +113,7 @@ fn capital(word: &str) -> String {
     text
 }
 
-/// The rule a form makes.
+/// Parses the form for a rule.
 pub fn read(form: &Submitted) -> Result<NewRule, FormProblem> {
     let text = |name: &str| {
         let text = form.value(name).unwrap_or_default().trim().to_owned();

@@ -1,4 +1,4 @@
-//! The keys receipts are signed with.
+//! The keys that sign receipts.
 
 use kernel::{HumanId, Time};
 
@@ -7,10 +7,9 @@ use crate::components::when::When;
 use crate::components::words::Words;
 use crate::site::paths;
 
-/// A key that signs receipts, without its secret.
+/// A key that signs receipts, without its private key.
 #[derive(Debug, Clone)]
 pub struct SigningKeyView {
-    /// Its id.
     pub kid: String,
     /// When it was created.
     pub created_at: Time,
@@ -18,20 +17,20 @@ pub struct SigningKeyView {
     pub state: SigningKeyState,
 }
 
-/// Whether a key signs.
+/// The state of a signing key.
 #[derive(Debug, Clone)]
 pub enum SigningKeyState {
-    /// It signs now.
+    /// It signs new receipts.
     Current,
     /// Another key replaced it.
     Retired { at: Time },
-    /// Its private half was destroyed by this administrator.
+    /// This administrator destroyed its private key.
     Destroyed { at: Time, by: HumanId },
     /// The operator revoked it, for this reason.
     Revoked { at: Time, reason: String },
 }
 
-/// The page: the newest first.
+/// The page, with the newest key first.
 pub fn page(keys: &[SigningKeyView], server_url: &str, now: Time) -> SettingsPage {
     let when = |at: Time| When::new(at, now).words;
     let row = |key: &SigningKeyView| {

@@ -1,4 +1,4 @@
-//! By which means somebody is told, in which order, and how often of what can wait.
+//! A person's contact methods, their order, and the frequency of the digest.
 
 use dialects::native::WayView;
 use kernel::audit::Digest;
@@ -12,7 +12,7 @@ use crate::components::words::Words;
 use crate::request::notifications::carrier;
 use crate::site::paths;
 
-/// The fields of the forms, as problems name them.
+/// The labels of the fields, for problems.
 pub const LABELS: &[(&str, &str)] =
     &[("contacts", ADDRESS), ("via", VIA), ("every", EVERY), ("at", AT)];
 const ADDRESS: &str = "Address";
@@ -21,22 +21,21 @@ const CODE: &str = "You get a code there, to show that it is yours.";
 const EVERY: &str = "What is not urgent";
 const AT: &str = "Time of day, for once a day";
 
-/// What there is to show.
+/// The input of the page.
 #[derive(Debug, Clone, Copy)]
 pub struct Told<'a> {
-    /// By which means they could be told.
+    /// The person's contact methods.
     pub ways: &'a [WayView],
-    /// How often they are told of what can wait.
+    /// How often the digest is sent.
     pub digest: Cadence,
-    /// How many devices of theirs are told.
+    /// How many devices have push notifications.
     pub devices: usize,
-    /// What kinds of address this server reaches: letters, platforms.
+    /// The kinds of contact methods that this server supports: email, platforms.
     pub kinds: &'a [&'static str],
 }
 
-/// The page.
 pub fn page(told: &Told<'_>, filled: Filled<'_>) -> SettingsPage {
-    // What was entered belongs to the one form it was sent with.
+    // The entered values belong only to the form that was submitted.
     let of = |field: &str| {
         let form = filled.form.filter(|form| form.value(field).is_some());
         Filled { form, ..filled }
@@ -121,7 +120,7 @@ fn how_many(devices: usize) -> String {
     }
 }
 
-/// What a means is called.
+/// The name of a contact method.
 pub fn name(means: &Means) -> String {
     match means {
         Means::Devices => "My devices".to_owned(),
@@ -135,7 +134,7 @@ pub fn name(means: &Means) -> String {
     }
 }
 
-/// The form that adds an address, where there are several kinds.
+/// The form that adds a contact method of one of several kinds.
 fn add(kinds: &[&'static str], filled: Filled<'_>) -> FormView {
     let choices: Vec<(String, String)> =
         kinds.iter().map(|kind| ((*kind).to_owned(), carrier(kind).to_owned())).collect();
@@ -150,7 +149,7 @@ fn add(kinds: &[&'static str], filled: Filled<'_>) -> FormView {
     FormView::new(paths::NOTICES, fields, "Add this address").titled("Add an address")
 }
 
-/// The form that shows that an address is theirs.
+/// The form that verifies a contact method.
 fn prove(way: &WayView, filled: Filled<'_>) -> Block {
     let field = filled.text(&code_field(&way.id), "Code", "");
     let mut form = FormView::new(
@@ -165,7 +164,7 @@ fn prove(way: &WayView, filled: Filled<'_>) -> Block {
     Block::Form(form.titled(&format!("Show that {address} is yours")))
 }
 
-/// The field a code for this address is entered in.
+/// The name of the field for the code of this contact method.
 pub fn code_field(id: &Digest) -> String {
     format!("code.{}", id.to_string().get(..12).unwrap_or_default())
 }
@@ -193,7 +192,7 @@ fn often(digest: Cadence, filled: Filled<'_>) -> FormView {
     form.titled("What can wait")
 }
 
-/// How often, as the form says it.
+/// Parses the digest form.
 pub fn read(form: &Submitted) -> Result<Cadence, FormProblem> {
     let text = |name| form.value(name).map(str::trim).unwrap_or_default();
     let mut problem = FormProblem::default();

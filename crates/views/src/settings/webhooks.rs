@@ -1,4 +1,4 @@
-//! Endpoints that are told what happens, and what they were told.
+//! Webhook endpoints and their deliveries.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::components::when::When;
 use crate::components::words::Words;
 use crate::site::paths;
 
-/// The fields of an endpoint, as problems name them.
+/// The labels of the fields of an endpoint, for problems.
 pub const LABELS: &[(&str, &str)] = &[
     ("agent", "Whose requests"),
     ("project", "Whose requests"),
@@ -25,7 +25,7 @@ pub const LABELS: &[(&str, &str)] = &[
     ("description", "What it is for"),
 ];
 
-/// Every format in plain words.
+/// Every format with its name.
 const FORMATS: [(Format, &str); 4] = [
     (Format::Standard, "Standard Webhooks"),
     (Format::Humanlayer, "HumanLayer"),
@@ -33,7 +33,7 @@ const FORMATS: [(Format, &str); 4] = [
     (Format::HumanlayerV1beta3, "HumanLayer v1beta3, conversations in one shape"),
 ];
 
-/// Every topic in plain words.
+/// A topic in plain words.
 fn words(topic: Topic) -> &'static str {
     match topic {
         Topic::Created => "was asked",
@@ -58,7 +58,7 @@ fn words(topic: Topic) -> &'static str {
     }
 }
 
-/// A page of endpoints, and a form for another.
+/// The list of endpoints, and a form to add one.
 pub fn list(
     webhooks: &[&Webhook],
     next: Option<String>,
@@ -106,7 +106,7 @@ pub fn list(
     }
 }
 
-/// The fields a new endpoint and one that is changed have in common.
+/// The fields that the forms for new and existing endpoints share.
 fn common(filled: Filled<'_>, known: Option<&Webhook>) -> Vec<super::FieldView> {
     let formats: Vec<Choice> = (FORMATS.iter())
         .map(|(format, words)| (format.as_str().to_owned(), (*words).to_owned()))
@@ -193,44 +193,38 @@ pub fn page(
     }
 }
 
-/// One delivery to an endpoint.
 #[derive(Debug, Clone)]
 pub struct Delivery {
     /// The id of its message, the same in every attempt.
     pub id: String,
-    /// What happened; `None` for a test.
+    /// The event; `None` for a test.
     pub topic: Option<Topic>,
-    /// The request it happened to.
+    /// The request of the event.
     pub ask: Option<AskId>,
-    /// How it stands.
     pub status: DeliveryStatus,
-    /// When it is tried next.
+    /// When the next attempt is made.
     pub next_at: Option<Time>,
-    /// How often it was tried.
+    /// The number of attempts.
     pub attempts: usize,
-    /// The last attempt.
     pub last: Option<DeliveryAttempt>,
 }
 
-/// One attempt of a delivery.
 #[derive(Debug, Clone)]
 pub struct DeliveryAttempt {
-    /// When it was made.
     pub at: Time,
-    /// What came of it.
     pub result: CallbackResult,
     /// The beginning of the endpoint's response, if it refused.
     pub response: Option<String>,
 }
 
-/// How a delivery stands.
+/// The state of a delivery.
 #[derive(Debug, Clone, Copy)]
 pub enum DeliveryStatus {
-    /// It is tried again.
+    /// The server will retry.
     Waiting,
-    /// The endpoint took it.
+    /// The endpoint accepted it.
     Done,
-    /// It is not tried again.
+    /// The server will not retry.
     Dead,
 }
 
@@ -276,7 +270,7 @@ impl Delivery {
     }
 }
 
-/// A secret that was just made.
+/// The page that shows a new secret once.
 pub fn revealed(webhook: WebhookId, secret: &str) -> SettingsPage {
     SettingsPage {
         at: paths::WEBHOOKS,
@@ -295,7 +289,7 @@ pub fn revealed(webhook: WebhookId, secret: &str) -> SettingsPage {
     }
 }
 
-/// Whether an endpoint is really to be removed.
+/// The confirmation before an endpoint is removed.
 pub fn remove(webhook: &Webhook) -> SettingsPage {
     let path = paths::webhook(webhook.id);
     let mut form = FormView::new(format!("{path}/remove"), Vec::new(), "Remove it now");
@@ -314,8 +308,8 @@ pub fn remove(webhook: &Webhook) -> SettingsPage {
     }
 }
 
-/// Whom somebody can add an endpoint for: their agents; and for an administrator every agent and
-/// project.
+/// The agents and projects that a person can add an endpoint for: their own agents, and for
+/// administrators every agent and project.
 pub fn whose<'a>(
     directory: &'a Directory,
     agents: impl Iterator<Item = &'a AgentId>,
@@ -349,7 +343,7 @@ fn mark(webhook: &Webhook) -> Option<&'static str> {
     })
 }
 
-/// An address without what may be secret in it.
+/// A URL without its query and fragment, which may contain secrets.
 fn place(url: &str) -> String {
     url.split(['?', '#']).next().unwrap_or_default().to_owned()
 }
@@ -362,7 +356,7 @@ fn capital(text: &str) -> String {
     text
 }
 
-/// An endpoint as a form says it should be: a new one for whomever it names, or one that is there.
+/// Parses the form of a new endpoint or of an existing one.
 pub fn read(
     form: &Submitted,
     id: WebhookId,

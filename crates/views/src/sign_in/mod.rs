@@ -1,4 +1,4 @@
-//! Where people sign in.
+//! The sign-in page.
 
 pub mod passkeys;
 pub mod sessions;
@@ -9,18 +9,19 @@ use crate::sign_in::passkeys::Question;
 use crate::site::{assets, paths};
 use crate::{Frame, render};
 
-/// The ways in that this server has, besides a link somebody hands over.
+/// The sign-in methods of this server, besides a sign-in link from an administrator.
 #[derive(Debug, Clone, Default)]
 pub struct Ways {
-    /// A link by mail.
+    /// A sign-in link by email.
     pub mail: bool,
-    /// A passkey: what to ask the browser for.
+    /// A passkey: the request for the browser.
     pub passkey: Option<Question>,
-    /// Somebody else's identities, by the name of whose.
+    /// Single sign-on (OIDC): the name of the identity provider.
     pub provider: Option<String>,
 }
 
-/// The page. With a link's token there is a button that posts it; looking never signs anybody in.
+/// The page. With a link's token it shows a button that posts the token, because a GET request must
+/// not sign anyone in.
 pub fn page(frame: &Frame, ways: &Ways, token: Option<&str>) -> String {
     render(&Page { frame, ways, token })
 }

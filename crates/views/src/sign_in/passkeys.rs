@@ -1,4 +1,4 @@
-//! A person's passkeys, and confirming an answer with one.
+//! A person's passkeys, and the confirmation of an answer with a passkey.
 
 use askama::Template;
 use kernel::directory::{Directory, Key};
@@ -14,41 +14,39 @@ use crate::components::words::Words;
 use crate::site::{assets, paths};
 use crate::{Frame, render};
 
-/// What a script asks the browser for, and what comes back with the answer.
+/// A WebAuthn request for the browser, and the state that the form returns.
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// For the browser, as JSON.
+    /// The WebAuthn options, as JSON.
     pub options: String,
-    /// What the server remembers by it.
+    /// The server's sealed state.
     pub sealed: String,
 }
 
-/// A passkey as it is listed.
+/// A passkey in the list.
 #[derive(Debug, Clone, Copy)]
 pub struct Listed<'a> {
-    /// The passkey.
     pub key: &'a Key,
-    /// When it was last used.
     pub used: Option<Time>,
 }
 
-/// How a passkey can be added now.
+/// How the person can add a passkey now.
 #[derive(Debug, Clone)]
 pub enum Adding {
-    /// The browser makes one.
+    /// The browser creates one.
     Make {
-        /// What it is asked for.
+        /// The WebAuthn request.
         question: Question,
-        /// The assertion that vouches for it, sealed; empty for the first.
+        /// The sealed assertion that authorises it; empty for the first passkey.
         vouched: String,
     },
-    /// First, one that is there vouches for it.
+    /// An existing passkey must authorise it first.
     Vouch(Question),
-    /// First, the person signs in again.
+    /// The person must sign in again first.
     SignInAgain,
 }
 
-/// The page of somebody's passkeys.
+/// The page of a person's passkeys.
 pub fn page(
     frame: &Frame,
     directory: &Directory,
@@ -67,12 +65,12 @@ pub fn page(
     render(&Page { frame, banner, rows: listed.iter().map(row).collect(), adding })
 }
 
-/// The page on which the removal of a passkey is confirmed with a passkey.
+/// The page where a person confirms the removal of a passkey with a passkey.
 pub fn removal(frame: &Frame, id: KeyId, name: &str, question: Option<&Question>) -> String {
     render(&Removal { frame, id: id.to_string(), name: Words::of(name), question })
 }
 
-/// What an answer says, before it is sent.
+/// The content of an answer, before it is sent.
 pub struct Said {
     prompt: Words,
     headline: String,
@@ -82,7 +80,7 @@ pub struct Said {
     tone: &'static str,
 }
 
-/// An answer in words.
+/// Describes an answer.
 pub fn answer_words(ask: &Ask, reply: &Reply) -> Said {
     let question = ask.question.value();
     Said {
@@ -95,7 +93,7 @@ pub fn answer_words(ask: &Ask, reply: &Reply) -> Said {
     }
 }
 
-/// The page on which an answer is confirmed.
+/// The page where a person confirms an answer.
 pub fn confirm(frame: &Frame, ask: AskId, said: &Said, question: &Question) -> String {
     let (action, back) = (paths::confirm(ask), paths::request(ask));
     render(&Confirm { frame, said, question, action, back })
@@ -124,7 +122,7 @@ struct Row {
     name: Words,
     added: When,
     used: Option<When>,
-    /// When it begins to count, if it does not yet.
+    /// When it becomes active, if it is still pending.
     waits: Option<When>,
 }
 

@@ -1,4 +1,4 @@
-//! Where a person is signed in.
+//! A person's sessions.
 
 use askama::Template;
 use kernel::Time;
@@ -10,18 +10,14 @@ use crate::components::words::Words;
 use crate::site::{assets, paths};
 use crate::{Frame, render};
 
-/// One session, as it stands.
 #[derive(Debug, Clone, Copy)]
 pub struct Session<'a> {
-    /// The session.
     pub key: &'a Key,
-    /// When it was last used.
     pub used: Time,
-    /// Whether it is the one that looks.
+    /// Whether it is the session that shows the page.
     pub current: bool,
 }
 
-/// The page.
 pub fn page(
     frame: &Frame,
     directory: &Directory,
@@ -33,7 +29,7 @@ pub fn page(
     render(&Page { frame, banner, rows })
 }
 
-/// How somebody signed in, in words.
+/// The sign-in method of a session, in words.
 pub fn way(way: Way) -> &'static str {
     match way {
         Way::Link => "with a sign-in link",

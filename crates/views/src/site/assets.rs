@@ -1,5 +1,5 @@
-//! The stylesheet, the scripts and the icon, compiled in and named by their hash; and the icon with a
-//! count in it.
+//! The stylesheets, scripts and icons, compiled in and named by their hash; and the icon with a
+//! count.
 
 use std::sync::LazyLock;
 
@@ -7,16 +7,14 @@ use sha2::{Digest, Sha256};
 
 use crate::site::icons;
 
-/// A file browsers load beside a page.
+/// A file that browsers load with a page.
 #[derive(Debug)]
 pub struct Asset {
-    /// What it holds.
     pub bytes: &'static [u8],
-    /// What it is.
     pub content_type: &'static str,
-    /// The first eight hex digits of its SHA-256; with quotes around, its `ETag`.
+    /// The first eight hex digits of its SHA-256. In quotes, this is its `ETag`.
     pub hash: String,
-    /// Where it is served: a new content has a new address.
+    /// The path it is served at. New content gets a new path.
     pub href: String,
     name: &'static str,
 }
@@ -122,8 +120,8 @@ impl Asset {
     }
 }
 
-/// A stylesheet or script without what only those read who change it: comments on lines of their own,
-/// and the spaces lines begin with. Made once, and kept as long as the program runs.
+/// A stylesheet or script without comments on lines of their own and without indentation. Computed
+/// once and leaked, so it lives as long as the process.
 fn lean(source: &'static [u8]) -> &'static [u8] {
     let text = String::from_utf8_lossy(source);
     let said = |line: &&str| {
@@ -134,91 +132,92 @@ fn lean(source: &'static [u8]) -> &'static [u8] {
     Box::leak(lines.join("\n").into_boxed_str()).as_bytes()
 }
 
-/// An asset by the last part of its address, with its hash or, for people who type, without.
+/// Finds an asset by the last segment of its path, with its hash or, for people who
+/// type it, without.
 pub fn asset(file: &str) -> Option<&'static Asset> {
     let hashed = |asset: &Asset| asset.href.rsplit('/').next() == Some(file);
     ASSETS.iter().chain(icons::all()).find(|asset| asset.name == file || hashed(asset))
 }
 
-/// Where the stylesheet is.
+/// The path of the stylesheet.
 pub(crate) fn css() -> &'static str {
     let [css, ..] = &*ASSETS;
     &css.href
 }
 
-/// Where the script is.
+/// The path of the script.
 pub(crate) fn js() -> &'static str {
     let [_, js, ..] = &*ASSETS;
     &js.href
 }
 
-/// Where the script for passkeys is.
+/// The path of the script for passkeys.
 pub(crate) fn passkey_js() -> &'static str {
     let [_, _, js, ..] = &*ASSETS;
     &js.href
 }
 
-/// Where the icon is.
+/// The path of the icon.
 pub(crate) fn icon() -> &'static str {
     let [_, _, _, icon, ..] = &*ASSETS;
     &icon.href
 }
 
-/// Where the script for notices on this device is.
+/// The path of the script for push notifications on this device.
 pub(crate) fn push_js() -> &'static str {
     let [_, _, _, _, push, ..] = &*ASSETS;
     &push.href
 }
 
-/// Where the script for the room of a task is.
+/// The path of the script for the room of a task.
 pub(crate) fn task() -> &'static str {
     let [_, _, _, _, _, task, ..] = &*ASSETS;
     &task.href
 }
 
-/// Where the stylesheet of tasks and ledgers is: other pages do without.
+/// The path of the stylesheet for tasks and ledgers; other pages do not load it.
 pub(crate) fn task_css() -> &'static str {
     let [_, _, _, _, _, _, css, ..] = &*ASSETS;
     &css.href
 }
 
-/// Where the stylesheet of charts is: other pages do without.
+/// The path of the stylesheet for charts; other pages do not load it.
 pub(crate) fn insights_css() -> &'static str {
     let [_, _, _, _, _, _, _, css, ..] = &*ASSETS;
     &css.href
 }
 
-/// Where the stylesheet for paper is.
+/// The path of the print stylesheet.
 pub(crate) fn print_css() -> &'static str {
     let [_, _, _, _, _, _, _, _, css, ..] = &*ASSETS;
     &css.href
 }
 
-/// Where the stylesheet of the pages about the API and about errors is.
+/// The path of the stylesheet for the API reference and the error pages.
 pub(crate) fn docs_css() -> &'static str {
     let [_, _, _, _, _, _, _, _, _, css, ..] = &*ASSETS;
     &css.href
 }
 
-/// Where the script is for what changes while one looks at a list.
+/// The path of the script that updates an open list.
 pub(crate) fn live() -> &'static str {
     let [.., live, _, _] = &*ASSETS;
     &live.href
 }
 
-/// Where the keyboard's script is.
+/// The path of the script for keyboard shortcuts.
 pub(crate) fn keys() -> &'static str {
     let [.., keys, _] = &*ASSETS;
     &keys.href
 }
 
-/// Where the script is for selecting, and for putting aside.
+/// The path of the script for selecting and snoozing.
 pub(crate) fn list() -> &'static str {
     let [.., list] = &*ASSETS;
     &list.href
 }
 
-/// The icon with a count in it; from a hundred on it says so.
+/// The icon with a count in it; above 99 it shows `99+`.
 pub fn counted_icon(count: u64) -> String {
     let text = if count > 99 { "99+".to_owned() } else { count.to_string() };
     let size = match text.len() {
@@ -283,15 +282,15 @@ mod tests {
         }
     }
 
-    /// The whole of a page, styles and script included, stays small on a phone.
+    /// All styles and scripts together stay small enough for a phone.
     #[test]
     fn assets_are_small_and_load_nothing() {
         for asset in ASSETS.iter() {
             let text = std::str::from_utf8(asset.bytes).unwrap();
             assert!(text.len() < 32 * 1024, "{} is {} bytes", asset.name, text.len());
-            // A room reads its own page again when its task has changed.
+            // A room fetches its own page again when its task has changed.
             let text = text.replacen("await fetch(here)", "", 1);
-            // A page asks what became of an answer that could be undone.
+            // A page asks for the result of an answer that could be undone.
             let text = text.replacen("await fetch(address, {", "", 1);
             // Every page asks its own server whether the connection is back.
             let text = text.replacen("await fetch(`/icon/1.svg?", "", 1);

@@ -1,13 +1,13 @@
-//! Headers every page is sent with.
+//! The headers that every page is sent with.
 
-/// Nothing from elsewhere, nothing inline, no frames; forms post to us only, and what changes is heard
-/// from us only.
+/// Allows no third-party content, nothing inline and no frames. Forms post only to this server, and
+/// scripts connect only to it.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
      connect-src 'self'; img-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; \
      base-uri 'none'; frame-ancestors 'none'";
 
-/// The same for a page behind a link: only the script the page itself names is run, not whatever else
-/// lies on this server, and what is entered may be saved.
+/// The policy for a page behind a review link. Only the script with the page's nonce runs, no other
+/// script on this server, and the person can save their draft.
 pub fn guest_policy(nonce: &str) -> String {
     format!(
         "default-src 'none'; style-src 'self'; script-src 'nonce-{nonce}'; connect-src 'self'; \
@@ -15,13 +15,13 @@ pub fn guest_policy(nonce: &str) -> String {
     )
 }
 
-/// Pages hold questions and answers: no cache keeps them.
+/// Pages contain questions and answers, so no cache may keep them.
 pub const CACHE_PAGE: &str = "no-store";
 
-/// Assets have their hash in their address and never change.
+/// Assets have their hash in their path and never change.
 pub const CACHE_ASSET: &str = "public, max-age=31536000, immutable";
 
-/// Name and value of every header a page carries.
+/// Name and value of every header of a page.
 pub const PAGE: [(&str, &str); 6] = [
     ("content-type", "text/html; charset=utf-8"),
     ("content-security-policy", CONTENT_SECURITY_POLICY),

@@ -1,12 +1,12 @@
-//! The icons of the web app, and the colours of the bar around it.
+//! The icons of the web app, and its theme colours.
 
 use std::sync::LazyLock;
 
 use crate::site::assets::Asset;
 
-/// The colour of the bar around the app, as the page's own background is.
+/// The theme colour of the app; it matches the page background.
 pub const LIGHT: &str = "#f5f4f0";
-/// The same in the dark.
+/// The theme colour in dark mode.
 pub const DARK: &str = "#121418";
 
 static ICONS: LazyLock<[Asset; 5]> = LazyLock::new(|| {
@@ -20,12 +20,12 @@ static ICONS: LazyLock<[Asset; 5]> = LazyLock::new(|| {
     ]
 });
 
-/// Every icon: two sizes, the maskable one, the one for Apple's home screens, and the badge.
+/// Every icon: two sizes, the maskable one, the Apple touch icon, and the badge.
 pub(crate) fn all() -> &'static [Asset; 5] {
     &ICONS
 }
 
-/// Where the icon for a home screen is that takes no other.
+/// The path of the Apple touch icon.
 pub(crate) fn touch_icon() -> &'static str {
     let [_, _, _, touch, _] = &*ICONS;
     &touch.href

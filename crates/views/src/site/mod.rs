@@ -1,4 +1,4 @@
-//! What belongs to the site as a whole: its frame, addresses, assets and headers.
+//! The site as a whole: its frame, paths, assets and headers.
 
 pub mod assets;
 pub mod headers;

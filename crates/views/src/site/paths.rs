@@ -1,110 +1,110 @@
-//! The addresses pages link and post to. Handlers mount what is written here.
+//! The paths that pages link and post to. The handlers are mounted at these paths.
 
 use kernel::ids::GroupId;
 use kernel::task::{Scope, VersionRef};
 use kernel::{AgentId, AskId, HumanId, ProjectId, TaskId, WebhookId};
 
-/// Everything that waits for me.
+/// The requests that wait for me.
 pub const INBOX: &str = "/";
 /// POST answers one request from the list.
 pub const QUICK: &str = "/inbox/answer";
-/// Many at once: GET and POST show a summary, which decides nothing.
+/// GET and POST show a summary of a bulk action; neither decides anything.
 pub const BULK: &str = "/inbox/bulk";
-/// POST answers many.
+/// POST answers several requests.
 pub const BULK_ANSWER: &str = "/inbox/bulk/answer";
-/// POST takes answers back that were given from the list.
+/// POST undoes answers that were given from the list.
 pub const INBOX_UNDO: &str = "/inbox/undo";
-/// GET says what became of answers whose time to undo them has passed.
+/// GET shows the result of answers that can no longer be undone.
 pub const INBOX_SENT: &str = "/inbox/sent";
-/// GET shows how to put a request aside or hand it over.
+/// GET shows the form to snooze or reassign a request.
 pub const ASIDE: &str = "/inbox/aside";
-/// POST puts a request aside until a moment.
+/// POST snoozes a request until a given time.
 pub const SNOOZE: &str = "/inbox/snooze";
-/// POST brings it back.
+/// POST ends the snooze of a request.
 pub const WAKE: &str = "/inbox/wake";
-/// POST hands a request to somebody else, with a note.
+/// POST reassigns a request to another person, with a note.
 pub const HAND: &str = "/inbox/hand";
-/// What changes in a list while somebody looks at it.
+/// The event stream of changes to an open list.
 pub const LIVE: &str = "/inbox/live";
-/// GET shows how to write to an agent, POST does.
+/// GET shows the form to write to an agent, POST sends the message.
 pub const WRITE: &str = "/write";
-/// GET shows where to paste a message with an HXP envelope, POST shows what it says.
+/// GET shows the form for a message with an HXP envelope, POST shows the envelope's content.
 pub const ENVELOPE: &str = "/envelope";
-/// Everything that is over.
+/// The requests that are closed.
 pub const HISTORY: &str = "/history";
-/// All of it as a file.
+/// The history as a file.
 pub const EXPORT: &str = "/history/export";
-/// Numbers about what agents claim and what people do with it.
+/// Statistics about the claims of agents and the decisions of people.
 pub const INSIGHTS: &str = "/insights";
-/// What the app is called and looks like.
+/// The web app manifest.
 pub const MANIFEST: &str = "/manifest.webmanifest";
-/// The script that works while no page is open.
+/// The service worker.
 pub const WORKER: &str = "/sw.js";
-/// What it shows instead of a page that could not be fetched.
+/// The page that the service worker shows when it cannot fetch a page.
 pub const OFFLINE: &str = "/offline";
-/// What it shows when nobody said whether a form arrived.
+/// The page that the service worker shows when it does not know whether a form arrived.
 pub const UNSENT: &str = "/offline/unsent";
-/// POST answers from a notice.
+/// POST answers a request from a push notification.
 pub const PUSH_ANSWER: &str = "/push/answer";
 /// Sign in: GET shows a button, POST signs in.
 pub const SIGN_IN: &str = "/sign-in";
-/// POST sends a link by mail.
+/// POST sends a sign-in link by email.
 pub const SIGN_IN_MAIL: &str = "/sign-in/mail";
 /// POST signs in with a passkey.
 pub const SIGN_IN_PASSKEY: &str = "/sign-in/passkey";
-/// GET leads to the provider of identities.
+/// GET redirects to the identity provider (OIDC).
 pub const SIGN_IN_OIDC: &str = "/sign-in/oidc";
-/// Where the provider sends browsers back to.
+/// The OIDC redirect URI.
 pub const OIDC_BACK: &str = "/sign-in/oidc/back";
-/// GET leads to where the provider signs out.
+/// GET redirects to the identity provider's sign-out page.
 pub const SIGN_OUT_OIDC: &str = "/sign-out/oidc";
 /// POST ends the session.
 pub const SIGN_OUT: &str = "/sign-out";
-/// GET explains, POST makes a token for a terminal and shows it once.
+/// GET explains terminal tokens, POST creates one and shows it once.
 pub const TOKENS: &str = "/settings/tokens";
-/// GET shows where I am signed in, POST ends one of these or all others.
+/// GET shows my sessions, POST ends one of them or all others.
 pub const SESSIONS: &str = "/settings/sessions";
 /// GET shows my passkeys, POST adds one or removes one.
 pub const PASSKEYS: &str = "/settings/passkeys";
 
-/// What there is to set.
+/// The overview of all settings.
 pub const SETTINGS: &str = "/settings";
 /// GET shows my profile, POST saves it.
 pub const PROFILE: &str = "/settings/profile";
-/// GET shows whether I am away, POST says so.
+/// GET shows whether I am away, POST changes it.
 pub const AWAY: &str = "/settings/away";
-/// GET shows my devices that are told, POST adds one, removes one, or tries them.
+/// GET shows my devices with push notifications, POST adds, removes or tests one.
 pub const DEVICES: &str = "/settings/devices";
-/// GET shows how I am told, POST changes it.
+/// GET shows my notification settings, POST changes them.
 pub const NOTICES: &str = "/settings/notices";
-/// GET lists people, POST adds somebody.
+/// GET lists people, POST adds one.
 pub const PEOPLE: &str = "/settings/people";
 /// GET lists groups, POST adds one.
 pub const GROUPS: &str = "/settings/groups";
 /// GET lists agents, POST adds one.
 pub const AGENTS: &str = "/settings/agents";
-/// GET asks whether to revoke the key `key` names, POST does.
+/// GET asks for confirmation before revoking the key named by `key`, POST revokes it.
 pub const REVOKE_KEY: &str = "/settings/keys/revoke";
 /// GET lists projects, POST adds one.
 pub const PROJECTS: &str = "/settings/projects";
 /// GET lists my delegation rules, POST adds or removes one.
 pub const RULES: &str = "/settings/rules";
-/// GET lists endpoints that are told what happens, POST adds one.
+/// GET lists webhook endpoints, POST adds one.
 pub const WEBHOOKS: &str = "/settings/webhooks";
-/// GET lists the keys receipts are signed with.
+/// GET lists the keys that receipts are signed with.
 pub const SIGNING: &str = "/settings/signing";
-/// POST makes the first key and shows how to ask with it.
+/// POST creates the first key and shows how to use it.
 pub const FIRST_KEY: &str = "/settings/first-key";
-/// POST lets the demonstration agent ask.
+/// POST makes the demonstration agent ask a question.
 pub const DEMO: &str = "/settings/demo";
 
-/// GET shows the board of tasks, POST writes one down.
+/// GET shows the task board, POST creates a task.
 pub const TASKS: &str = "/tasks";
-/// GET tells an open board what changes on it.
+/// GET streams the changes of an open board.
 pub const TASKS_LIVE: &str = "/tasks/live";
-/// GET shows where to write one down.
+/// GET shows the form for a new task.
 pub const NEW_TASK: &str = "/tasks/new";
-/// GET shows which ledgers there are.
+/// GET lists the ledgers.
 pub const LEDGER: &str = "/ledger";
 
 /// The room of one task.
@@ -112,22 +112,22 @@ pub fn task(id: TaskId) -> String {
     format!("{TASKS}/{id}")
 }
 
-/// Where a part of a task is written down.
+/// The form for a subtask.
 pub fn part_of(id: TaskId) -> String {
     format!("{NEW_TASK}?parent={id}")
 }
 
-/// POST does something to a task: `assign`, `cancel`, `review` and so on.
+/// POST performs an action on a task: `assign`, `cancel`, `review` and so on.
 pub fn task_act(id: TaskId, act: &str) -> String {
     format!("{TASKS}/{id}/{act}")
 }
 
-/// What tells an open room that its task has changed.
+/// The event stream that notifies an open room of changes to its task.
 pub fn task_live(id: TaskId, seen: u64) -> String {
     format!("{TASKS}/{id}/live?seen={seen}")
 }
 
-/// A version a task delivered, as a file.
+/// A delivered version of an artifact, as a file.
 pub fn version(id: TaskId, of: &VersionRef) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     query.append_pair("artifact", &of.id.to_string()).append_pair("version", &of.version);
@@ -139,19 +139,19 @@ pub fn ledger(scope: &Scope) -> String {
     format!("{LEDGER}/{scope}")
 }
 
-/// One key of a ledger, with all it ever said.
+/// One key of a ledger, with all its entries.
 pub fn ledger_key(scope: &Scope, key: &str) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     query.append_pair("key", key);
     format!("{LEDGER}/{scope}?{}", query.finish())
 }
 
-/// GET shows one of the people, POST changes them.
+/// GET shows a person, POST changes them.
 pub fn person(id: &HumanId) -> String {
     format!("{PEOPLE}/{id}")
 }
 
-/// POST makes a sign-in link for somebody and shows it once.
+/// POST creates a sign-in link for a person and shows it once.
 pub fn person_link(id: &HumanId) -> String {
     format!("{PEOPLE}/{id}/link")
 }
@@ -161,17 +161,17 @@ pub fn person_erase(id: &HumanId) -> String {
     format!("{PEOPLE}/{id}/erase")
 }
 
-/// POST confirms a passkey of a person that waits.
+/// POST confirms a person's pending passkey.
 pub fn person_passkey(id: &HumanId) -> String {
     format!("{PEOPLE}/{id}/passkey")
 }
 
-/// POST ends everything that lets a person in.
+/// POST revokes all access of a person.
 pub fn person_access(id: &HumanId) -> String {
     format!("{PEOPLE}/{id}/access")
 }
 
-/// GET shows who is in a group, POST says it.
+/// GET shows the members of a group, POST changes them.
 pub fn group(id: &GroupId) -> String {
     format!("{GROUPS}/{id}")
 }
@@ -181,19 +181,19 @@ pub fn agent(id: &AgentId) -> String {
     format!("{AGENTS}/{id}")
 }
 
-/// The same page with an agent chosen.
+/// The form to write to an agent, with this agent selected.
 pub fn write_to(id: &AgentId) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     query.append_pair("agent", id.as_str());
     format!("{WRITE}?{}", query.finish())
 }
 
-/// POST makes a key for an agent and shows it once.
+/// POST creates a key for an agent and shows it once.
 pub fn agent_keys(id: &AgentId) -> String {
     format!("{AGENTS}/{id}/keys")
 }
 
-/// GET shows an endpoint and what it was told, POST changes it.
+/// GET shows a webhook endpoint and its deliveries, POST changes it.
 pub fn webhook(id: WebhookId) -> String {
     format!("{WEBHOOKS}/{id}")
 }
@@ -208,38 +208,38 @@ pub fn request(id: AskId) -> String {
     format!("/asks/{id}")
 }
 
-/// POST an answer.
+/// POST answers a request.
 pub fn answer(id: AskId) -> String {
     format!("/asks/{id}/answer")
 }
 
-/// POST an answer that was confirmed with a passkey.
+/// POST sends an answer that was confirmed with a passkey.
 pub fn confirm(id: AskId) -> String {
     format!("/asks/{id}/confirm")
 }
 
-/// POST to take a request on.
+/// POST claims a request.
 pub fn claim(id: AskId) -> String {
     format!("/asks/{id}/claim")
 }
 
-/// POST to hand a request to somebody else; `to` names them.
+/// POST reassigns a request; `to` names the new assignee.
 pub fn assign(id: AskId) -> String {
     format!("/asks/{id}/assign")
 }
 
-/// POST a remark.
+/// POST adds a comment.
 pub fn comment(id: AskId) -> String {
     format!("/asks/{id}/comment")
 }
 
-/// GET shows the request to the person who just answered it, with what was decided.
+/// GET shows the request and the decision to the person who just answered it.
 pub fn answered(id: AskId) -> String {
     format!("/asks/{id}?sent=1")
 }
 
-/// Where a page asks what became of these answers: the page of the request, a list with this query
-/// (`list`), or the summary of several.
+/// The path that a page polls for the result of these answers: for the page of a request, a list
+/// with this query (`list`), or the summary of a bulk action.
 pub fn sent(asks: &[String], list: Option<&str>, summary: bool) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     query.extend_pairs(asks.iter().map(|ask| ("ask", ask)));
@@ -248,64 +248,64 @@ pub fn sent(asks: &[String], list: Option<&str>, summary: bool) -> String {
     format!("{INBOX_SENT}?{}", query.finish())
 }
 
-/// POST to take one's own answer back.
+/// POST undoes one's own answer.
 pub fn undo(id: AskId) -> String {
     format!("/asks/{id}/undo")
 }
 
-/// POST to pick one of the agent's actions.
+/// POST picks one of the agent's suggested actions.
 pub fn pick(id: AskId) -> String {
     format!("/asks/{id}/pick")
 }
 
-/// POST to move the deadline; `by` says how many seconds.
+/// POST extends the deadline by `by` seconds.
 pub fn extend(id: AskId) -> String {
     format!("/asks/{id}/extend")
 }
 
-/// POST to hide a request from one's own inbox for a while.
+/// POST snoozes a request in one's own inbox.
 pub fn snooze(id: AskId) -> String {
     format!("/asks/{id}/snooze")
 }
 
-/// POST to say that one looks at it.
+/// POST records that the person is looking at the request.
 pub fn looking(id: AskId) -> String {
     format!("/asks/{id}/looking")
 }
 
-/// How a request ends, when it does.
+/// The event stream that notifies an open page when the request closes.
 pub fn request_end(id: AskId, holder: Option<&HumanId>) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     query.extend_pairs(holder.map(|holder| ("holder", holder.as_str())));
     format!("/asks/{id}/end?{}", query.finish())
 }
 
-/// The receipt of a request that is over, as a file.
+/// The receipt of a closed request, as a file.
 pub fn receipt(id: AskId) -> String {
     format!("/asks/{id}/receipt")
 }
 
-/// A file that answered a request.
+/// A file that was uploaded as part of an answer.
 pub fn file(id: AskId, digest: &str) -> String {
     format!("/asks/{id}/files/{digest}")
 }
 
-/// The page of one request for whoever holds its link; forms on it are posted to the same address.
+/// The page of one request for the holder of its review link; its forms post to the same path.
 pub fn review(case_id: &str) -> String {
     format!("/review/{case_id}")
 }
 
-/// How that request ends, when it does.
+/// The event stream that notifies that page when the request closes.
 pub fn review_end(case_id: &str) -> String {
     format!("/review/{case_id}/end")
 }
 
-/// Where a provider's page sends the person back to, by POST.
+/// The path that a provider's page sends the person back to, by POST.
 pub fn proof(case_id: &str, provider: &str) -> String {
     format!("{}/proof?provider={provider}", review(case_id))
 }
 
-/// Where a request is put aside or handed over; `back` is the query of the list it stands in.
+/// The form to snooze or reassign a request; `back` is the query of the list that contains it.
 pub fn aside(id: AskId, back: &str) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     query.append_pair("ask", &id.to_string());

@@ -1,5 +1,5 @@
-//! What can be done to a task by whoever answers for it: give it out, stop it, say something, allow
-//! something, hand it over, call it off.
+//! The actions of the person responsible for a task: assign it, interrupt it, send a message, grant
+//! a permission, transfer it, cancel it.
 
 use kernel::directory::{Agent, Directory, Human};
 use kernel::task::{NewGrant, Party, State, Until};
@@ -10,28 +10,28 @@ use crate::components::task_words::{self as words_of, INTENTS};
 use crate::components::words;
 use crate::settings::controls::Choice;
 
-/// More than this is not chosen from a list.
+/// The maximum number of options in a list.
 const CHOICES: usize = 200;
 
-/// What somebody may do now.
+/// The actions that a person can perform now.
 #[derive(Debug, Clone, Default)]
 pub struct Acts {
-    /// By the names of their forms.
+    /// The actions, by the names of their forms.
     pub offered: Vec<&'static str>,
-    /// The agents it can be given to; empty where it is given already.
+    /// The agents it can be assigned to; empty if it is already assigned.
     pub assign: Vec<Choice>,
-    /// To whom it can be handed: people and agents.
+    /// The people and agents it can be transferred to.
     pub transfer: Vec<Choice>,
-    /// Who would take it over, where that can be.
+    /// The id of the reader, if they can take it over.
     pub take: Option<String>,
-    /// To what end something can be said: what is sent, and what is read.
+    /// The possible purposes of a message: value and label.
     pub intents: Vec<(&'static str, &'static str)>,
-    /// What was entered in a form that was refused: which, and what.
+    /// The values of a refused form: its name and its content.
     pub draft: Option<(String, Submitted)>,
 }
 
 impl Acts {
-    /// What this person may do to this task.
+    /// The actions of this person on this task.
     pub fn new(
         task: &Task,
         me: &Human,
@@ -75,24 +75,24 @@ impl Acts {
         }
     }
 
-    /// Whether something can be done.
+    /// Whether an action is available.
     pub fn offers(&self, act: &str) -> bool {
         self.offered.contains(&act)
     }
 
-    /// Whether a form was refused, and is to be corrected.
+    /// Whether a form was refused and must be corrected.
     pub fn is_open(&self, act: &str) -> bool {
         self.draft.as_ref().is_some_and(|(name, _)| name == act)
     }
 
-    /// What was entered.
+    /// The entered value of a field.
     pub fn kept(&self, act: &str, name: &str) -> String {
         let of = self.draft.as_ref().filter(|(of, _)| of == act);
         of.and_then(|(_, sent)| sent.text(name)).unwrap_or_default()
     }
 }
 
-/// The agents a task can be given to.
+/// The agents that a task can be assigned to.
 pub fn agents(task: &Task, directory: &Directory) -> Vec<Choice> {
     let principal = directory.human(&task.principal);
     let theirs = |agent: &&Agent| {
@@ -104,7 +104,7 @@ pub fn agents(task: &Task, directory: &Directory) -> Vec<Choice> {
     directory.agents().filter(theirs).take(CHOICES).map(choice).collect()
 }
 
-/// Everybody else a task can be handed to.
+/// The people and agents that a task can be transferred to.
 fn receivers(task: &Task, directory: &Directory) -> Vec<Choice> {
     let able =
         |human: &&Human| human.active && (human.admin || human.projects.contains(&task.project));
@@ -124,7 +124,7 @@ fn receivers(task: &Task, directory: &Directory) -> Vec<Choice> {
     people.chain(agents).collect()
 }
 
-/// Whom a form names.
+/// Parses a person or an agent.
 pub fn party(sent: &str) -> Option<Party> {
     match sent.split_once('/')? {
         ("human", id) => id.parse().ok().map(Party::Human),
@@ -133,7 +133,7 @@ pub fn party(sent: &str) -> Option<Party> {
     }
 }
 
-/// The permission a form means; `zone` is where its times of day are.
+/// Parses a permission; `zone` is the time zone of its times.
 pub fn grant(sent: &Submitted, zone: &jiff::tz::TimeZone) -> Option<NewGrant> {
     use kernel::task::Leave;
     let decision = match sent.value("decision")? {
@@ -150,7 +150,7 @@ pub fn grant(sent: &Submitted, zone: &jiff::tz::TimeZone) -> Option<NewGrant> {
     Some(NewGrant { scope: sent.text("scope")?, decision, until })
 }
 
-/// A moment as a browser sends it, read in somebody's time zone.
+/// Parses a local time of a browser in a person's time zone.
 pub fn moment(sent: &str, zone: &jiff::tz::TimeZone) -> Option<Time> {
     let local: jiff::civil::DateTime = sent.trim().parse().ok()?;
     zone.to_ambiguous_timestamp(local).compatible().ok().map(Time::new)

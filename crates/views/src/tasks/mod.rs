@@ -1,4 +1,4 @@
-//! The board of tasks, by where they stand.
+//! The task board, by state.
 
 pub mod actions;
 pub mod new;
@@ -20,23 +20,23 @@ use crate::components::words::Words;
 use crate::site::{assets, paths};
 use crate::{Frame, render};
 
-/// The names the address of the board knows, in the order of its form.
+/// The query parameters of the board, in the order of its form.
 pub const KNOWN: [&str; 5] = ["view", "project", "agent", "column", "after"];
-/// More agents or projects than this are not chosen from a list.
+/// The maximum number of agents or projects in a list.
 pub(crate) const CHOICES: usize = 200;
 
 /// One column of the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Column {
-    /// Nobody has begun.
+    /// Work has not started.
     Waiting,
-    /// An agent works on it.
+    /// An agent is working on it.
     Working,
-    /// Somebody has to decide.
+    /// A person has to decide.
     Deciding,
-    /// Something was delivered.
+    /// A delivery is waiting for review.
     Judging,
-    /// It is over.
+    /// It is closed.
     Over,
 }
 
@@ -45,7 +45,7 @@ impl Column {
     pub const ALL: [Self; 5] =
         [Self::Waiting, Self::Working, Self::Deciding, Self::Judging, Self::Over];
 
-    /// The states whose tasks stand in it.
+    /// The states of the tasks in this column.
     pub fn states(self) -> &'static [State] {
         match self {
             Self::Waiting => &[State::Created, State::Assigned],
@@ -56,7 +56,7 @@ impl Column {
         }
     }
 
-    /// As an address says it.
+    /// The name in the URL.
     pub fn name(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -67,12 +67,12 @@ impl Column {
         }
     }
 
-    /// By that name.
+    /// The column with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|column| column.name() == name)
     }
 
-    /// In words.
+    /// The heading of the column.
     pub fn label(self) -> &'static str {
         match self {
             Self::Waiting => "Not begun",
@@ -84,33 +84,32 @@ impl Column {
     }
 }
 
-/// What the board is made from.
+/// The input of the board.
 #[derive(Debug, Clone, Copy)]
 pub struct Board<'a> {
-    /// Who looks.
+    /// The person who views the page.
     pub me: &'a Human,
-    /// For names.
+    /// Looks up display names.
     pub directory: &'a Directory,
-    /// What it is narrowed to.
+    /// The filter of the board.
     pub query: &'a Query,
-    /// What stands in its columns; only one of them where a single column is looked at.
+    /// The columns with their tasks; only one if a single column is selected.
     pub columns: &'a [Filling],
 }
 
-/// One column with what stands in it.
+/// One column with its tasks.
 #[derive(Debug, Clone)]
 pub struct Filling {
-    /// Which.
     pub column: Column,
-    /// Newest first.
+    /// The tasks, newest first.
     pub tasks: Vec<Task>,
-    /// How many there are, in words: `12`, or `1000+` where nobody counted further.
+    /// The number of tasks, as text: `12`, or `1000+` above the counting limit.
     pub count: String,
-    /// Where there are more.
+    /// The path of the next page.
     pub next: Option<String>,
 }
 
-/// The board as HTML.
+/// Renders the board as HTML.
 pub fn page(frame: &Frame, board: &Board<'_>) -> String {
     let &Board { me, directory, query, .. } = board;
     let columns = columns(frame, board);
@@ -137,7 +136,7 @@ pub fn page(frame: &Frame, board: &Board<'_>) -> String {
 struct BoardPage<'a> {
     frame: &'a Frame,
     columns: Vec<Drawn>,
-    /// What tells this board from others, and where to hear of the next.
+    /// Identifies this version of the board; `live` is the path of its event stream.
     digest: u64,
     live: String,
     pickers: Vec<Picker>,
@@ -156,7 +155,7 @@ impl BoardPage<'_> {
     }
 }
 
-/// One column as it is drawn.
+/// One rendered column.
 #[derive(Template)]
 #[template(path = "tasks/column.html")]
 pub struct Drawn {
@@ -166,7 +165,7 @@ pub struct Drawn {
     rows: Vec<Row>,
     next: Option<String>,
     alone: bool,
-    /// What tells this version of it from the others, times left out.
+    /// Identifies this version of the column; relative times do not count.
     pub version: String,
 }
 
@@ -193,28 +192,28 @@ impl Drawn {
         }
     }
 
-    /// What it is called on the page.
+    /// The id of the element on the page.
     pub fn key(&self) -> String {
         format!("in-{}", self.name)
     }
 
-    /// The column as HTML.
+    /// Renders the column as HTML.
     pub fn html(&self) -> String {
         render(self)
     }
 }
 
-/// The columns of a board as they are drawn.
+/// Renders the columns of a board.
 pub fn columns(frame: &Frame, board: &Board<'_>) -> Vec<Drawn> {
     board.columns.iter().map(|filling| Drawn::new(filling, frame, board)).collect()
 }
 
-/// Whether nothing stands in any of them.
+/// Whether all columns are empty.
 pub fn is_empty(columns: &[Drawn]) -> bool {
     columns.iter().all(|column| column.rows.is_empty())
 }
 
-/// What tells one board from another.
+/// Identifies a version of the board.
 pub fn digest(columns: &[Drawn]) -> u64 {
     let all: Vec<&str> = columns.iter().flat_map(|one| [one.name, &one.version]).collect();
     let digest = Digest::of(all.join(" ").as_bytes());
@@ -272,7 +271,7 @@ fn pickers(me: &Human, directory: &Directory, query: &Query) -> Vec<Picker> {
     ]
 }
 
-/// The projects whose tasks somebody sees; for an administrator as many as a list can hold.
+/// The projects whose tasks a person may see; for an administrator, as many as a list can hold.
 pub fn projects_of(me: &Human, directory: &Directory) -> Vec<ProjectId> {
     let everything = directory.projects().map(|project| project.id.clone());
     if me.admin {

@@ -1,4 +1,4 @@
-//! The page on which a task is written down: what everybody says of one, and behind "More" what few do.
+//! The page that creates a task: the common fields, and the rarer ones under "More".
 
 use askama::Template;
 use dialects::duration;
@@ -20,14 +20,14 @@ use crate::tasks::actions::moment;
 use crate::tasks::{CHOICES, projects_of};
 use crate::{Frame, Submitted, render};
 
-/// More reviewers than this are named, not ticked.
+/// With more reviewers than this, the form has a text field instead of checkboxes.
 const TICKED: usize = 30;
-/// More lines than this in one field are a document.
+/// The maximum number of lines in one field.
 const MOST: usize = 100;
-/// What a task is where nobody says.
+/// The default kind of a task.
 const SORT: &str = "task";
 
-/// What everybody says of a task.
+/// The common fields.
 const FIRST: [(&str, &str); 6] = [
     ("goal", "What is to be reached"),
     ("criteria", "It is good when"),
@@ -37,7 +37,7 @@ const FIRST: [(&str, &str); 6] = [
     ("autonomy", "What its agent may do by itself"),
 ];
 
-/// What few do.
+/// The fields under "More".
 const MORE: [(&str, &str); 13] = [
     ("reviewers", "Who judges what is delivered"),
     ("quorum", "How many of them have to approve"),
@@ -79,18 +79,17 @@ fn choices<T>(of: &[(&str, &str, T)]) -> Vec<Choice> {
     of.iter().map(|(sent, shown, _)| ((*sent).to_owned(), (*shown).to_owned())).collect()
 }
 
-/// What the page begins with.
+/// The initial state of the page.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Begun<'a> {
-    /// Good for one task.
+    /// An idempotency token for one task.
     pub once: &'a str,
-    /// The task it is to be part of, as the address says.
+    /// The id of the parent task, from the URL.
     pub parent: &'a str,
-    /// What was sent and refused; it stands in the form again.
+    /// The values of a refused form, to show them again.
     pub sent: Option<&'a Submitted>,
 }
 
-/// The page.
 pub fn page(
     frame: &Frame,
     me: &Human,
@@ -103,7 +102,7 @@ pub fn page(
     let more = more(filled, me, directory, parent);
     let wrong = more.iter().any(|field| field.error.is_some());
     let said = |name: &str| sent.is_some_and(|sent| sent.values(name).any(|text| !text.is_empty()));
-    // A list of words always sends one, so that says nothing.
+    // A list always submits a value, so it does not show that the person changed it.
     let lists = ["quorum", "until", "on_expiry"];
     let open = wrong
         || !parent.is_empty()
@@ -184,7 +183,7 @@ fn more(filled: Filled<'_>, me: &Human, directory: &Directory, parent: &str) -> 
     ]
 }
 
-/// Whoever may judge in one of the projects: ticked where they are few, else written down.
+/// The people who may review in one of the projects: checkboxes if they are few, else a text field.
 fn reviewers(filled: Filled<'_>, me: &Human, directory: &Directory) -> FieldView {
     let mut people: Vec<&Human> = projects_of(me, directory)
         .iter()
@@ -217,7 +216,7 @@ struct NewPage<'a> {
     problems: &'a [Problem],
 }
 
-/// The task a form means, or everything that is wrong with it.
+/// Parses a new task, or returns all problems of the form.
 pub fn written(sent: &Submitted, me: &Human) -> Result<NewTask, FormProblem> {
     let mut form = Form { sent, problem: FormProblem::default() };
     let goal = sent.text("goal").unwrap_or_default().trim().to_owned();
@@ -269,7 +268,7 @@ pub fn written(sent: &Submitted, me: &Human) -> Result<NewTask, FormProblem> {
     if form.problem.problems.is_empty() { Ok(new) } else { Err(form.problem) }
 }
 
-/// What was sent, and what is wrong with it so far.
+/// The submitted form, and its problems so far.
 struct Form<'a> {
     sent: &'a Submitted,
     problem: FormProblem,
@@ -280,7 +279,7 @@ impl Form<'_> {
         self.problem.add(Place::Field(name.to_owned()), Some(Words::of(label(name))), message);
     }
 
-    /// What one line says, if anything.
+    /// The parsed value of a field, if it is not empty.
     fn said<T>(
         &mut self,
         name: &str,
@@ -295,7 +294,7 @@ impl Form<'_> {
         read
     }
 
-    /// What each line says; the first one that says nothing is named.
+    /// The parsed lines of a field; the problem names the first invalid line.
     fn lines<T>(&mut self, name: &str, expected: &str, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
         let text = self.sent.text(name).unwrap_or_default();
         let lines = text.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty());
@@ -350,25 +349,25 @@ impl Form<'_> {
 
 const JUDGES: &str = "Name members of the project this task is in";
 
-/// A line that says something.
+/// The value of a field, if it is not empty.
 fn text(sent: &Submitted, name: &str) -> Option<String> {
     let text = sent.text(name)?.trim().to_owned();
     (!text.is_empty()).then_some(text)
 }
 
-/// What was picked from a list.
+/// The selected option of a list.
 fn meant<T: Copy>(sent: &Submitted, name: &str, of: &[(&str, &str, T)]) -> Option<T> {
     let value = sent.value(name)?;
     of.iter().find(|(known, ..)| *known == value).map(|(.., meant)| *meant)
 }
 
-/// A task by its name, or by the address of its page.
+/// Parses a task id, or the URL of a task.
 fn parent(text: &str) -> Option<TaskId> {
     let path = text.split(['?', '#']).next().unwrap_or_default();
     path.trim_end_matches('/').rsplit('/').next()?.parse().ok()
 }
 
-/// An artifact in a version, or something at an address.
+/// Parses an artifact with a version, or a URL.
 fn input(line: &str) -> Option<Input> {
     let words: Vec<&str> = line.split_whitespace().collect();
     match words[..] {
@@ -403,7 +402,7 @@ fn named(line: &str) -> Option<ExternalRef> {
     Some(ExternalRef { kind, namespace, id, version, label: None })
 }
 
-/// What was refused, at the field it is about.
+/// The refusal as a problem of its field.
 pub fn refused(refusal: &Refusal) -> FormProblem {
     let field = |name: &str, message: String| {
         let mut problem = FormProblem::default();

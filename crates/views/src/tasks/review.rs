@@ -1,4 +1,4 @@
-//! What people said of what a task delivered, and the form on which they say it.
+//! The reviews of a task's deliveries, and the review form.
 
 use kernel::directory::{Directory, Human};
 use kernel::task::{
@@ -12,56 +12,50 @@ use crate::components::task_words::{self as words_of, SEVERITIES};
 use crate::components::when::When;
 use crate::components::words::{self, Words};
 
-/// How many comments the form has room for before more is asked for.
+/// How many empty comments the form offers.
 const ROOM: usize = 2;
-/// And how many at most.
+/// The maximum number of comments in a form.
 const MOST: usize = 40;
 
-/// One verdict as a page shows it.
+/// One review, as a page shows it.
 #[derive(Debug, Clone)]
 pub struct Judged {
-    /// Which one.
     pub id: ReviewId,
-    /// On what.
+    /// The reviewed version.
     pub of: VersionRef,
     /// The name of the version.
     pub version: Words,
-    /// Who gave it.
     pub who: String,
-    /// The name of the style.
+    /// The style class.
     pub tone: &'static str,
-    /// What it says.
     pub verdict: &'static str,
-    /// When.
     pub at: When,
-    /// What has to change.
+    /// The requested changes.
     pub changes: Vec<Words>,
-    /// Comments, those added later included.
+    /// The comments, including those added later.
     pub notes: Vec<Note>,
-    /// Whether its words were erased.
+    /// Whether its text was erased.
     pub erased: bool,
 }
 
-/// One comment.
+/// One comment on a delivery.
 #[derive(Debug, Clone)]
 pub struct Note {
-    /// Who made it.
     pub who: String,
-    /// When, if it was added later.
+    /// When it was added, if that was after the review.
     pub at: Option<When>,
-    /// How much it matters.
     pub severity: &'static str,
-    /// The name of the style: `no` for what must change.
+    /// The style class: `no` for a required change.
     pub tone: &'static str,
-    /// Where, in the words of whoever made it.
+    /// The place in the delivery, in the author's words.
     pub place: Option<Words>,
-    /// What is said.
     pub body: Block,
     anchor: Option<String>,
 }
 
 impl Note {
-    /// The line it is about: `L12`, `12`, and where the lines are those of what it names, `file:12`.
+    /// The line that the comment refers to: `L12`, `12`, or, unless the version is
+    /// a patch, `file:12`.
     pub fn line(&self, plain: bool) -> Option<usize> {
         let anchor = self.anchor.as_deref()?.trim();
         let bare = anchor.strip_prefix(['L', 'l']).unwrap_or(anchor);
@@ -84,7 +78,7 @@ impl Note {
     }
 }
 
-/// Everything that was said, oldest first.
+/// All reviews, oldest first.
 pub fn judged(task: &Task, directory: &Directory, now: Time) -> Vec<Judged> {
     let review = |(n, review): (usize, &kernel::task::Review)| {
         let who = words::person(directory, &review.reviewer);
@@ -118,40 +112,38 @@ pub fn judged(task: &Task, directory: &Directory, now: Time) -> Vec<Judged> {
     task.reviews.iter().enumerate().map(review).collect()
 }
 
-/// The form of a verdict.
+/// The review form.
 #[derive(Debug, Clone)]
 pub struct Card {
-    /// What is judged, as it is sent.
+    /// The submitted id of the artifact.
     pub artifact: String,
-    /// Its version, as it is sent.
+    /// The submitted version.
     pub version: String,
     /// The version as it is shown.
     pub name: Words,
-    /// What has to change, as it was entered.
+    /// The requested changes, as entered.
     pub changes: String,
-    /// What was wrong with that.
+    /// The problem with the requested changes.
     pub error: Option<String>,
-    /// Comments, as they were entered, and room for more.
+    /// The entered comments, and empty ones.
     pub comments: Vec<Entered>,
-    /// Whether it is the plan that is judged.
+    /// Whether the review is of a plan.
     pub plan: bool,
-    /// Who else has to judge it, in words.
+    /// Who else has to review it, in words.
     pub others: Option<String>,
 }
 
 /// A comment as it was entered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Entered {
-    /// Where.
     pub place: String,
-    /// How much it matters, by its name.
+    /// The name of the severity.
     pub severity: String,
-    /// What.
     pub body: String,
 }
 
 impl Card {
-    /// The form for somebody who judges, while there is something to judge.
+    /// The form for a reviewer, if there is a delivery to review.
     pub fn new(
         task: &Task,
         me: &Human,
@@ -182,7 +174,7 @@ impl Card {
 }
 
 impl Entered {
-    /// How much it can matter: what is sent, what is read, whether it is chosen.
+    /// The possible severities: value, label, and whether it is selected.
     pub fn severities(&self) -> Vec<(&'static str, &'static str, bool)> {
         let choice = |(severity, name): &(Severity, &'static str)| {
             (*name, words_of::severity(*severity), *name == self.severity)
@@ -191,7 +183,7 @@ impl Entered {
     }
 }
 
-/// Whether what was delivered last is a plan: its agent may do nothing before that is approved.
+/// Whether the last delivery is a plan. Its agent may not proceed before the plan is approved.
 fn is_plan(task: &Task) -> bool {
     let approved = |review: &kernel::task::Review| {
         review.kind == ReviewKind::Plan && review.verdict == Verdict::Approved
@@ -216,8 +208,8 @@ fn others(task: &Task, me: &Human, directory: &Directory) -> Option<String> {
     })
 }
 
-/// The comments of a form, those that say nothing left out. Their names are numbered, so that a browser
-/// that keeps what was entered knows which is which.
+/// The comments of a form without the empty ones. Their names are numbered, so that a browser that
+/// restores a form can assign the values.
 fn entered(sent: &Submitted) -> Vec<Entered> {
     let comment = |n: usize| {
         let text = |name: &str| sent.text(&format!("{name}.{n}")).unwrap_or_default();
@@ -227,7 +219,7 @@ fn entered(sent: &Submitted) -> Vec<Entered> {
     (1..=MOST).map(comment).filter(said).collect()
 }
 
-/// The verdict a form means.
+/// Parses a review.
 pub fn verdict(sent: &Submitted) -> Result<NewReview, &'static str> {
     let verdict = match sent.value("verdict") {
         Some("approved") => Verdict::Approved,
@@ -244,7 +236,7 @@ pub fn verdict(sent: &Submitted) -> Result<NewReview, &'static str> {
             return Err("Say what has to change: it goes to the agent");
         }
         Verdict::ChangesRequested => changes,
-        // What somebody wrote is not lost because they pressed another button.
+        // With another verdict, the requested changes become comments, so that no text is lost.
         Verdict::Approved | Verdict::Rejected => {
             let said = |body| Comment { anchor: None, severity: Severity::Minor, body };
             comments.extend(changes.into_iter().map(said));
@@ -261,7 +253,7 @@ pub fn verdict(sent: &Submitted) -> Result<NewReview, &'static str> {
     })
 }
 
-/// A comment as it was entered, as it is kept: a bare number is a line.
+/// Converts an entered comment; a bare number becomes a line anchor.
 pub fn comment(entered: Entered) -> Comment {
     let place = entered.place.trim();
     let anchor = match place.parse::<usize>() {
@@ -274,7 +266,7 @@ pub fn comment(entered: Entered) -> Comment {
     Comment { anchor, severity, body: entered.body }
 }
 
-/// The one comment of a form.
+/// The only comment of a form.
 pub fn remark(sent: &Submitted) -> Comment {
     let text = |name: &str| sent.text(name).unwrap_or_default();
     comment(Entered { place: text("place"), severity: text("severity"), body: text("body") })

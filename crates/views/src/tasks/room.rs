@@ -1,5 +1,5 @@
-//! The room of one task: what is to be reached, where it stands, what people have to decide, what was
-//! delivered and what was said of it, and everything that happened. Also as it was at any moment.
+//! The room of one task: its goal, its state, the pending decisions, the deliveries and their
+//! reviews, and its timeline. It can also show the task at an earlier time.
 
 use askama::Template;
 use kernel::ask::Ask;
@@ -21,55 +21,53 @@ use crate::tasks::timeline::Step;
 use crate::tasks::versions::{Deliveries, Versions};
 use crate::{Frame, Submitted, render};
 
-/// How many of its decisions a room tells the words of.
+/// The number of decisions that a room shows in full.
 pub const DECISIONS: usize = 20;
-/// And how many of everything else there is no end to; the record has the rest.
+/// The number of entries in other growing lists; the audit log has the rest.
 const LISTED: usize = 20;
 
-/// What the room of a task is made from.
+/// The input of the page.
 #[derive(Debug, Clone, Copy)]
 pub struct Room<'a> {
-    /// The task, as it is or as it was. The caller made sure that `me` may see it.
+    /// The task in its current or in an earlier state. The caller has checked that `me` may see it.
     pub task: &'a Task,
-    /// Who looks.
+    /// The person who views the page.
     pub me: &'a Human,
-    /// For names.
+    /// Looks up display names.
     pub directory: &'a Directory,
-    /// What stands around it.
+    /// The context of the task.
     pub around: &'a Around,
-    /// What just happened, or was refused.
+    /// The result of the last action.
     pub told: Option<&'a Told>,
-    /// What was entered in a form that was refused: its name, and what.
+    /// The values of a refused form: its name and its content.
     pub draft: Option<(&'a str, &'a Submitted)>,
-    /// What keeps a form from being done twice.
+    /// An idempotency token for the forms.
     pub once: &'a str,
 }
 
-/// What the handler found around a task.
+/// The context of a task, as the handler loads it.
 #[derive(Debug, Clone, Default)]
 pub struct Around {
-    /// The asks of its newest decisions that whoever looks may see.
+    /// The asks of its newest decisions that the reader may see.
     pub asks: Vec<Ask>,
-    /// What it delivered.
     pub deliveries: Deliveries,
-    /// The newest part of its record, or the one that was asked for.
+    /// The newest events, or the selected ones.
     pub trail: Vec<Entry>,
-    /// Where the record goes on before that.
+    /// The sequence number where earlier events continue.
     pub earlier: Option<u64>,
-    /// The task it is part of, if whoever looks may see it.
+    /// The parent task, if the reader may see it.
     pub parent: Option<Task>,
-    /// The number of its last event, where it is shown as it was.
+    /// The number of its last event, if an earlier state is shown.
     pub last: Option<u64>,
 }
 
-/// What came of a form.
+/// The result of a form.
 #[derive(Debug, Clone)]
 pub enum Told {
-    /// It was done: in short, and what that means.
+    /// It succeeded: a title and an explanation.
     Done(&'static str, &'static str),
-    /// It was refused.
     Refused(Refusal),
-    /// It was not filled in.
+    /// It was incomplete.
     Wrong(&'static str),
 }
 
@@ -115,7 +113,7 @@ impl Told {
     }
 }
 
-/// The page as HTML.
+/// Renders the page as HTML.
 pub fn page(frame: &Frame, room: &Room<'_>) -> String {
     render(&RoomPage::new(frame, room))
 }
@@ -157,14 +155,14 @@ struct RoomPage<'a> {
     zone: String,
 }
 
-/// The task is shown as it was.
+/// The earlier state that is shown.
 struct Then {
     at: When,
     seq: u64,
     last: u64,
 }
 
-/// Where the forms of the page go.
+/// The paths of the page's forms.
 struct Links {
     here: String,
     live: String,
@@ -179,7 +177,7 @@ struct Links {
     part: String,
 }
 
-/// One step of the way of a task.
+/// One stage of a task.
 struct Stage {
     label: &'static str,
     /// `done`, `now`, `left` or `skipped`.
@@ -187,7 +185,7 @@ struct Stage {
     word: &'static str,
 }
 
-/// One point at which somebody decides.
+/// One checkpoint of the task.
 struct Decision {
     href: String,
     kind: &'static str,
@@ -202,7 +200,7 @@ struct Decision {
     irreversible: bool,
 }
 
-/// What else is known: the newest of everything, and how many there were before.
+/// Further facts: the newest of each list, and the number of older ones.
 struct Known {
     chain: Newest<(String, String, &'static str, When)>,
     steering: Newest<(&'static str, Words, When)>,
@@ -216,7 +214,7 @@ struct Known {
     revision: u64,
 }
 
-/// The newest of a list that only grows, and how many there were before.
+/// The newest entries of a growing list, and the number of older ones.
 struct Newest<T> {
     shown: Vec<T>,
     before: usize,
@@ -295,13 +293,13 @@ impl<'a> RoomPage<'a> {
         }
     }
 
-    /// What waits, in front of the title, so that a tab says it.
+    /// The number of waiting requests, before the title of the browser tab.
     fn count(&self) -> String {
         self.frame.waiting.filter(|n| *n > 0).map(|n| format!("({n}) ")).unwrap_or_default()
     }
 }
 
-/// The name of the time zone somebody's times of day are in.
+/// The name of a person's time zone.
 pub fn zone(me: &Human) -> String {
     let named = me.about().and_then(|about| about.time_zone.clone());
     named.unwrap_or_else(|| "UTC".to_owned())
@@ -326,7 +324,7 @@ impl Links {
     }
 }
 
-/// The way of a task, with how far it has come.
+/// The stages of a task, with its progress.
 fn steps(task: &Task) -> Vec<Stage> {
     let well = words_of::ended_well(task);
     let (here, label): (usize, &'static str) = match task.state {
@@ -450,7 +448,7 @@ impl Known {
     }
 }
 
-/// The newest decisions of a task, whose words its room tells.
+/// The newest decisions of a task, which its room shows in full.
 pub fn decisions(task: &Task) -> Vec<AskId> {
     task.checkpoints.iter().rev().take(DECISIONS).map(|raised| raised.ask).collect()
 }

@@ -1,5 +1,5 @@
-//! What happened to a task, drawn from its record: who did what and when, and the way to see the task
-//! as it was then.
+//! The timeline of a task, from the audit log: who did what and when, with a link to the task's
+//! state at that time.
 
 use kernel::actor::By;
 use kernel::directory::Directory;
@@ -12,34 +12,33 @@ use crate::components::words::{self, Words};
 use crate::request::timeline::Entry;
 use crate::site::paths;
 
-/// How many events a page shows.
+/// The maximum number of events on a page.
 pub const MOST: usize = 60;
 
 /// One event in words.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// Its place in the chain.
+    /// Its sequence number.
     pub seq: u64,
-    /// Who did it.
     pub who: String,
-    /// What, as the rest of a sentence.
+    /// The action, as the rest of a sentence.
     pub what: String,
-    /// What they said.
+    /// The text that came with it.
     pub said: Option<Words>,
-    /// When.
     pub at: When,
-    /// The name of the style: `agent`, `yes`, `no`, `over` or nothing.
+    /// The style class: `agent`, `yes`, `no`, `over` or empty.
     pub tone: &'static str,
-    /// Its link in the chain.
+    /// Its hash in the chain.
     pub hash: String,
-    /// The task as it was then.
+    /// The path of the task's state at that time.
     pub href: String,
-    /// Whether that is what is being looked at.
+    /// Whether the page shows that state.
     pub here: bool,
 }
 
 impl Step {
-    /// An event in words; `at` is the place in the record that is being looked at, if it is not the end.
+    /// Describes an event; `at` is the selected sequence number, if the page shows
+    /// an earlier state.
     pub fn new(
         entry: &Entry,
         task: &Task,
@@ -73,7 +72,8 @@ impl Step {
     }
 }
 
-/// What happened: the name of a style, the rest of a sentence, and what was said with it.
+/// The description of an event: a style class, the rest of a sentence, and the text that
+/// came with it.
 fn sentence(event: &TaskEvent, directory: &Directory) -> (&'static str, String, Option<String>) {
     let plain = |text: &str| ("", text.to_owned(), None);
     match event {

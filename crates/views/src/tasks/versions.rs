@@ -1,5 +1,5 @@
-//! What a task delivered: every version with what is known of it, and one of them whole or two side by
-//! side, with the comments beside the lines they are about.
+//! The deliveries of a task: every version with its facts, and one version in full or two side by
+//! side, with the comments beside their lines.
 
 use std::collections::BTreeMap;
 
@@ -16,58 +16,56 @@ use crate::components::words::{self, Words};
 use crate::site::paths;
 use crate::tasks::review::{Judged, Note};
 
-/// How many versions are listed with all that is known of them, and how many can be picked.
+/// The number of versions that are listed with details, and the number that can be selected.
 const LISTED: usize = 20;
 const PICKED: usize = 100;
-/// How much of what a task delivered a page reads.
+/// How many bytes of a version a page reads.
 pub const LONGEST: usize = 256 * 1024;
 
-/// What is known of what was delivered.
+/// The deliveries of a task.
 #[derive(Debug, Clone, Default)]
 pub struct Deliveries {
     /// The artifacts, each once.
     pub artifacts: Vec<Artifact>,
-    /// What is shown: the older one, if two are compared, and the newer one.
+    /// The older version, if two are compared.
     pub older: Option<Open>,
-    /// The newer one.
+    /// The shown version, or the newer one if two are compared.
     pub newer: Option<Open>,
 }
 
 /// A version that is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Open {
-    /// Which.
     pub of: VersionRef,
-    /// What was read of it.
     pub content: Content,
 }
 
-/// What a page can show of a version.
+/// The content of a version, as far as a page can show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// Words, and whether there are more of them.
+    /// Text, and whether it was cut.
     Text(String, bool),
-    /// A picture every browser knows.
+    /// An image that every browser can show.
     Picture,
-    /// Other bytes.
+    /// Other binary data.
     Bytes,
-    /// It is kept elsewhere.
+    /// It is stored outside of this server.
     Elsewhere,
-    /// We should have it, and do not.
+    /// It should be stored here, but is not.
     Missing,
-    /// We have it where nothing can be read now.
+    /// It is stored here, but cannot be read now.
     Away,
 }
 
 impl Content {
-    /// What the first bytes are; `whole` if they are all.
+    /// The kind of these first bytes; `whole` says that they are the entire content.
     pub fn of(bytes: &[u8], whole: bool) -> Self {
         if picture(bytes).is_some() {
             return Self::Picture;
         }
         let text = match str::from_utf8(bytes) {
             Ok(text) => text,
-            // A letter may have been cut in two.
+            // The cut may be in the middle of a UTF-8 sequence.
             Err(error) if !whole && bytes.len() - error.valid_up_to() < 4 => {
                 let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
                 str::from_utf8(valid).unwrap_or_default()
@@ -78,7 +76,7 @@ impl Content {
     }
 }
 
-/// The type of a picture that every browser shows and that can do nothing else.
+/// The media type of an image that every browser shows and that cannot contain scripts.
 pub fn picture(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some("image/png"),
@@ -89,7 +87,7 @@ pub fn picture(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// How the words of a version are written.
+/// The format of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Written {
     Plain,
@@ -118,87 +116,81 @@ impl Written {
     }
 }
 
-/// Everything that was delivered, as a page shows it.
+/// The deliveries, as a page shows them.
 #[derive(Debug, Clone)]
 pub struct Versions {
-    /// Newest first.
+    /// The versions, newest first.
     pub rows: Vec<Row>,
-    /// How many older ones are not listed.
+    /// The number of older versions that are not listed.
     pub before: usize,
-    /// What can be picked: value, words, whether it is the older one shown, or the newer.
+    /// The versions that can be selected.
     pub picks: Vec<Pick>,
-    /// What is shown.
     pub sheet: Option<View>,
 }
 
-/// Something to pick.
+/// An option of the version lists.
 #[derive(Debug, Clone)]
 pub struct Pick {
-    /// What is sent.
+    /// The submitted value.
     pub value: String,
-    /// What is read.
     pub label: String,
-    /// Whether it is the older one that is shown.
+    /// Whether it is the older version that is shown.
     pub older: bool,
-    /// Whether it is the newer one.
+    /// Whether it is the newer version that is shown.
     pub newer: bool,
 }
 
 /// One version in the list.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// What it is called.
     pub name: Words,
-    /// What sort of thing, in the agent's words.
+    /// The kind of artifact, in the agent's words.
     pub sort: Words,
-    /// What there is to know: form, type, size.
+    /// The facts: form, type, size.
     pub facts: String,
     /// When it was delivered.
     pub at: Option<When>,
-    /// What its bytes hash to.
+    /// The hash of its content.
     pub checksum: String,
-    /// Where it can be fetched from us.
+    /// The path to download it from this server.
     pub href: Option<String>,
-    /// Where it is kept: an address that can be followed, or words.
+    /// The place where it is stored: a URL that can be followed, or text.
     pub uri: Option<Result<Words, Words>>,
-    /// What was said of it.
+    /// The reviews of it.
     pub verdicts: Vec<(&'static str, String)>,
 }
 
-/// What is drawn of one version, or of two.
+/// The view of one version or of two.
 #[derive(Debug, Clone)]
 pub struct View {
-    /// What it is.
     pub title: String,
-    /// What became of its lines, in words.
+    /// The number of lines or changes, in words.
     pub extent: String,
-    /// Line by line, each with the comments on it.
+    /// The lines, each with its comments.
     pub lines: Vec<Drawn>,
     /// Whether there are two columns.
     pub two: bool,
-    /// What is not drawn, in words.
+    /// The omitted part, in words.
     pub more: Option<String>,
-    /// How it reads.
+    /// The rendered Markdown.
     pub reading: Option<Reading>,
-    /// Pictures: where they are, and what they are.
+    /// The images: their path and their description.
     pub pictures: Vec<(String, String)>,
-    /// Why nothing is drawn.
+    /// Why nothing is shown.
     pub nothing: Option<&'static str>,
-    /// Where the whole of it is.
+    /// The path of the complete version.
     pub whole: Option<String>,
 }
 
-/// A line, or a gap, with what was said of it.
+/// A line or a gap, with its comments.
 #[derive(Debug, Clone)]
 pub struct Drawn {
-    /// The line.
     pub part: Part,
-    /// The comments below it.
     pub notes: Vec<Note>,
 }
 
 impl Drawn {
-    /// The number by which the line can be named.
+    /// The line number that comments refer to.
     pub fn n(&self) -> Option<usize> {
         match &self.part {
             Part::Line(Line { is: Some((n, _)), .. }) => Some(*n),
@@ -207,12 +199,12 @@ impl Drawn {
     }
 }
 
-/// What a version is named by in an address.
+/// The name of a version in a URL.
 pub fn value(of: &VersionRef) -> String {
     format!("{}:{}", of.id, of.version)
 }
 
-/// A version by that name, if the task delivered it.
+/// The version with this name, if the task delivered it.
 pub fn named(task: &Task, value: &str) -> Option<VersionRef> {
     let (id, version) = value.split_once(':')?;
     let of = VersionRef { id: id.parse::<ArtifactId>().ok()?, version: version.to_owned() };
@@ -220,7 +212,7 @@ pub fn named(task: &Task, value: &str) -> Option<VersionRef> {
 }
 
 impl Deliveries {
-    /// One version with the artifact it is of.
+    /// A version and its artifact.
     pub fn find(&self, of: &VersionRef) -> Option<(&Artifact, &Version)> {
         let artifact = self.artifacts.iter().find(|made| made.id == of.id)?;
         Some((artifact, artifact.version(Some(&of.version))?))
@@ -228,7 +220,7 @@ impl Deliveries {
 }
 
 impl Versions {
-    /// The deliveries of a task; `judged` is what was said of them.
+    /// The deliveries of a task; `judged` contains their reviews.
     pub fn new(task: &Task, found: &Deliveries, judged: &[Judged], now: Time) -> Self {
         let many = found.artifacts.len() > 1;
         let shown =
@@ -370,7 +362,8 @@ impl View {
             (n, _) => Some(format!("{n} more lines are not shown here.")),
         };
         self.two = sheet.two;
-        // A line of changes is a line of what they change: only what they are written in is ours to count.
+        // In a patch, `file:12` refers to a line of the changed file, not to a line that
+        // is shown here.
         let plain = written != Written::Patch;
         let mut notes = notes(&newer.of, judged, plain);
         let lines = sheet.parts.into_iter().map(|part| {
@@ -382,7 +375,7 @@ impl View {
     }
 }
 
-/// The comments on a version by the line they are about.
+/// The comments on a version, by line.
 fn notes(of: &VersionRef, judged: &[Judged], plain: bool) -> BTreeMap<usize, Vec<Note>> {
     let mut by_line: BTreeMap<usize, Vec<Note>> = BTreeMap::new();
     for note in judged.iter().filter(|judged| judged.of == *of).flat_map(|judged| &judged.notes) {
@@ -406,7 +399,7 @@ fn extent(sheet: &Sheet, lines: usize) -> String {
     }
 }
 
-/// JSON as people read it; the order of its keys stays.
+/// Formatted JSON with its keys in the original order.
 fn pretty(text: &str) -> Option<String> {
     let value: Value = serde_json::from_str(text).ok()?;
     serde_json::to_string_pretty(&value).ok()

@@ -1,11 +1,11 @@
-//! What the terminal that the server runs in shows about a request: one line.
+//! The lines about a request in the terminal that the server runs in.
 
 use kernel::Ask;
 use kernel::ask::{Priority, Seat};
 use kernel::effect::Occasion;
 use kernel::text::reveal;
 
-/// That a request waits. `link` is its page.
+/// The line about a waiting request. `link` is its page.
 pub fn waiting(ask: &Ask, seat: &Seat, why: Occasion, link: &str) -> String {
     let urgent = if ask.priority == Priority::Critical { "URGENT " } else { "" };
     let who = match seat {
@@ -25,12 +25,12 @@ pub fn waiting(ask: &Ask, seat: &Seat, why: Occasion, link: &str) -> String {
     format!("{urgent}Agent {} {verb} {who}{marked}: “{prompt}”  {link}", ask.agent)
 }
 
-/// That a request is closed.
+/// The line about a closed request.
 pub fn closed(ask: &Ask) -> String {
     format!("{} is {}", ask.id, ask.phase().as_str())
 }
 
-/// Text on one line, with nothing in it that could drive the terminal.
+/// Text on one line, without characters that could control the terminal.
 pub fn one_line(text: &str) -> String {
     reveal(text).replace('\n', " ⏎ ")
 }

@@ -1,4 +1,4 @@
-//! The web app manifest and the service worker, which let people install the pages as an app.
+//! The web app manifest and the service worker, so that people can install the pages as an app.
 
 use std::sync::LazyLock;
 
@@ -11,10 +11,10 @@ use crate::site::assets::{self, Asset};
 use crate::site::icons::{self, LIGHT};
 use crate::site::paths;
 
-/// What the script may do: it runs alone, and reaches nobody but us.
+/// The Content Security Policy of the service worker: it connects only to this server.
 pub const WORKER_POLICY: &str = "default-src 'none'; connect-src 'self'";
 
-/// What the app is called and looks like.
+/// The web app manifest.
 pub fn manifest() -> &'static str {
     static MANIFEST: LazyLock<String> = LazyLock::new(|| {
         let [small, large, maskable, ..] = icons::all();
@@ -44,8 +44,8 @@ pub fn manifest() -> &'static str {
     &MANIFEST
 }
 
-/// The script that works while no page is open. It names what it keeps, so a new version of that is a
-/// new version of it.
+/// The service worker. It contains the paths of the files that it caches, so it changes whenever
+/// one of them does.
 pub fn worker() -> &'static str {
     static WORKER: LazyLock<String> = LazyLock::new(|| {
         let shell = [
@@ -87,7 +87,7 @@ mod tests {
         for icon in manifest["icons"].as_array().unwrap() {
             let file = icon["src"].as_str().unwrap().strip_prefix("/assets/").unwrap();
             let bytes = assets::asset(file).unwrap().bytes;
-            // Width and height stand at the beginning of every PNG.
+            // Every PNG starts with its width and height.
             let side = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
             assert_eq!(icon["sizes"], format!("{}x{}", side(16), side(20)), "{file}");
             assert!(bytes.starts_with(b"\x89PNG") && bytes.len() < 8 * 1024, "{file}");
@@ -95,7 +95,7 @@ mod tests {
         assert!(assets::asset(icons::touch_icon().strip_prefix("/assets/").unwrap()).is_some());
     }
 
-    /// Only what is nobody's is kept on a phone.
+    /// The worker caches only pages and files without personal data.
     #[test]
     fn the_worker_keeps_the_shell_and_nothing_else() {
         let worker = worker();
@@ -106,7 +106,7 @@ mod tests {
         for path in serde_json::from_str::<Vec<String>>(kept).unwrap() {
             assert!(path.starts_with("/assets/") || path.starts_with("/offline"), "{path}");
         }
-        // What is put into the cache is put there when it is installed, and never again.
+        // The cache is filled when the worker is installed, and never later.
         assert_eq!(worker.matches("addAll(").count(), 1);
         assert_eq!(worker.matches(".put(").count() + worker.matches(".add(").count(), 0);
         for abroad in ["http:", "https:", "importScripts"] {

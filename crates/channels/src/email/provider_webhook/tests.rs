@@ -113,7 +113,7 @@ fn mailgun_forwards_in_parts() {
         ("timestamp", at.into_bytes()),
         ("token", b"tok".to_vec()),
         ("signature", signature.into_bytes()),
-        // A byte that is no UTF-8 must come through.
+        // A byte that is not UTF-8 must be preserved.
         ("body-mime", inner.bytes().map(|b| if b == 1 { 0xe4 } else { b }).collect()),
     ];
     for (name, value) in fields {
@@ -162,7 +162,7 @@ fn a_program_signs_as_standard_webhooks_have_it() {
         ProviderWebhook::new(EmailProvider::Signed { secret: Secret::new(WHSEC) }, reader())
             .unwrap();
     let body = letter(&address(5), "Yes");
-    // Their own library signs.
+    // The library of Standard Webhooks signs the call.
     let signature = Webhook::new(WHSEC).unwrap().sign("msg_1", NOW, body.as_bytes()).unwrap();
     let moment = NOW.to_string();
     let headers = |signature: &str| {

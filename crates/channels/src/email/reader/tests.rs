@@ -67,7 +67,7 @@ fn the_address_counts_and_no_name() {
         let expected = if counts { Some("Yes") } else { None };
         assert_eq!(text(&read), expected, "{headers}: {read:?}");
     }
-    // Whom it was delivered to counts, whatever it says itself.
+    // The envelope recipient counts, not the headers.
     let elsewhere = letter("To: TO", "Yes");
     let read = reader().read(elsewhere.as_bytes(), Some("replies@example.com"));
     assert_eq!(read, ReadEmail::Ignored(Ignored::NoAddress));
@@ -101,7 +101,8 @@ fn machines_never_answer() {
     }
 }
 
-/// A2H-113: to somebody's own address for an agent a subject is enough, and no machine writes.
+/// A2H-113: an email to an invitation address may consist of its subject, and automatic
+/// emails are ignored.
 #[test]
 fn a_letter_to_an_agent() {
     let (agent, human) = ("agent_dev".parse().unwrap(), "ada".parse().unwrap());

@@ -1,16 +1,16 @@
-//! Headers and addresses, read strictly. Two readers that take the same bytes for two different senders are
-//! how forged emails get through, so whatever is unusual is no proof: such an email is merely not verified.
+//! Parses headers and addresses strictly. Forged emails exploit that two parsers read two different
+//! senders from the same bytes. An email with unusual headers is therefore not verified.
 
 use std::borrow::Cow;
 
-/// More than this is no email a person wrote.
+/// The most header fields. A person's email has fewer.
 const MOST_FIELDS: usize = 500;
 
-/// The header fields of an email: names, and values as they are written.
+/// The header fields of an email: names and raw values.
 pub(super) struct Fields<'a>(Vec<(&'a str, &'a [u8])>);
 
 impl<'a> Fields<'a> {
-    /// Reads all of them; nothing if one is not written as it must be.
+    /// Reads all fields. Returns `None` if one is malformed.
     pub(super) fn read(raw: &'a [u8]) -> Option<Self> {
         let mut fields = Vec::new();
         let mut rest = raw;
@@ -20,7 +20,7 @@ impl<'a> Fields<'a> {
             rest = after;
             let colon = field.iter().position(|byte| *byte == b':')?;
             let (name, value) = field.split_at_checked(colon)?;
-            // A space before the colon counts for some readers and not for others.
+            // Parsers disagree about a space before the colon.
             let name = std::str::from_utf8(name).ok()?;
             if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_graphic()) {
                 return None;
@@ -48,7 +48,7 @@ impl<'a> Fields<'a> {
         self.named(name).next().is_some()
     }
 
-    /// The value of a field that is there once.
+    /// The value of a field that occurs exactly once.
     pub(super) fn only(&self, name: &str) -> Option<&'a [u8]> {
         let mut named = self.named(name);
         let value = named.next()?;
@@ -56,7 +56,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Where the first field ends: behind the first line that no line with a space at its beginning continues.
+/// The end of the first field: after the first line that is not continued by an indented line.
 fn end_of_field(rest: &[u8]) -> usize {
     let mut at = 0;
     while let Some(tail) = rest.get(at..) {
@@ -69,8 +69,8 @@ fn end_of_field(rest: &[u8]) -> usize {
     rest.len()
 }
 
-/// An email with CRLF at the end of each line, as it was signed. Some programs keep lines with LF alone;
-/// an email that mixes both, or has a CR alone, could be read in two ways.
+/// An email with CRLF at the end of each line, as it was signed. Some programs store LF alone. An
+/// email that mixes both, or contains a lone CR, is ambiguous and returns `None`.
 pub(super) fn with_crlf(raw: &[u8]) -> Option<Cow<'_, [u8]>> {
     let (mut crlf, mut lf, mut last) = (false, false, 0);
     for byte in raw {
@@ -98,12 +98,13 @@ pub(super) fn with_crlf(raw: &[u8]) -> Option<Cow<'_, [u8]>> {
     }
 }
 
-/// The addresses of a `From`, `To` or `Cc`: each alone, or in angle brackets behind a name. Nothing if there
-/// is anything else, such as a comment, a group, a route, or an `@` in a name without quotes.
+/// The addresses of a `From`, `To` or `Cc`: each alone, or in angle brackets after a name. Returns
+/// `None` if the value contains anything else, such as a comment, a group, a route, or an `@` in
+/// an unquoted name.
 pub(super) fn addresses(value: &[u8]) -> Option<Vec<String>> {
     let value = std::str::from_utf8(value).ok()?;
     let mut found = Vec::new();
-    // What stands before an angle bracket, with quoted text left out; and what stands inside of it.
+    // The text before an angle bracket, without quoted parts, and the text inside the brackets.
     let (mut bare, mut quoted) = (String::new(), false);
     let mut bracketed: Option<String> = None;
     let mut chars = value.chars();
@@ -153,7 +154,7 @@ fn address(bare: &str, quoted: bool, bracketed: Option<String>) -> Option<String
     (!local.is_empty() && local.chars().all(plain) && is_domain(domain)).then_some(address)
 }
 
-/// Whether a name is a domain of at least two labels, as the DNS has it.
+/// Whether a name is a DNS domain with at least two labels.
 pub(super) fn is_domain(name: &str) -> bool {
     let label = |label: &str| {
         let inner = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';

@@ -1,18 +1,18 @@
-//! Whether an email came from the address it names as its sender.
+//! Verifies that an email came from the address it names as its sender.
 //!
-//! A reply address proves that somebody read what was sent to a person. Who that somebody is, `From:` says,
-//! and anybody can write anything there. It counts only if the domain of the sender signed it (DKIM), or a
-//! forwarder the operator trusts says that it was signed (ARC).
+//! A reply address proves that the sender read a message to a person. `From:` says who the sender
+//! is, but anyone can write anything there. It counts only if the domain of the sender signed it
+//! (DKIM), or if a forwarder the operator trusts says that it was signed (ARC).
 //!
 //! ```text
 //! Reader ──▶ SenderClaim (read strictly, no network) ──▶ SenderVerifier (keys from the DNS) ──▶ verified
 //! ```
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `headers.rs` | headers and addresses read strictly: what two readers could take for two things is refused |
-//! | `results.rs` | what an ARC set says about the signatures of an email |
-//! | `verify.rs` | the signatures, with keys from the DNS |
+//! | `headers.rs` | parses headers and addresses strictly, and rejects ambiguous ones |
+//! | `results.rs` | the statements of an ARC set about the signatures of an email |
+//! | `verify.rs` | verifies the signatures with keys from the DNS |
 
 mod headers;
 mod results;
@@ -27,8 +27,8 @@ use crate::sender_claim::{SenderClaim, UnverifiedSender};
 use headers::Fields;
 
 impl SenderClaim {
-    /// Reads strictly whom an email is from. `token` is that of the reply address it came to, and
-    /// `sender` the address that was found in it: where the two readings differ, neither counts.
+    /// Reads the sender of an email strictly. `token` is that of the reply address it arrived at,
+    /// and `sender` the address that the reader found. If the two readings differ, neither counts.
     pub(super) fn read(
         raw: &[u8],
         replies: &ReplyAddresses,
@@ -46,8 +46,8 @@ impl SenderClaim {
         if !from.eq_ignore_ascii_case(sender) {
             return Err(UnverifiedSender::Senders);
         }
-        // Each of these may occur once (RFC 5322, 3.6). A second one would not be signed, and readers
-        // disagree about which of the two counts.
+        // Each of these may occur once (RFC 5322, 3.6). A second one would not be signed, and
+        // parsers disagree about which one counts.
         for name in
             ["to", "cc", "subject", "message-id", "content-type", "content-transfer-encoding"]
         {
@@ -55,8 +55,8 @@ impl SenderClaim {
                 return Err(UnverifiedSender::Malformed);
             }
         }
-        // A signed email can be delivered again, to another address. So the reply address itself must be
-        // in a line that is signed, and as an address: a name before an address says nothing.
+        // A signed email can be delivered again, to another address. The reply address must
+        // therefore be in a signed header, and as an address: a display name does not count.
         let addressed_in = ["to", "cc"].into_iter().find(|name| {
             let named = fields.only(name).and_then(headers::addresses).unwrap_or_default();
             named.iter().any(|address| replies.token_of(address).as_deref() == Some(token))
@@ -72,8 +72,8 @@ impl SenderClaim {
         })
     }
 
-    /// Whether a signature covers everything by which an email is told from another: the sender, the
-    /// reply address, the subject, which may be part of what is said, and the `Message-ID` it is known by.
+    /// Whether a signature covers everything that identifies an email: the sender, the reply
+    /// address, the subject, which may be part of the message, and the `Message-ID`.
     fn is_covered_by(&self, signed: &[String]) -> bool {
         let has = |name: &str| signed.iter().any(|header| header.trim().eq_ignore_ascii_case(name));
         has("from")
@@ -82,8 +82,8 @@ impl SenderClaim {
             && (has("subject") || !self.has_subject)
     }
 
-    /// Whether a domain speaks for the sender: it is the sender's domain, or one above it. Whoever has
-    /// the domain above also decides which keys the domain below has.
+    /// Whether a domain may sign for the sender: it is the sender's domain, or a parent of it. The
+    /// owner of the parent domain also controls the keys of the subdomain.
     fn is_aligned_with(&self, signer: &str) -> bool {
         let signer = signer.to_ascii_lowercase();
         let above = || {

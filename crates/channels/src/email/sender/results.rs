@@ -1,14 +1,15 @@
-//! What a forwarder found out about the signatures of an email, as an ARC set says it
+//! Reads the statements of a forwarder about the signatures of an email, from an ARC set
 //! (`ARC-Authentication-Results`, RFC 8617 and RFC 8601).
 
-/// The domains of the DKIM signatures that passed. Nothing if quotes or comments do not end: then nobody can
-/// say what is meant. Text in quotes and comments may be a stranger's, and says nothing.
+/// The domains of the DKIM signatures that passed. Returns `None` if a quotation or a comment is
+/// not closed, because the value is then ambiguous. Text in quotes and comments may come from
+/// strangers and is ignored.
 pub(super) fn dkim_domains(value: &[u8]) -> Option<Vec<String>> {
     let statements = statements(std::str::from_utf8(value).ok()?)?;
     Some(statements.iter().filter_map(|statement| passed(statement)).collect())
 }
 
-/// `dkim=pass header.d=example.com`, or with `header.i=@example.com`.
+/// Reads `dkim=pass header.d=example.com`, or the form with `header.i=@example.com`.
 fn passed(statement: &[(String, String)]) -> Option<String> {
     let ((method, result), properties) = statement.split_first()?;
     let method = method.split('/').next().unwrap_or_default();
@@ -26,14 +27,14 @@ fn passed(statement: &[(String, String)]) -> Option<String> {
     }
 }
 
-/// One piece of a statement.
+/// One part of a statement.
 #[derive(PartialEq)]
 enum Piece {
     Word(String),
     Equals,
 }
 
-/// The statements between semicolons: names and values, in lower case.
+/// The statements between semicolons: pairs of name and value, in lower case.
 fn statements(value: &str) -> Option<Vec<Vec<(String, String)>>> {
     let mut all: Vec<Vec<Piece>> = vec![Vec::new()];
     let mut word = String::new();
@@ -58,7 +59,7 @@ fn statements(value: &str) -> Option<Vec<Vec<(String, String)>>> {
                 }
             }
             '"' => {
-                // The value is somebody's text: it is passed over, and stands for no domain.
+                // A quoted value is arbitrary text. It is skipped and matches no domain.
                 word.push('"');
                 loop {
                     match chars.next()? {

@@ -38,7 +38,7 @@ fn verifier(dns: Dns, arc_sealers: &[&str], seconds: u64) -> SenderVerifier {
     SenderVerifier::new(SenderSettings { dns, timeout, arc_sealers }).unwrap()
 }
 
-/// Before every signature of these tests expires.
+/// A time before every signature of these tests expires.
 fn now() -> Time {
     "2026-03-01T09:00:00Z".parse().unwrap()
 }
@@ -47,7 +47,7 @@ fn dkim(domain: &str) -> SenderVerification {
     SenderVerification::Dkim { domain: domain.to_owned() }
 }
 
-/// What each email shows of its sender.
+/// The verification result of each email.
 #[tokio::test]
 async fn who_signed_what() {
     let own = MailServer::new("mail.example.org", 1);
@@ -186,7 +186,7 @@ async fn who_signed_what() {
         };
         assert_eq!(found, expected, "{what}: {raw}");
     }
-    // It expires by our clock, whatever the one of the machine says.
+    // The signature expires by the server's clock, not by the machine's.
     let short = own.signed_as(&usual, &HEADERS, Some(3600), false).unwrap();
     let claim = claim(&short, ADA).unwrap();
     assert_eq!(verifier.verify(&claim, now()).await, Ok(dkim("mail.example.org")));
@@ -194,7 +194,7 @@ async fn who_signed_what() {
     assert_eq!(verifier.verify(&claim, later).await, Err(UnverifiedSender::Expired));
 }
 
-/// Names before addresses, comments and groups: one address, or none.
+/// Display names, comments and groups: the result is one address or none.
 #[test]
 fn one_sender_or_none() {
     for (value, expected) in [
@@ -222,7 +222,7 @@ fn one_sender_or_none() {
     }
 }
 
-/// Forwarders count if the operator trusts all of them, and only for what they say.
+/// Forwarders count only if the operator trusts all of them, and only for their own statements.
 #[tokio::test]
 async fn forwarders_that_are_trusted() {
     let own = MailServer::new("mail.example.org", 1);
@@ -231,7 +231,8 @@ async fn forwarders_that_are_trusted() {
     let server = NameServer::open(&records, Mood::Answers).await.unwrap();
     let dns = Dns::Servers(vec![server.address]);
     let trusting = verifier(dns.clone(), &["lists.example"], 5);
-    // A list adds a line: the signature breaks, and the list says that it was whole.
+    // A mailing list adds a line. The original signature breaks, and the list vouches that
+    // it was valid.
     let changed = own.signed(&usual(), &HEADERS).unwrap().replace("Yes", "Yes\r\n--\r\nThe list");
     let sealed = list.sealed(&changed, "mail.example.org").unwrap();
     let passed = claim(&sealed, ADA).unwrap();
@@ -253,7 +254,7 @@ async fn forwarders_that_are_trusted() {
     }
 }
 
-/// Text of strangers in quotes and comments says nothing.
+/// Text in quotes and comments may come from strangers and is ignored.
 #[test]
 fn what_a_forwarder_says() {
     let domains = |value: &str| results::dkim_domains(value.as_bytes());
@@ -277,7 +278,8 @@ fn what_a_forwarder_says() {
     }
 }
 
-/// A DNS that fails or says nothing costs an email its proof, within its time, and is not asked on and on.
+/// If the DNS fails or does not answer, the email stays unverified. Verification ends within its
+/// timeout and does not repeat lookups.
 #[tokio::test]
 async fn a_dns_that_does_not_work() {
     let own = MailServer::new("mail.example.org", 1);
@@ -295,7 +297,7 @@ async fn a_dns_that_does_not_work() {
     assert_eq!(off.verify(&claim, now()).await, Err(UnverifiedSender::Disabled));
 }
 
-/// The example of RFC 8463: signatures of others, with RSA and with Ed25519.
+/// The example of RFC 8463, with RSA and Ed25519 signatures from other software.
 #[tokio::test]
 async fn the_example_of_the_standard() {
     const KEYS: [(&str, &str); 2] = [

@@ -1,4 +1,4 @@
-//! The signatures of an email, checked with keys from the DNS.
+//! Verifies the signatures of an email with keys from the DNS.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -28,35 +28,35 @@ use tokio::time::timeout;
 use super::{headers, results};
 use crate::sender_claim::{SenderClaim, UnverifiedSender};
 
-/// So many signatures of one email are looked at. Who adds more of them wants to keep us busy.
+/// The most signatures of one email that are checked. More of them would only cost time.
 const MOST_SIGNATURES: usize = 5;
-/// So many forwarders an email may have passed.
+/// The most forwarders that an email may have passed.
 const MOST_SEALS: usize = 10;
-/// So many emails are verified at a time; others wait, within their own time.
+/// The most emails that are verified concurrently. Others wait, within their own timeout.
 const AT_ONCE: usize = 16;
-/// The flag of a key record whose owner only tries it out (`t=y`, RFC 6376, 3.6.1): emails signed with it
-/// are to be treated as unsigned.
+/// The flag of a key record that is marked as a test (`t=y`, RFC 6376, 3.6.1): emails signed with
+/// it count as unsigned.
 const TESTING: u64 = 0x10;
 
-/// Where keys are looked up, and which forwarders are trusted.
+/// The name servers for keys, and the trusted forwarders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SenderSettings {
-    /// Where keys are looked up.
+    /// The name servers for keys.
     pub dns: Dns,
-    /// How long verifying one email may take, with all lookups.
+    /// The timeout for verifying one email, with all lookups.
     pub timeout: Duration,
     /// Domains whose ARC seals are trusted, in lower case.
     pub arc_sealers: Vec<String>,
 }
 
-/// Where keys are looked up.
+/// The name servers for keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Dns {
     /// The name servers of this machine.
     System,
     /// These name servers.
     Servers(Vec<SocketAddr>),
-    /// Nowhere: senders are not verified.
+    /// None: senders are not verified.
     Off,
 }
 
@@ -78,7 +78,8 @@ impl fmt::Debug for SenderVerifier {
 }
 
 impl SenderVerifier {
-    /// A verifier with these settings. A machine without name servers verifies nobody, and takes replies.
+    /// A verifier with these settings. A machine without name servers still accepts replies, but
+    /// verifies no senders.
     pub fn new(settings: SenderSettings) -> Result<Self, String> {
         let config = match &settings.dns {
             Dns::Off => None,
@@ -101,13 +102,13 @@ impl SenderVerifier {
         Ok(Self { resolver, timeout, arc_sealers, turns: Semaphore::new(AT_ONCE) })
     }
 
-    /// Whether senders are verified at all.
+    /// Whether senders are verified.
     pub fn is_enabled(&self) -> bool {
         self.resolver.is_some()
     }
 
-    /// Verifies that an email came from the address it claims. It ends within the time of the settings,
-    /// and a DNS that does not answer is a reason like any other: nothing is tried again.
+    /// Verifies that an email came from the address it claims. Finishes within the configured
+    /// timeout. A DNS failure is a reason like any other, and is not retried.
     pub async fn verify(
         &self,
         claim: &SenderClaim,
@@ -129,7 +130,8 @@ impl SenderVerifier {
     ) -> Result<SenderVerification, UnverifiedSender> {
         let mut message =
             AuthenticatedMessage::parse(&claim.raw).ok_or(UnverifiedSender::Malformed)?;
-        // Both readers must see the same headers, or what is signed is not what is read.
+        // Both parsers must find the same headers. Otherwise the signature would cover other
+        // headers than the ones read.
         if message.headers.len() != claim.fields {
             return Err(UnverifiedSender::Malformed);
         }
@@ -138,7 +140,7 @@ impl SenderVerifier {
         message.dkim_headers.retain(|header| {
             match acceptable(claim, &header.header, now) {
                 Ok(()) => true,
-                // What is said of a signature that is not the sender's would only confuse.
+                // A failed signature of another domain is not worth reporting.
                 Err(UnverifiedSender::Unsigned) => false,
                 Err(reason) => {
                     why = reason;
@@ -168,7 +170,7 @@ impl SenderVerifier {
                     why = UnverifiedSender::Expired;
                 }
                 DkimResult::Fail(_) | DkimResult::Neutral(_) => why = UnverifiedSender::Invalid,
-                // Why there is no key was found when it was looked up.
+                // The key lookup already determined the reason.
                 DkimResult::PermError(_) | DkimResult::TempError(_) | DkimResult::None => {}
             }
         }
@@ -178,8 +180,8 @@ impl SenderVerifier {
         }
     }
 
-    /// What forwarders say that the operator trusts: all of those the email passed, since each of them
-    /// could change it.
+    /// Checks the statements of forwarders. The operator must trust all forwarders that the email
+    /// passed, because each of them could change it.
     async fn sealed(
         &self,
         resolver: &MessageAuthenticator,
@@ -218,7 +220,7 @@ impl SenderVerifier {
     }
 }
 
-/// Whether a signature could show who sent the email, before its key is looked up.
+/// Whether a signature can prove the sender. Checked before its key is looked up.
 fn acceptable(
     claim: &SenderClaim,
     signature: &Signature,
@@ -242,7 +244,7 @@ fn acceptable(
     Ok(())
 }
 
-/// SHA-1 counts no longer (RFC 8301).
+/// SHA-1 is obsolete (RFC 8301).
 fn is_sound(algorithm: Algorithm) -> bool {
     matches!(algorithm, Algorithm::RsaSha256 | Algorithm::Ed25519Sha256)
 }
@@ -252,7 +254,7 @@ fn is_expired(until: u64, now: Time) -> bool {
     until != 0 && until <= now
 }
 
-/// Whether a signature was left out because it covers only a part of the text.
+/// Whether a signature was skipped because it covers only a part of the body.
 fn partial(message: &AuthenticatedMessage<'_>) -> Option<UnverifiedSender> {
     let partial = |error: &Error| *error == Error::Dkim(DkimError::SignatureLength);
     message
@@ -262,7 +264,7 @@ fn partial(message: &AuthenticatedMessage<'_>) -> Option<UnverifiedSender> {
         .then_some(UnverifiedSender::PartialBody)
 }
 
-/// These name servers, over UDP, and TCP for long answers.
+/// These name servers, over UDP, with TCP for long answers.
 fn named(servers: &[SocketAddr]) -> ResolverConfig {
     let server = |server: &SocketAddr| {
         let mut named = NameServerConfig::udp_and_tcp(server.ip());
@@ -277,20 +279,19 @@ fn named(servers: &[SocketAddr]) -> ResolverConfig {
 
 fn options(whole: Duration) -> ResolverOpts {
     let mut options = ResolverOpts::default();
-    // One repetition, for a packet that was lost, within the whole time.
+    // One retry for a lost packet, within the timeout.
     options.attempts = 1;
     options.timeout = whole / 2;
     options.use_hosts_file = ResolveHosts::Never;
     options
 }
 
-/// The keys of one email, and nothing else: the signatures it is checked with look up only what was found
-/// acceptable before.
+/// The keys of one email. It serves only signatures that were found acceptable before.
 #[derive(Default)]
 struct Keys(Mutex<HashMap<Box<str>, Txt>>);
 
 impl Keys {
-    /// Looks up the key of a signature, unless it was already.
+    /// Looks up the key of a signature, unless it is already known.
     async fn look_up(
         &self,
         resolver: &MessageAuthenticator,

@@ -1,10 +1,11 @@
-//! A page an agent made, so that nothing in it does more than say something.
+//! Sanitises a page from an agent, so that it can only show text.
 //!
-//! - There are no scripts, forms, frames, or anything else that is not text and its looks.
-//! - No pictures: fetching one tells whoever keeps it who read the email when. What stands for a
-//!   picture stands there as text.
-//! - It leads to the request and nowhere else: links to it stay, with what they choose (A2H-091). Any
-//!   other link is text, with the address behind it, defanged so that no mail program makes a link of it.
+//! - There are no scripts, forms, frames, or anything else that is not text and its style.
+//! - There are no images: loading one would reveal to its host who read the email and when. The
+//!   alternative text is shown instead.
+//! - Links lead to the request and nowhere else: they stay, with the options they choose (A2H-091).
+//!   Every other link becomes text, followed by its URL, which is defanged so that email clients do
+//!   not turn it into a link.
 //! - Hidden characters are shown.
 
 use std::borrow::Cow;
@@ -17,7 +18,7 @@ use url::Url;
 
 use crate::email::html::is_too_large;
 
-/// What may be said of looks. Nothing that hides or moves something.
+/// The allowed style properties. None of them hides or moves content.
 const LOOKS: [&str; 32] = [
     "background-color",
     "border",
@@ -53,7 +54,8 @@ const LOOKS: [&str; 32] = [
     "width",
 ];
 
-/// The page without what it may not have; nothing if it is nested too deeply to be looked at.
+/// Removes everything that is not allowed. Returns `None` if the page is too large or
+/// nested too deeply.
 pub(super) fn clean(page: &str, base: &Url) -> Option<String> {
     if is_too_large(page) {
         return None;
@@ -78,7 +80,7 @@ pub(super) fn clean(page: &str, base: &Url) -> Option<String> {
     Some(reveal(&cleaner.clean(&plain).to_string()))
 }
 
-/// The page with what would be lost or lead elsewhere as text.
+/// Replaces images and other links with text.
 fn shown(page: &str, base: &Url) -> String {
     let mut page = Html::parse_fragment(page);
     let ids: Vec<_> = page.tree.nodes().map(|node| node.id()).collect();
@@ -112,7 +114,7 @@ fn inert(text: &str) -> String {
     text.replace("://", "[://]").replace("www.", "www[.]").replace("WWW.", "WWW[.]")
 }
 
-/// Whether a link leads to the request, with nothing but what can be chosen there.
+/// Whether a link leads to the request, with nothing but the options that can be chosen there.
 fn is_action(href: &str, base: &Url) -> bool {
     let Ok(mut url) = Url::parse(href) else { return false };
     let pairs: Vec<(String, String)> = url.query_pairs().into_owned().collect();

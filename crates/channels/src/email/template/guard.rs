@@ -1,17 +1,18 @@
-//! What a template may not contain: whatever makes a value larger than what was filled in. A few lines
-//! that double a text or a list each would otherwise fill the memory within a few hundred steps.
+//! Rejects template syntax that makes values larger than the input. Otherwise a few lines that each
+//! double a text or a list would exhaust the memory within a few hundred steps.
 //!
-//! So there is `if`, `for`, and expressions of names, members, comparisons and filters; but no
-//! assignments, no texts or lists put together, and nothing from other templates. When in doubt, it is
-//! refused.
+//! Templates may use `if`, `for`, and expressions of names, members, comparisons and filters.
+//! Assignments, concatenation, list literals and other templates are not allowed. Unclear
+//! syntax is rejected.
 
 use super::BrokenTemplate;
 
 const TAGS: [&str; 6] = ["if", "elif", "else", "endif", "for", "endfor"];
-/// Words behind which something begins, and nothing goes on.
+/// Keywords after which a new expression begins. A bracket after one of them is not a call
+/// or an index.
 const KEYWORDS: [&str; 9] = ["in", "not", "and", "or", "if", "else", "elif", "is", "for"];
 
-/// Whether a template may be rendered.
+/// Checks that a template may be rendered.
 pub(super) fn check(template: &str) -> Result<(), BrokenTemplate> {
     let mut rest = template;
     while let Some(at) = rest.find('{') {
@@ -44,7 +45,7 @@ fn tag(rest: &str) -> &str {
     words.next().unwrap_or_default()
 }
 
-/// What was opened.
+/// An open bracket.
 #[derive(PartialEq)]
 enum Open {
     Call,
@@ -52,13 +53,13 @@ enum Open {
     Member,
 }
 
-/// Looks at what stands between the marks, and gives what stands behind. In the head of a loop there may
-/// be commas before `in`.
+/// Checks the code up to the closing delimiter, and returns the text after it. The head of a loop
+/// may have commas before `in`.
 fn code<'a>(text: &'a str, end: &str, mut head: bool) -> Result<&'a str, BrokenTemplate> {
     let refused =
         |what: &str| Err(BrokenTemplate::new(format!("{what} cannot be used in a template here")));
     let mut opened = Vec::new();
-    // The word up to here, if there is one, and whether a bracket was closed right before.
+    // The current word, if any, and whether a bracket was closed immediately before.
     let (mut word, mut closed) = (String::new(), false);
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
@@ -70,7 +71,7 @@ fn code<'a>(text: &'a str, end: &str, mut head: bool) -> Result<&'a str, BrokenT
             closed = false;
             continue;
         }
-        // Whether a bracket here goes on with a value, and begins none.
+        // Whether a bracket here continues an expression, as a call or an index.
         let follows = closed || !word.is_empty() && !KEYWORDS.contains(&word.as_str());
         head = head && word != "in";
         word.clear();

@@ -96,7 +96,7 @@ fn a_call_that_is_too_large_is_not_filled_in() {
     assert!(render("{{ event }}", known).is_err());
 }
 
-/// Steps are few, so each must not be much.
+/// The number of steps is bounded, but each step can be expensive.
 #[test]
 fn dear_steps_are_bounded_too() {
     let event = json!({ "big": "a".repeat(60_000), "many": vec![1; 30_000] });

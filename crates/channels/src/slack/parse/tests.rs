@@ -1,4 +1,4 @@
-//! What Slack says, as it is heard; and that nothing anybody says breaks us.
+//! Payloads from Slack as the channel reads them. No payload causes a panic.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -63,7 +63,8 @@ fn words_to_us_alone_need_no_thread() {
     );
 }
 
-/// A2H-114: somebody calls us where others talk; what is in a thread, or to us alone, is a message too.
+/// A2H-114: a mention of the bot in a channel. Mentions in threads and direct messages also arrive
+/// as messages, and are read once.
 #[test]
 fn a_mention_is_heard_once() {
     let inbound = said(&inbound::mentioned("Ev1", "C0OPS", "U0ADA", "agent_dev: a < b")).unwrap();
@@ -254,7 +255,7 @@ fn moments() {
     }
 }
 
-/// Payloads with something else in one place.
+/// Payloads with one part replaced.
 fn broken() -> impl Strategy<Value = String> {
     let reply = inbound::wrote("Ev1", "C0OPS", Some("1770000000.000001"), "U0ADA", "yes");
     let whole = prop_oneof![Just(reply), Just(press()), Just(sheet())];

@@ -1,4 +1,4 @@
-//! Each kind of card as it is seen, and the law that Slack takes every one of them.
+//! Snapshots of each kind of card, and the property that Slack accepts every card.
 
 use kernel::form::Form;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ fn fact(name: &str, value: &str) -> CardFact {
     CardFact { name: name.to_owned(), value: value.to_owned() }
 }
 
-/// An approval with everything.
+/// An approval with all optional parts.
 fn card() -> MessageCard {
     MessageCard {
         title: "agent_billing asks for your approval".to_owned(),
@@ -50,14 +50,14 @@ fn form(fields: &Value) -> Form {
     serde_json::from_value(json!({ "fields": fields })).unwrap()
 }
 
-/// As it is sent, and taken by Slack.
+/// The message that is sent, which Slack must accept.
 fn taken(card: &MessageCard) -> Value {
     let message = message(card);
     assert_eq!(limits::message(&message), Ok(()), "{message:#}");
     message
 }
 
-/// What could be pressed that says something.
+/// The tokens of all buttons and options.
 fn tokens(message: &Value) -> Vec<String> {
     let elements = message["blocks"].as_array().unwrap().iter();
     let elements = elements.filter(|block| block["type"] == "actions");
@@ -144,7 +144,8 @@ fn on_its_page_only() {
     insta::assert_json_snapshot!(taken(&bare(AnswerOptions::default())));
 }
 
-/// Nothing of what was asked is cut in silence, and nothing can be pressed that was not read.
+/// No part of a question is dropped silently, and a question that is not shown in full
+/// has no buttons.
 #[test]
 fn long() {
     let card = MessageCard { words: "All work and no play. ".repeat(600), ..card() };
@@ -153,7 +154,7 @@ fn long() {
     insta::assert_json_snapshot!(message);
 }
 
-/// What is long and still fits is there, all of it.
+/// A long question that still fits is shown in full.
 #[test]
 fn long_and_whole() {
     let words = "word ".repeat(1300);
@@ -165,7 +166,8 @@ fn long_and_whole() {
     assert!(sections.collect::<String>().contains(&words));
 }
 
-/// What an agent wrote drives nothing: no mention, no link, no picture, no line of ours.
+/// The agent's text has no effect: no mention, no link, no emoji, and no line that looks
+/// like the server's.
 #[test]
 fn hostile() {
     let words = "<!channel> *bold* _it_ ~no~ `code` :white_check_mark: <https://evil.example|Open> \
@@ -257,7 +259,7 @@ fn cards(most: usize, details: usize) -> BoxedStrategy<MessageCard> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-    /// Whatever is asked, Slack takes it; and what can be pressed stands below all that was asked.
+    /// Slack accepts every card, and buttons appear only below the whole question.
     #[test]
     fn slack_takes_every_card(
         card in prop_oneof![2 => cards(300, 5), 2 => cards(4000, 8), 1 => cards(15_000, 40)],
@@ -280,7 +282,7 @@ proptest! {
     }
 }
 
-/// Everything of a message that people read, without white space, as they read it.
+/// All visible text of a message, without whitespace.
 fn seen(message: &Value) -> String {
     fn collect(value: &Value, out: &mut String) {
         match value {
@@ -303,7 +305,7 @@ fn squeezed(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// What must be read before something is pressed.
+/// The parts that a person must see before they answer.
 fn parts(card: &MessageCard) -> Vec<String> {
     let facts = card.facts.iter().flat_map(|fact| [&fact.name, &fact.value]);
     let labels = match &card.stage {
@@ -314,7 +316,7 @@ fn parts(card: &MessageCard) -> Vec<String> {
     all.map(|text| squeezed(&kernel::text::reveal(text))).collect()
 }
 
-/// Text alone says what to write, where all of it is there; else where the rest is.
+/// A message without blocks says how to answer if it is complete, and otherwise where the rest is.
 #[test]
 fn plain_text_says_what_to_write() {
     let text = |card: &MessageCard| {

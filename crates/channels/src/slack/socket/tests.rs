@@ -1,4 +1,4 @@
-//! What goes over a socket, with a clock that stands still.
+//! Tests of the socket protocol, with a paused clock.
 
 use std::sync::Mutex;
 
@@ -10,7 +10,7 @@ use super::*;
 use crate::inbound::InboundContent;
 use crate::testing::slack::inbound;
 
-/// Takes what it hears, after a while or not at all.
+/// Accepts inbound messages, after a delay or never.
 #[derive(Default)]
 struct Listener {
     takes: Duration,
@@ -52,7 +52,7 @@ async fn say(slack: &mut Side, said: &Value) {
     slack.send(Message::text(said.to_string())).await.unwrap();
 }
 
-/// What is said, and how the connection ends after the handler has dealt with it.
+/// Sends these messages and returns how the connection ends, and the acknowledgements.
 async fn after(handler: &Listener, said: &[Message], end: &Value) -> (End, Vec<String>) {
     let (mut ours, mut slack) = pair().await;
     for message in said {
@@ -92,7 +92,7 @@ async fn only_what_was_taken_is_acknowledged() {
     assert!(matches!(&inbound[0].what, InboundContent::Wrote { text, .. } if text == "yes"));
 }
 
-/// What a platform waits for goes with the acknowledgement.
+/// An answer that the platform waits for is sent with the acknowledgement.
 #[tokio::test(start_paused = true)]
 async fn an_answer_goes_with_the_acknowledgement() {
     let answer = json!({ "response_action": "errors", "errors": { "size": "At most 5." } });
@@ -102,7 +102,7 @@ async fn an_answer_goes_with_the_acknowledgement() {
     assert_eq!(said, json!({ "envelope_id": "e1", "payload": answer }));
 }
 
-/// What cannot be read, or is not for us, would come again and again.
+/// Unreadable and irrelevant payloads would otherwise be repeated.
 #[tokio::test(start_paused = true)]
 async fn what_says_nothing_is_acknowledged_too() {
     let handler = Listener::default();
@@ -135,7 +135,7 @@ async fn a_connection_that_answers_is_kept() {
     let handler = Listener::default();
     let (mut greeted, began) = (false, Instant::now());
     let answering = async {
-        // reading answers what asks whether anybody is there
+        // Reading answers the pings.
         for _ in 0..3 {
             let _ = timeout(10 * SILENCE, slack.next()).await;
         }
@@ -151,7 +151,7 @@ async fn a_connection_that_answers_is_kept() {
     assert!(began.elapsed() > 2 * SILENCE, "it was quiet for long enough to be given up");
 }
 
-/// A socket is opened where Slack's is, whatever address we are told.
+/// The server opens sockets only at Slack's hosts, whatever URL it receives.
 #[test]
 fn sockets_are_slacks() {
     let slack = |base: &str| {

@@ -1,4 +1,4 @@
-//! Sheets as they are seen, and what cannot be asked in one.
+//! Snapshots of forms as modals, and forms that do not fit.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ fn carried() -> Carried {
     Carried { token: "tok.sheet".to_owned(), channel: Some("C0OPS".to_owned()), thread: None }
 }
 
-/// As it is sent, and taken by Slack.
+/// The modal that is sent, which Slack must accept.
 fn taken(sheet: &FormDialog) -> Value {
     let view = modal(sheet, &carried()).unwrap();
     assert_eq!(limits::view(&view), Ok(()), "{view:#}");
@@ -178,7 +178,7 @@ fn field() -> BoxedStrategy<Value> {
 }
 
 proptest! {
-    /// Whatever is asked in a modal, Slack takes it.
+    /// Slack accepts every modal.
     #[test]
     fn slack_takes_every_modal(
         fields in prop::collection::vec(field(), 1..6),

@@ -1,4 +1,4 @@
-//! What Slack says: payloads as it makes them of what people do, and the signed calls they come in.
+//! Slack's payloads for the actions of people, and the signed calls that carry them.
 
 use hmac::{Hmac, KeyInit, Mac};
 use kernel::Time;
@@ -8,21 +8,21 @@ use sha2::Sha256;
 use super::{SIGNING_SECRET, TEAM, Workspace};
 use crate::WebhookCall;
 
-/// A call on its way to us.
+/// A call from Slack to the server.
 #[derive(Debug, Clone)]
 pub struct Incoming {
-    /// `events` or `interactions`.
+    /// The name of the webhook: `events` or `interactions`.
     pub name: &'static str,
-    /// Name in lower case, and value.
+    /// Pairs of lower-case name and value.
     pub headers: Vec<(String, String)>,
-    /// Byte by byte.
+    /// The exact bytes.
     pub body: Vec<u8>,
-    /// When it is made.
+    /// The time of the call.
     pub now: Time,
 }
 
 impl Incoming {
-    /// As a channel is given it.
+    /// The call as a channel receives it.
     pub fn call(&self) -> WebhookCall<'_> {
         WebhookCall {
             url: "https://ask.example.com/channels/slack",
@@ -50,20 +50,20 @@ impl Incoming {
     }
 }
 
-/// The call an event comes in.
+/// The call that carries an event.
 pub fn event(payload: &Value, now: Time) -> Incoming {
     let body = payload.to_string().into_bytes();
     Incoming::signed("events", "application/json", body, now)
 }
 
-/// The call an interaction comes in.
+/// The call that carries an interaction.
 pub fn interaction(payload: &Value, now: Time) -> Incoming {
     let mut form = url::form_urlencoded::Serializer::new(String::new());
     let body = form.append_pair("payload", &payload.to_string()).finish().into_bytes();
     Incoming::signed("interactions", "application/x-www-form-urlencoded", body, now)
 }
 
-/// That somebody wrote: in a thread if one is named. Slack escapes what was typed.
+/// The payload for a person's text, in a thread if one is named. Slack escapes the text.
 pub fn wrote(id: &str, channel: &str, thread: Option<&str>, user: &str, text: &str) -> Value {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let kind = if channel.starts_with('D') { "im" } else { "channel" };
@@ -82,7 +82,7 @@ pub fn wrote(id: &str, channel: &str, thread: Option<&str>, user: &str, text: &s
     })
 }
 
-/// That somebody mentioned the app, and went on.
+/// The payload for a text that begins with a mention of the app.
 pub fn mentioned(id: &str, channel: &str, user: &str, text: &str) -> Value {
     let mut payload = wrote(id, channel, None, user, text);
     let event = &mut payload["event"];
@@ -95,8 +95,8 @@ pub fn mentioned(id: &str, channel: &str, user: &str, text: &str) -> Value {
 }
 
 impl Workspace {
-    /// That somebody pressed what has this label, or chose it in a menu; nothing if a message has no such
-    /// thing.
+    /// The payload for a press on a button or an option with this label. Returns `None` if the
+    /// message has none.
     pub fn pressed(&self, message: &str, label: &str, user: &str) -> Option<Value> {
         let message = self.message(message)?;
         let blocks = message.body["blocks"].as_array()?;
@@ -140,8 +140,8 @@ impl Workspace {
         }))
     }
 
-    /// That somebody sent the newest modal, filled in by the labels of its fields: texts as texts, options
-    /// by what they show. Nothing if the modal does not let them.
+    /// The payload for submitting the newest modal, with values by the labels of its fields.
+    /// Options are given by their labels. Returns `None` if the modal does not allow the values.
     pub fn submitted(&self, user: &str, filled: &[(&str, Value)]) -> Option<Value> {
         let view = self.views().pop()?;
         let mut values = Map::new();
@@ -169,8 +169,8 @@ impl Workspace {
 }
 
 impl Workspace {
-    /// What a modal that was sent says below which of its fields, if this is what Slack is answered; nothing
-    /// if it closes, or if Slack would not take that.
+    /// The errors that a modal shows below its fields for this answer. Returns `None` if the modal
+    /// closes, or if Slack would not accept the answer.
     pub fn complaints(&self, answer: &Value) -> Option<Vec<(String, String)>> {
         let answer = answer.as_object().filter(|answer| answer.len() == 2)?;
         let errors = answer.get("errors")?.as_object().filter(|errors| !errors.is_empty())?;
@@ -185,18 +185,18 @@ impl Workspace {
                 Some((block["label"]["text"].as_str()?.to_owned(), words.to_owned()))
             })
             .collect();
-        // A name that is no field's is an error of ours.
+        // The answer must name existing fields only.
         (said.len() == errors.len()).then_some(said)
     }
 }
 
-/// Whether a reader sees this.
+/// Whether a text shows this label.
 fn shows(text: &Value, label: &str) -> bool {
     let shown = text["text"].as_str().unwrap_or_default();
     shown.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&") == label
 }
 
-/// What a filled element says of itself.
+/// The state of an element with this value.
 fn state(element: &Value, given: Option<&Value>) -> Option<Value> {
     let kind = element["type"].as_str()?;
     let find = |label: &Value| {

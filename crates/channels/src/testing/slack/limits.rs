@@ -1,13 +1,14 @@
-//! What Slack takes as blocks and as a view, by its reference for Block Kit. Stricter than Slack in what
-//! it does not say: lengths count UTF-16 units, members it would ignore are refused, and no text may hold
-//! markup but a link of ours.
+//! Slack's limits for blocks and views, by its reference for Block Kit. Stricter than Slack where
+//! the reference is silent: lengths count UTF-16 units, unknown members are rejected, and no text
+//! may contain markup except the server's own link.
 
 use serde_json::Value;
 
-/// Where Slack is known to refuse a message as too long. It does not publish where exactly.
+/// The size at which Slack is known to reject a message as too long. Slack does not publish
+/// the exact limit.
 const HEAVIEST: usize = 11_000;
 
-/// What is wrong with a message's text and blocks, by Slack's name for it.
+/// Checks the text and blocks of a message. The error has Slack's code.
 pub fn message(body: &Value) -> Result<(), (&'static str, Vec<String>)> {
     let text = body.get("text").and_then(Value::as_str).unwrap_or_default();
     if text.trim().is_empty() {
@@ -31,7 +32,7 @@ pub fn message(body: &Value) -> Result<(), (&'static str, Vec<String>)> {
     Ok(())
 }
 
-/// What is wrong with a view.
+/// Checks a view.
 pub fn view(view: &Value) -> Result<(), (&'static str, Vec<String>)> {
     let mut found = Found::default();
     let known = ["type", "callback_id", "private_metadata", "title", "submit", "close", "blocks"];
@@ -99,7 +100,7 @@ impl Found {
         if words.trim().is_empty() || units(words) > most {
             self.say(at, &format!("is not 1 to {most} characters"));
         }
-        // hidden characters would show one thing and mean another
+        // Hidden characters would show one text and mean another.
         if words.chars().any(kernel::text::is_hidden) {
             self.say(at, "holds hidden characters");
         }
@@ -260,7 +261,7 @@ fn units(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// Everything a reader sees, however deep it lies.
+/// The length of all visible text, at any depth.
 fn texts(value: &Value) -> usize {
     match value {
         Value::Object(map) => {
@@ -272,7 +273,7 @@ fn texts(value: &Value) -> usize {
     }
 }
 
-/// Whether no character begins or ends markup.
+/// Whether the text contains no unescaped markup.
 fn is_escaped(text: &str) -> bool {
     let entity = |rest: &str| ["amp;", "lt;", "gt;"].iter().any(|name| rest.starts_with(name));
     !text.contains(['<', '>']) && text.split('&').skip(1).all(entity)
@@ -299,7 +300,7 @@ mod tests {
         message(&json!({ "text": "t", "blocks": blocks })).err().map(|(error, _)| error)
     }
 
-    /// What is to prove something must be able to say no.
+    /// A check is worth something only if it can fail.
     #[test]
     fn what_slack_would_refuse_is_refused() {
         let section = |text: &str| json!({ "type": "section", "text": plain(text) });

@@ -1,4 +1,4 @@
-//! The methods of the Web API we call, by their reference.
+//! The methods of the Web API that the channel calls, by Slack's reference.
 
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ impl Shared {
 
 type Done = Result<Value, (&'static str, Vec<String>)>;
 
-/// Whether every argument that is needed is there, and none that is not known.
+/// Checks that all required arguments are present, and no unknown ones.
 fn given(body: &Value, needed: &[&str], more: &[&str]) -> Result<(), (&'static str, Vec<String>)> {
     let Some(map) = body.as_object() else { return Err(("invalid_arguments", Vec::new())) };
     let lacks = needed.iter().filter(|name| !map.contains_key(**name));
@@ -82,7 +82,7 @@ fn refusal<T>(error: &'static str) -> Result<T, (&'static str, Vec<String>)> {
     Err((error, Vec::new()))
 }
 
-/// That nothing in it makes links or mentions of words.
+/// Whether everything is disabled that would turn text into links or mentions.
 fn is_inert(body: &Value, unfurling: bool) -> bool {
     body["parse"] == "none"
         && body["link_names"] == false
@@ -186,7 +186,7 @@ impl Inner {
         user.map_or_else(|| refusal("user_not_found"), |user| Ok(json!({ "user": user })))
     }
 
-    /// The name of the next message.
+    /// The timestamp of the next message.
     pub(super) fn stamp(&mut self) -> String {
         self.count += 1;
         format!("1770000000.{:06}", self.count)

@@ -1,4 +1,4 @@
-//! Socket Mode: tickets that count once, hello, envelopes, and what was acknowledged.
+//! Socket Mode: single-use tickets, hello, envelopes and acknowledgements.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,7 +47,7 @@ impl Sockets {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What opens one connection.
+    /// A ticket for one connection.
     pub(super) fn ticket(&self) -> String {
         let mut inner = self.inner();
         inner.count += 1;
@@ -99,12 +99,12 @@ async fn run(shared: Arc<Shared>, mut socket: WebSocket) {
 }
 
 impl Workspace {
-    /// Waits until a connection is open, each counted once.
+    /// Waits until a connection is open. Each connection counts once.
     pub async fn socket_opened(&self) {
         self.shared.sockets.opened.1.lock().await.recv().await;
     }
 
-    /// Says something on the newest connection: `events_api` or `interactive`.
+    /// Sends an envelope over the newest connection: `events_api` or `interactive`.
     pub fn say(&self, kind: &str, envelope: &str, payload: &Value) {
         self.out(
             0,
@@ -115,17 +115,17 @@ impl Workspace {
         );
     }
 
-    /// Says something on the connection before the newest.
+    /// Sends an envelope over the connection before the newest.
     pub fn say_before(&self, kind: &str, envelope: &str, payload: &Value) {
         self.out(1, Out::Say(json!({ "type": kind, "envelope_id": envelope, "payload": payload })));
     }
 
-    /// Wants the newest connection replaced, or says that there may be none.
+    /// Asks for a replacement of the newest connection, or reports that Socket Mode is disabled.
     pub fn disconnect(&self, reason: &str) {
         self.out(0, Out::Say(json!({ "type": "disconnect", "reason": reason })));
     }
 
-    /// Breaks the newest connection off.
+    /// Breaks the newest connection.
     pub fn drop_socket(&self) {
         self.out(0, Out::Drop);
     }
@@ -137,12 +137,12 @@ impl Workspace {
         }
     }
 
-    /// The next envelope that is acknowledged.
+    /// Waits for the next acknowledged envelope.
     pub async fn acknowledged(&self) -> Option<String> {
         self.shared.sockets.acknowledged.1.lock().await.recv().await
     }
 
-    /// Whether something was acknowledged that nobody asked for yet.
+    /// Whether there is an acknowledgement that no test has read yet.
     pub async fn has_acknowledged(&self) -> bool {
         !self.shared.sockets.acknowledged.1.lock().await.is_empty()
     }

@@ -3,21 +3,21 @@
 
 use crate::errors::OUTSIDE_WINDOW;
 
-/// What an error means for what is tried again.
+/// How an error affects later attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// It may pass.
+    /// A later attempt may succeed.
     Passing,
-    /// Somebody must do something first.
+    /// The operator must first fix the cause.
     Lasting,
-    /// Nothing will ever arrive there.
+    /// The error is permanent for this address.
     Forever,
 }
 
-/// They have not written for a day.
+/// The recipient has not written for a day.
 pub(super) const WINDOW: u64 = 131_047;
 
-/// What an error means for whoever runs this.
+/// An error in words for the operator.
 pub(super) fn explained(code: u64) -> Option<(&'static str, Kind)> {
     use Kind::{Forever, Lasting, Passing};
     Some(match code {

@@ -22,26 +22,27 @@ use codes::{Kind, explained};
 use views::message_card::MessageCard;
 use views::message_card::plain_text::{beginning, units};
 
-/// Where Meta is, and the version this is written for.
+/// The URL of Meta's Graph API, with the version that this module supports.
 pub const GRAPH: &str = "https://graph.facebook.com/v23.0";
 const PLATFORM: &str = "Meta";
-/// No text is longer.
+/// The longest text that Meta accepts.
 const LONGEST: usize = 4096;
 
-/// What a number at Meta needs.
+/// The settings of a number at Meta.
 #[derive(Debug, Clone)]
 pub struct MetaSettings {
-    /// Where Meta is, with a version: [`GRAPH`].
+    /// The URL of the Graph API, with a version: [`GRAPH`].
     pub graph: Url,
-    /// The id of the number messages come from, which is not the number.
+    /// The id of the sending number, which is not the number itself.
     pub phone_number_id: String,
     /// An access token of a system user.
     pub token: Secret,
-    /// The app's secret, which Meta signs with.
+    /// The app secret that Meta signs with.
     pub app_secret: Secret,
-    /// What Meta shows when it is told where to call; chosen by whoever sets it up.
+    /// The verify token that Meta sends when the operator registers the webhook. The
+    /// operator chooses it.
     pub verify_token: Secret,
-    /// For whoever has not written for a day.
+    /// The template for people who have not written for a day.
     pub template: Option<Template>,
 }
 
@@ -53,15 +54,15 @@ pub struct MetaWhatsapp {
     window: Window,
 }
 
-/// Why a message was not taken.
+/// Why Meta did not accept a message.
 enum Wrong {
-    /// They have not written for a day.
+    /// The recipient has not written for a day.
     Window,
     Failed(DeliveryError),
 }
 
 impl MetaWhatsapp {
-    /// A number with these settings, or what is wrong with them.
+    /// Creates the channel, or says what is wrong with its settings.
     pub fn new(settings: MetaSettings, client: Client) -> Result<Self, String> {
         let id = &settings.phone_number_id;
         if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -129,7 +130,7 @@ fn refused(answer: &Answer) -> Wrong {
     let number =
         |name: &str| answer.body.pointer(&format!("/error/{name}")).and_then(Value::as_u64);
     let code = match (number("code"), number("error_subcode")) {
-        // The object that is called, which is the number.
+        // The object of the call, which is the number, does not exist.
         (Some(100), Some(33)) => 33,
         (code, _) => code.unwrap_or(u64::MAX),
     };
@@ -155,7 +156,7 @@ fn refused(answer: &Answer) -> Wrong {
     })
 }
 
-/// A message as the Cloud API takes it.
+/// A message in the format of the Cloud API.
 fn free(message: &Value) -> Value {
     let body = message.get("body").cloned().unwrap_or_default();
     let interactive = |kind: &str, action: Value| {
@@ -214,8 +215,8 @@ impl Channel for MetaWhatsapp {
         }
     }
 
-    /// Meta dates nothing it signs, and says what was not taken again for days; what comes twice has the
-    /// same id.
+    /// Meta's signatures have no date, and Meta repeats unacknowledged calls for days. Repetitions
+    /// have the same id.
     fn verify(&self, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
         verify::verify(&self.settings.app_secret, &self.settings.verify_token, call)
     }

@@ -1,4 +1,4 @@
-//! What Meta says: the `messages` field of a `WhatsApp` account's webhook.
+//! Reads Meta's calls: the `messages` field of a `WhatsApp` account's webhook.
 
 use kernel::Time;
 use serde::Deserialize;
@@ -57,7 +57,7 @@ struct Profile {
 
 #[derive(Debug, Deserialize)]
 struct Message {
-    /// Their number. Who hides it behind a name is nobody we could know.
+    /// The sender's number. A sender who hides it behind a user name cannot be a known person.
     from: Option<String>,
     id: String,
     timestamp: String,
@@ -111,7 +111,7 @@ struct Wrong {
 }
 
 impl Notice {
-    /// What was heard at one number, in order. An app may have others.
+    /// The inbound messages of one number, in order. An app may have other numbers.
     pub(super) fn inbound(self, number: &str) -> Result<Vec<InboundMessage>, serde_json::Error> {
         let mut inbound = Vec::new();
         if self.object != "whatsapp_business_account" {

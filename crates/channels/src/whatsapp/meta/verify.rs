@@ -1,5 +1,6 @@
-//! `X-Hub-Signature-256`: HMAC-SHA256 with the app's secret over the bytes of the body. And Meta's first
-//! call, a GET without a body, which shows a token we chose and wants its challenge back.
+//! `X-Hub-Signature-256`: HMAC-SHA256 with the app secret over the bytes of the body. Also Meta's
+//! verification request, a GET without a body that carries the configured verify token and expects
+//! its challenge in return.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -24,9 +25,9 @@ pub(super) fn verify(
     bool::from(same).then_some(()).ok_or(ForgedCall("the signature is not Meta's"))
 }
 
-/// How Meta signs.
+/// The signature that Meta computes.
 pub(crate) fn signature(app_secret: &Secret, body: &[u8]) -> String {
-    // HMAC takes keys of any length, so there is always a signature.
+    // HMAC takes keys of any length, so this never fails.
     let mac = Hmac::<Sha256>::new_from_slice(app_secret.reveal().as_bytes()).map(|mut mac| {
         mac.update(body);
         mac.finalize().into_bytes()
@@ -34,10 +35,10 @@ pub(crate) fn signature(app_secret: &Secret, body: &[u8]) -> String {
     format!("sha256={}", mac.map(hex::encode).unwrap_or_default())
 }
 
-/// Meta's first call.
+/// Meta's verification request.
 pub(super) struct Greeting {
     token: String,
-    /// What it wants to hear.
+    /// The text that Meta expects in return.
     pub(super) challenge: String,
 }
 
@@ -50,7 +51,7 @@ impl Greeting {
             value.filter(|_| found.next().is_none())
         };
         member("hub.mode").filter(|mode| mode == "subscribe")?;
-        // It is said back as it came, so it may only be what Meta sends.
+        // The challenge is echoed, so it may contain only the characters that Meta uses.
         let plain =
             |text: &String| text.len() <= 100 && text.bytes().all(|b| b.is_ascii_alphanumeric());
         let challenge = member("hub.challenge").filter(plain)?;

@@ -1,4 +1,4 @@
-//! The desk's dealings with Countersign and with where its calls are kept.
+//! The desk's calls to Countersign and to the store of pending calls.
 
 use std::io;
 use std::sync::PoisonError;
@@ -15,14 +15,14 @@ use crate::hitl::{HitlError, verify_callback};
 use crate::retry::{Retry, fresh_key};
 use crate::{CALL, ClientError};
 
-/// What Countersign answered, as it came.
+/// The response of Countersign, unchanged.
 pub(super) struct Accepted {
     pub(super) body: Bytes,
     pub(super) retry_after: Option<HeaderValue>,
 }
 
 impl Desk {
-    /// Makes the case of a call. A call under the same key is the same call.
+    /// Creates the case of a call. A call under the same key is the same call.
     pub(super) async fn ask(
         &self,
         needs: NeedsHuman,
@@ -38,7 +38,7 @@ impl Desk {
         let _asking = Asking::begin(self, &id);
         let held = self.0.ledger.lock().await;
         if self.load(&id).await?.is_none() {
-            // Before anybody is asked: what was asked is never unknown.
+            // Stored before the case is created, so that no case exists without a stored call.
             let stage = Stage::Asking { case: case.clone(), repeatable };
             self.keep(&Call { id: id.clone(), name, input, stage }).await?;
         }
@@ -60,7 +60,7 @@ impl Desk {
         }
     }
 
-    /// A person has it now.
+    /// Records that the case exists and waits for a person.
     async fn await_decision(&self, id: &str, body: &[u8]) -> Result<(), DeskError> {
         let body: Value = serde_json::from_slice(body).map_err(ClientError::Garbled)?;
         let _held = self.0.ledger.lock().await;
@@ -70,13 +70,13 @@ impl Desk {
             call.stage = Stage::Waiting { case: without_keys(&body) };
             self.keep(&call).await?;
             self.note(&call);
-            // Nobody listens before `run`, which then finds it by itself.
+            // Before `run` starts there is no receiver; `run` then finds the call in the store.
             let _ = self.0.news.send(id.to_owned());
         }
         Ok(())
     }
 
-    /// `POST /hitl/v1/cases`; the answer is kept as it came.
+    /// `POST /hitl/v1/cases`; returns the response unchanged.
     async fn create(&self, id: &str, case: &Value) -> Result<Accepted, DeskError> {
         let client = &self.0.client;
         let mut retry = Retry::default();
@@ -98,12 +98,12 @@ impl Desk {
         Ok(Accepted { body, retry_after })
     }
 
-    /// Takes back a case nobody was told of. What cannot be done now is tried again later.
+    /// Withdraws a case whose call was abandoned. If that fails now, it is tried again later.
     pub(super) async fn withdraw(&self, id: &str, case: &Value) -> Result<(), DeskError> {
         if self.with(|now| now.asking.contains(id)) {
             return Ok(());
         }
-        // The same key gives the same case, whether it was made before or is made now.
+        // The same key returns the same case, whether it already exists or is created now.
         match self.create(id, case).await {
             Ok(accepted) => {
                 let body: Value =
@@ -125,7 +125,7 @@ impl Desk {
         Ok(self.blocking(move |pending| pending.remove(&gone)).await?)
     }
 
-    /// A callback came; whether it was about a call of this desk.
+    /// Processes a callback; returns whether it belongs to a call of this desk.
     pub(super) async fn called_back(
         &self,
         body: &[u8],
@@ -136,12 +136,12 @@ impl Desk {
         let Some(id) = self.decide(&callback.case_id, callback.outcome).await? else {
             return Ok(false);
         };
-        // Kept already; whoever runs the desk goes on with it.
+        // The decision is stored already; `run` continues with it.
         let _ = self.0.news.send(id);
         Ok(true)
     }
 
-    /// Whether callbacks come to this path.
+    /// Whether callbacks arrive at this path.
     pub(super) fn is_called_at(&self, path: &str) -> bool {
         matches!(&self.0.callback, Some(CallbackAt { path: own, .. }) if own == path)
     }
@@ -153,16 +153,16 @@ impl Desk {
         secret.ok_or_else(|| HitlError::Malformed("there is no callback secret".to_owned()).into())
     }
 
-    /// The call a case belongs to.
+    /// The call of a case.
     pub(super) async fn call_of(&self, case_id: &str) -> Result<Option<String>, DeskError> {
         if !self.with(|now| now.knows_all) {
-            // Asked before everything was read again after a restart.
+            // The calls were not yet loaded after a restart.
             self.read_again().await?;
         }
         Ok(self.with(|now| now.cases.get(case_id).cloned()))
     }
 
-    /// Every call that is kept.
+    /// Loads every stored call.
     pub(super) async fn read_again(&self) -> Result<Vec<Call>, DeskError> {
         let calls = self.blocking(Pending::all).await?;
         for call in &calls {
@@ -205,7 +205,7 @@ impl Desk {
     }
 }
 
-/// Held while the case of a call is being made: it is not one that was left behind.
+/// Held while the case of a call is created, so that the call does not count as abandoned.
 struct Asking<'d> {
     desk: &'d Desk,
     id: &'d str,
@@ -224,7 +224,7 @@ impl Drop for Asking<'_> {
     }
 }
 
-/// What is kept of a 202: enough to wait for the end, nothing that decides.
+/// The stored part of a 202: enough to wait for the end, without the tokens to decide.
 fn without_keys(body: &Value) -> Value {
     let mut hitl = body["hitl"].clone();
     if let Some(hitl) = hitl.as_object_mut() {

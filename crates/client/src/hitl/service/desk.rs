@@ -1,4 +1,5 @@
-//! The desk where calls wait: asks, keeps, and goes on with what was decided.
+//! The desk where calls wait: it creates cases, stores calls, and continues them after the
+//! decision.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -18,48 +19,48 @@ use crate::hitl::clock::{between, later};
 use crate::hitl::{Case, Clock, Expired, Follower, HitlError, JudgedBy, Outcome, SystemClock};
 use crate::{Client, ClientError};
 
-/// How soon a case that cannot be followed is tried again.
+/// How soon following a case is tried again after a failure.
 const AGAIN: Duration = Duration::from_mins(5);
-/// How long finished calls are kept.
+/// How long finished calls are stored.
 const KEPT: Duration = Duration::from_hours(30 * 24);
 
-/// What a continuation is told.
+/// The input of a continuation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
-    /// The case. The same for every attempt: the key that makes an effect happen once.
+    /// The case id, the same for every attempt. Use it as the idempotency key of the effect.
     pub case_id: String,
-    /// What the handler left for the continuation.
+    /// The data that the handler stored for the continuation.
     pub input: Value,
-    /// What was decided. On [`Outcome::Expired`] the *agent* carries out the default; the service
-    /// knows now that nobody decided.
+    /// The decision. On [`Outcome::Expired`] the *agent* executes the default; the service only
+    /// learns that no one decided.
     pub outcome: Outcome,
     /// 1, unless the service was killed while the continuation ran.
     pub attempt: u32,
 }
 
-/// What went wrong at a desk.
+/// Why a desk failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeskError {
     /// No continuation has this name.
     #[error("there is no continuation called {0:?}")]
     NoContinuation(String),
-    /// The agent repeated a call with another content.
+    /// The agent repeated a call with different content.
     #[error("this Idempotency-Key was used for another call")]
     Repeated,
-    /// The address for callbacks is not one.
+    /// The callback URL is not valid.
     #[error("{0} is not an address to be called back at")]
     BadCallback(String),
-    /// Somebody runs the desk already.
+    /// The desk is already running.
     #[error("this desk is being run already")]
     RunsAlready,
-    /// Calls cannot be kept.
+    /// The store of pending calls failed.
     #[error("pending calls cannot be kept")]
     Pending(#[from] io::Error),
-    /// Countersign could not be asked.
+    /// The call to Countersign failed.
     #[error("the case could not be made")]
     Client(#[from] ClientError),
-    /// A case or a callback makes no sense.
+    /// A case or a callback is not valid.
     #[error(transparent)]
     Hitl(#[from] HitlError),
 }
@@ -80,7 +81,6 @@ impl DeskError {
 type Continuation =
     Arc<dyn Fn(Decision) -> BoxFuture<'static, Result<Value, String>> + Send + Sync>;
 
-/// Makes a [`Desk`].
 pub struct Builder {
     client: Client,
     pending: Arc<dyn Pending>,
@@ -90,8 +90,8 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// What goes on with calls that were set aside under `name`. An error is how the call ended, too:
-    /// it is kept, and nothing is tried again.
+    /// Registers the continuation for calls with this `name`. An error also ends the call: it is
+    /// stored, and there is no retry.
     #[must_use]
     pub fn on<F, T>(mut self, name: &str, then: F) -> Self
     where
@@ -103,22 +103,22 @@ impl Builder {
         self
     }
 
-    /// Where Countersign can call this service: a POST to this address's path is taken by the layer.
-    /// Without one, decisions are waited for, which is as good and a little later.
+    /// Sets the URL where Countersign can call this service. The layer handles a POST to its path.
+    /// Without a callback URL the desk waits for decisions, which is as reliable but slightly
+    /// slower.
     #[must_use]
     pub fn callback(mut self, url: impl Into<String>) -> Self {
         self.callback = Some(url.into());
         self
     }
 
-    /// With a clock of the caller's.
+    /// Replaces the clock.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
     }
 
-    /// The desk.
     pub fn build(self) -> Result<Desk, DeskError> {
         let callback = match self.callback {
             None => None,
@@ -150,14 +150,14 @@ pub(super) struct CallbackAt {
     pub(super) path: String,
 }
 
-/// What this process is about.
+/// The state of this process.
 #[derive(Default)]
 pub(super) struct Now {
-    /// Which call a case belongs to.
+    /// The call id by case id.
     pub(super) cases: HashMap<String, String>,
-    /// Whether those of before a restart are among them.
+    /// Whether the calls from before a restart are loaded.
     pub(super) knows_all: bool,
-    /// Calls whose cases are being made.
+    /// Calls whose cases are being created.
     pub(super) asking: HashSet<String>,
     /// Calls whose continuations run.
     running: HashSet<String>,
@@ -174,7 +174,7 @@ pub(super) struct Inner {
     /// Held while a call moves from one stage to the next.
     pub(super) ledger: Mutex<()>,
     pub(super) now: std::sync::Mutex<Now>,
-    /// Calls that have something to be done about them.
+    /// Calls that need work.
     pub(super) news: mpsc::UnboundedSender<String>,
     pub(super) inbox: std::sync::Mutex<Option<mpsc::UnboundedReceiver<String>>>,
 }
@@ -184,7 +184,7 @@ pub(super) struct Inner {
 pub struct Desk(pub(super) Arc<Inner>);
 
 impl Desk {
-    /// A desk that asks through `client` and keeps its calls in `pending`.
+    /// A desk that asks through `client` and stores its calls in `pending`.
     pub fn builder(client: Client, pending: impl Pending) -> Builder {
         Builder {
             client,
@@ -195,12 +195,12 @@ impl Desk {
         }
     }
 
-    /// The layer that goes around the service's routes.
+    /// The layer for the service's routes.
     pub fn layer(&self) -> DeskLayer {
         DeskLayer { desk: self.clone() }
     }
 
-    /// How a call ended, by its case; `None` while it has not, or if there is none.
+    /// The result of a call by its case; `None` if it is not finished or does not exist.
     pub async fn finished(&self, case_id: &str) -> Result<Option<Finished>, DeskError> {
         let Some(id) = self.call_of(case_id).await? else { return Ok(None) };
         Ok(match self.load(&id).await? {
@@ -209,8 +209,9 @@ impl Desk {
         })
     }
 
-    /// Waits for decisions and goes on with the calls they belong to, those of before a restart first.
-    /// Nothing goes on unless this runs; it only ends with an error. Dropping it is like a kill.
+    /// Waits for decisions and continues their calls, those from before a restart first. Calls only
+    /// continue while this runs. It returns only with an error; dropping it has the effect of a
+    /// kill.
     pub async fn run(&self) -> Result<(), DeskError> {
         let taken = self.0.inbox.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut inbox = taken.ok_or(DeskError::RunsAlready)?;
@@ -218,7 +219,7 @@ impl Desk {
         let mut work: FuturesUnordered<BoxFuture<'_, Result<String, DeskError>>> =
             FuturesUnordered::new();
         loop {
-            // Those of before a restart, and those whose caller went away in the middle.
+            // Calls from before a restart, and calls whose caller disconnected.
             for call in self.read_again().await? {
                 if attended.insert(call.id.clone()) {
                     work.push(Box::pin(self.attend(call.id)));
@@ -238,13 +239,14 @@ impl Desk {
         }
     }
 
-    /// Does what is to be done about a call, until there is nothing more to do.
+    /// Processes a call until it needs nothing more.
     async fn attend(&self, id: String) -> Result<String, DeskError> {
         loop {
             let Some(call) = self.load(&id).await? else { return Ok(id) };
             match call.stage {
                 Stage::Asking { repeatable: true, .. } => return Ok(id),
-                // Nobody was told of it and nobody will ask for it: nobody shall be bothered with it.
+                // The agent received no response and cannot repeat the call, so no person should be
+                // asked.
                 Stage::Asking { ref case, repeatable: false } => {
                     self.withdraw(&id, case).await?;
                     return Ok(id);
@@ -269,13 +271,13 @@ impl Desk {
         }
     }
 
-    /// Waits for the decision, however long Countersign is away.
+    /// Waits for the decision, even while Countersign is unavailable.
     async fn decision(&self, case: &Case) -> Outcome {
         loop {
             if let Ok(outcome) = self.0.follower.wait(case).await {
                 return outcome;
             }
-            // Refused, or not understood: not a decision, so time goes on.
+            // A refusal or an invalid response is not a decision, so keep waiting until the expiry.
             let left = between(self.0.clock.now(), case.expires_at);
             if left.is_zero() {
                 return Outcome::Expired(Expired {
@@ -288,7 +290,7 @@ impl Desk {
         }
     }
 
-    /// Keeps a decision. The first counts; whoever comes later, and the same one twice, changes nothing.
+    /// Stores a decision. The first one counts; later ones and repetitions change nothing.
     pub(super) async fn decide(
         &self,
         case_id: &str,
@@ -305,12 +307,12 @@ impl Desk {
         Ok(Some(id))
     }
 
-    /// Runs the continuation, unless it runs already, and keeps what came of it.
+    /// Runs the continuation, unless it runs already, and stores its result.
     async fn go_on(&self, mut call: Call) -> Result<(), DeskError> {
         let then = self.0.continuations.get(&call.name).cloned();
         let then = then.ok_or_else(|| DeskError::NoContinuation(call.name.clone()))?;
         let held = self.0.ledger.lock().await;
-        // The callback and the poll both lead here.
+        // Both the callback and the poll can lead here.
         let stage = self.load(&call.id).await?.map(|call| call.stage);
         let Some(Stage::Decided { case_id, outcome, attempts }) = stage else { return Ok(()) };
         if !self.with(|now| now.running.insert(call.id.clone())) {

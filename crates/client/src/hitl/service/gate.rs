@@ -1,31 +1,32 @@
-//! Whether a person is wanted: the choice an agent has to make, and what a service says besides.
-//! Section 14 of the protocol.
+//! Whether the agent wants a person's decision, and suggestions for its next request. Section 14 of
+//! the protocol.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// What the agent chose.
+/// The agent's choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// A person decides: answer 202.
+    /// A person decides: respond with 202.
     Human,
-    /// Nobody does: answer 201 with [`skipped`].
+    /// No person decides: respond with 201 and [`skipped`].
     Skip,
 }
 
-/// Why a request made no choice. Answer 400 with [`Gate::body`].
+/// Why a request made no valid choice. Respond with 400 and [`Gate::body`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Gate {
-    /// It said neither.
+    /// The request chose neither.
     #[error("choose: `prefer_hitl: true` to let a person decide, `skip_hitl: true` to go without")]
     Required,
-    /// It said both.
+    /// The request chose both.
     #[error("`prefer_hitl` and `skip_hitl` exclude each other")]
     Both,
 }
 
 impl Choice {
-    /// What a request chose (HITL-200). One that continues a case chose a person already (HITL-201).
+    /// The choice of a request (HITL-200). A request that continues a case has already chosen a
+    /// person (HITL-201).
     pub fn of(request: &Value) -> Result<Self, Gate> {
         let is = |name: &str| request.get(name).is_some_and(is_truthy);
         let human = is("prefer_hitl") || is("previous_case_id");
@@ -49,7 +50,7 @@ impl Gate {
     }
 }
 
-/// As JavaScript would have it, which is how the protocol's own services judge.
+/// Truthiness as in JavaScript, which the protocol's own services use.
 fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -60,34 +61,26 @@ fn is_truthy(value: &Value) -> bool {
     }
 }
 
-/// How the agent's next request could be better (HITL-205).
+/// How to improve the agent's next request (HITL-205).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Suggestion {
-    /// Which field.
     pub field: String,
-    /// What is wrong with it.
     pub issue: String,
     /// What the agent can do.
     pub agent_action: String,
-    /// What that would change.
     pub impact: String,
-    /// How much it matters.
     pub priority: Priority,
 }
 
-/// How much a suggestion matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Priority {
-    /// Much.
     High,
-    /// Some.
     Medium,
-    /// Little.
     Low,
 }
 
-/// The body of a 200 or 201 with suggestions; none at all tells the agent that it can stop.
+/// The body of a 200 or 201 with suggestions. An empty list means that the agent can stop.
 #[must_use]
 pub fn done(result: Map<String, Value>, suggestions: &[Suggestion]) -> Map<String, Value> {
     let mut body = result;

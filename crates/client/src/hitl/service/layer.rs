@@ -17,10 +17,10 @@ use super::new_case::NewCase;
 use crate::ClientError;
 use crate::hitl::callback::SIGNATURE;
 
-/// The largest callback that is read.
+/// Maximum size of a callback.
 const LARGEST: usize = 1 << 20;
 
-/// What a handler says when it needs a person; it travels in the extensions of its answer.
+/// A handler's request for a person, in the extensions of its response.
 #[derive(Debug, Clone)]
 pub struct NeedsHuman {
     pub(super) name: String,
@@ -28,8 +28,9 @@ pub struct NeedsHuman {
     pub(super) input: Value,
 }
 
-/// The answer of a handler that needs a person. When they decided, the continuation called `name` gets
-/// `input`; everything it needs has to be in there, because the handler is gone by then.
+/// The response of a handler that needs a person. After the decision, the continuation `name` gets
+/// `input`. `input` must hold everything the continuation needs, because the handler has returned
+/// by then.
 pub fn needs_human<B: Default>(name: &str, case: NewCase, input: &impl Serialize) -> Response<B> {
     let mut answer = Response::new(B::default());
     match serde_json::to_value(input) {
@@ -42,11 +43,11 @@ pub fn needs_human<B: Default>(name: &str, case: NewCase, input: &impl Serialize
     answer
 }
 
-/// Why nobody could be asked, in the extensions of the answer that says so; for logs.
+/// Why no case could be created, in the extensions of the error response; for logs.
 #[derive(Debug, Clone)]
 pub struct Unasked(pub Arc<DeskError>);
 
-/// Puts a [`Desk`] around a service.
+/// Adds a [`Desk`] to a service.
 #[derive(Clone)]
 pub struct DeskLayer {
     pub(super) desk: Desk,
@@ -60,7 +61,7 @@ impl<S> Layer<S> for DeskLayer {
     }
 }
 
-/// A service with a [`Desk`] around it.
+/// A service with a [`Desk`].
 #[derive(Clone)]
 pub struct Layered<S> {
     desk: Desk,
@@ -90,7 +91,7 @@ where
             return Box::pin(async move { Ok(called(&desk, request).await) });
         }
         let key = key(&request);
-        // The one that is ready is the one that is called.
+        // Call the instance that `poll_ready` prepared, and keep the clone.
         let ready = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, ready);
         Box::pin(async move {
@@ -103,7 +104,7 @@ where
     }
 }
 
-/// The name of a call its agent can repeat: who, where, and the `Idempotency-Key` they gave it.
+/// The id of a repeatable call: the caller, the route, and the `Idempotency-Key`.
 fn key<B>(request: &Request<B>) -> Option<String> {
     let given = request.headers().get("idempotency-key")?;
     let mut hash = Sha256::new();
@@ -158,7 +159,7 @@ async fn asked<R: From<Bytes>>(desk: &Desk, needs: NeedsHuman, key: Option<Strin
     }
 }
 
-/// Whether it is about what the service only passes on.
+/// Whether the error is about a member that the service only passes on for the agent.
 fn is_of_the_agent(message: &str) -> bool {
     message.starts_with("previous_case_id:") || message.starts_with("hitl_callback_url:")
 }
@@ -183,7 +184,7 @@ where
         Err(DeskError::Hitl(error)) => {
             said(StatusCode::BAD_REQUEST, "invalid_request", &error.to_string())
         }
-        // Called again later.
+        // Countersign calls again later.
         Err(error) => {
             let mut answer =
                 said(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "it could not be kept");

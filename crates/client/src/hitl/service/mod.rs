@@ -1,4 +1,5 @@
-//! For services: "this call needs a person" becomes a 202, and the call goes on when they decided.
+//! For services: turns "this call needs a person" into a 202, and continues the call after the
+//! decision.
 //!
 //! ```no_run
 //! # use std::sync::Arc;
@@ -30,11 +31,11 @@
 //! # }
 //! ```
 //!
-//! **What is promised.** A call is kept before its case is made and a decision before it is acted on,
-//! so neither is lost when the service is killed. One decision starts its continuation once, however
-//! often callbacks repeat and polls agree. If the service is killed *while* a continuation runs, it
-//! is started again with a higher [`Decision::attempt`] and the same case id: use that as the key that
-//! makes its effect happen once.
+//! **Guarantees.** A call is stored before its case is created, and a decision before it is acted
+//! on, so a killed service loses neither. One decision starts its continuation once, however often
+//! callbacks and polls report it. If the service is killed *while* a continuation runs, the
+//! continuation starts again with a higher [`Decision::attempt`] and the same case id. Use the case
+//! id as the idempotency key of its effect.
 
 mod asking;
 mod desk;

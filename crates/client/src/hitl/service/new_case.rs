@@ -1,9 +1,9 @@
-//! A case to be made: the body of `POST /hitl/v1/cases`.
+//! A case to create: the body of `POST /hitl/v1/cases`.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// What a person is to decide.
+/// A case to create.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct NewCase(Map<String, Value>);
@@ -14,12 +14,12 @@ impl NewCase {
         Self::of("approval", prompt)
     }
 
-    /// `select`; `context.items` names what there is.
+    /// `select`; `context.items` lists the items.
     pub fn selection(prompt: &str) -> Self {
         Self::of("selection", prompt)
     }
 
-    /// `submit`; `context.form` says what is to be filled in.
+    /// `submit`; `context.form` describes the form.
     pub fn input(prompt: &str) -> Self {
         Self::of("input", prompt)
     }
@@ -34,24 +34,24 @@ impl NewCase {
         Self::of("escalation", prompt)
     }
 
-    /// Any type, a custom `x-…` too.
+    /// Any type, including a custom `x-…`.
     pub fn of(review_type: &str, prompt: &str) -> Self {
         Self(Map::new()).with("type", review_type).with("prompt", prompt)
     }
 
-    /// With what goes with the prompt.
+    /// Sets the details that belong to the prompt.
     #[must_use]
     pub fn context(self, context: Value) -> Self {
         self.with("context", context)
     }
 
-    /// With how long there is time, such as `24h` or `P7D`, and what the agent does after it.
+    /// Sets the timeout, such as `24h` or `P7D`, and the agent's action after it.
     #[must_use]
     pub fn timeout(self, timeout: &str, default_action: &str) -> Self {
         self.with("timeout", timeout).with("default_action", default_action)
     }
 
-    /// Continues a case that ended with `edit`; nothing if the request named none.
+    /// Continues a case that ended with `edit`; no effect if the request names none.
     #[must_use]
     pub fn continues(self, request: &Value) -> Self {
         match request.get("previous_case_id").and_then(Value::as_str) {
@@ -60,7 +60,7 @@ impl NewCase {
         }
     }
 
-    /// Calls the agent back where its request asked for it; nothing if it did not.
+    /// Uses the callback URL of the agent's request; no effect if it has none.
     #[must_use]
     pub fn calls_back(self, request: &Value) -> Self {
         match request.get(CALLBACK).and_then(Value::as_str) {
@@ -69,14 +69,14 @@ impl NewCase {
         }
     }
 
-    /// With any other member: `message`, `data`, `reminder_at`, `inline_actions`, `routing`, …
+    /// Sets any other member: `message`, `data`, `reminder_at`, `inline_actions`, `routing`, …
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.0.insert(name.to_owned(), value.into());
         self
     }
 
-    /// As it is sent; with the service's own address where the agent wants no call itself.
+    /// The body to send. It uses the service's own callback URL unless the agent named one.
     pub(super) fn body(&self, callback: Option<&str>) -> Value {
         let mut body = self.0.clone();
         if let Some(url) = callback {

@@ -1,4 +1,4 @@
-//! Where calls live while a person decides.
+//! The store of calls that wait for a person.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -10,63 +10,59 @@ use serde_json::Value;
 
 use crate::hitl::Outcome;
 
-/// A call that waits, or has waited, for a person.
+/// A call that waits or waited for a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Call {
-    /// Its own name: letters, digits and dashes.
+    /// The id: ASCII alphanumerics and dashes.
     pub id: String,
-    /// Which continuation goes on with it.
+    /// The name of the continuation.
     pub name: String,
-    /// What that continuation needs to know.
+    /// The input of the continuation.
     pub input: Value,
-    /// Where it stands.
     pub stage: Stage,
 }
 
-/// Where a call stands.
+/// The stage of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "stage", rename_all = "snake_case")]
 pub enum Stage {
-    /// Its case is being made.
+    /// The case is being created.
     Asking {
-        /// The body that makes it.
+        /// The body that creates the case.
         case: Value,
-        /// Whether the agent can repeat the call and mean the same.
+        /// Whether the agent can repeat the call under the same key.
         repeatable: bool,
     },
-    /// A person has it.
+    /// A person decides.
     Waiting {
-        /// The case, without what would open it for anybody.
+        /// The case, without the tokens to decide.
         case: Value,
     },
-    /// A person decided; the continuation is to run, or runs.
+    /// A person decided; the continuation runs or has yet to run.
     Decided {
-        /// The case.
         case_id: String,
-        /// What was decided.
+        /// The decision.
         outcome: Outcome,
         /// How often the continuation was started.
         attempts: u32,
     },
-    /// It is over.
+    /// The call is finished.
     Finished(Finished),
 }
 
-/// A call that is over.
+/// A finished call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finished {
-    /// The case.
     pub case_id: String,
-    /// What was decided.
+    /// The decision.
     pub outcome: Outcome,
-    /// What the continuation gave, or why it could not.
+    /// The result of the continuation, or its error.
     pub result: Result<Value, String>,
-    /// When.
     pub at: Timestamp,
 }
 
 impl Call {
-    /// The case it has, if there is one yet.
+    /// The id of its case, if it exists yet.
     pub fn case_id(&self) -> Option<&str> {
         match &self.stage {
             Stage::Asking { .. } => None,
@@ -78,27 +74,25 @@ impl Call {
     }
 }
 
-/// Where calls live. What `put` returned from must be there after the machine lost its power; two
-/// services must not share one place. Called on threads that may block.
+/// A store of calls. When `put` returns, the call must survive a power failure. Two services must
+/// not share a store. The methods are called on threads that may block.
 pub trait Pending: Send + Sync + 'static {
-    /// Keeps a call, in place of what was kept under its id.
+    /// Stores a call and replaces the previous one with this id.
     fn put(&self, call: &Call) -> io::Result<()>;
-    /// A call.
     fn get(&self, id: &str) -> io::Result<Option<Call>>;
-    /// All of them.
     fn all(&self) -> io::Result<Vec<Call>>;
-    /// Forgets a call; one that is not there is forgotten already.
+    /// Removes a call; succeeds if it does not exist.
     fn remove(&self, id: &str) -> io::Result<()>;
 }
 
-/// Calls in a folder, a file each, readable by the service's user alone.
+/// Calls in a directory, one file each, readable only by the service's user.
 #[derive(Debug, Clone)]
 pub struct Files {
     folder: PathBuf,
 }
 
 impl Files {
-    /// The folder, made if it is not there.
+    /// Opens the directory, and creates it if necessary.
     pub fn open(folder: impl Into<PathBuf>) -> io::Result<Self> {
         let folder = folder.into();
         fs::create_dir_all(&folder)?;
@@ -118,13 +112,13 @@ impl Files {
 impl Pending for Files {
     fn put(&self, call: &Call) -> io::Result<()> {
         let path = self.path(&call.id)?;
-        // Whole or not at all: written beside it, and then it takes its place.
+        // Atomic: write a new file, then rename it over the old one.
         let beside = path.with_extension("new");
         let mut file = private(&beside)?;
         file.write_all(&serde_json::to_vec(call)?)?;
         file.sync_all()?;
         fs::rename(&beside, &path)?;
-        // That it took its place is written down where folders can be asked for it.
+        // Sync the directory, so that the rename survives a power failure.
         #[cfg(unix)]
         File::open(&self.folder)?.sync_all()?;
         Ok(())

@@ -11,43 +11,39 @@ use super::super::errors::HacpError;
 use super::super::parse::Members;
 use super::{Params, artifact_id, data_uri, task_id};
 
-/// Something to be delivered, before it is known what of it we hold.
+/// A delivery before the server has looked up its uploaded bytes.
 #[derive(Debug, Clone)]
 pub struct Commit {
-    /// By which task.
+    /// The task that delivers it.
     pub task: TaskId,
-    /// The artifact it is a version of; nothing for a new one.
+    /// The artifact that gets a new version; `None` for a new artifact.
     pub artifact: Option<ArtifactId>,
-    /// What sort of thing.
     pub sort: String,
-    /// What it is called; nothing for the next number.
+    /// The name of the version; `None` for the next number.
     pub name: Option<String>,
-    /// The version it comes from; nothing for the newest.
+    /// The version it is based on; `None` for the newest.
     pub parent: Option<String>,
-    /// What it is made of.
     pub payload: NewPayload,
 }
 
-/// What a version is said to be made of.
+/// The payload of a version, as the caller describes it.
 #[derive(Debug, Clone)]
 pub struct NewPayload {
-    /// In what form.
     pub kind: PayloadKind,
-    /// Where it is, unless we hold it.
+    /// The URL of the bytes, unless this server stores them.
     pub uri: Option<String>,
-    /// What its bytes hash to, if it was said.
+    /// The stated digest of the bytes.
     pub checksum: Option<Digest>,
-    /// How many they are, if it was said.
+    /// The stated number of bytes.
     pub size: Option<u64>,
-    /// What sort of bytes, if it was said.
+    /// The stated media type.
     pub media_type: Option<String>,
-    /// The bytes, if they came with the call: they are what checksum and size say.
+    /// The bytes, if they came with the call. They match the stated checksum and size.
     pub content: Option<Vec<u8>>,
 }
 
 impl Commit {
-    /// The command, once it is known what we hold of it, if anything, and of what sort that was said to
-    /// be.
+    /// The command, given the bytes that this server stores, if any, and their stated media type.
     pub fn command(&self, held: Option<(&Held, Option<&str>)>) -> Result<TaskCommand, HacpError> {
         let version = NewVersion {
             artifact: self.artifact,
@@ -61,13 +57,13 @@ impl Commit {
 }
 
 impl NewPayload {
-    /// The upload it is made of, if it names one instead of an address.
+    /// The upload it refers to, if `uri` names one.
     pub fn upload(&self) -> Option<&str> {
         self.uri.as_deref().and_then(|uri| uri.strip_prefix(UPLOAD))
     }
 
-    /// Bytes we hold are counted and hashed; of others we have to believe what is said, and it must be
-    /// said (HACP-028).
+    /// The server counts and hashes the bytes that it stores. For other bytes it relies on the
+    /// stated size and checksum, so these are required (HACP-028).
     fn settled(&self, held: Option<(&Held, Option<&str>)>) -> Result<Payload, HacpError> {
         let wrong = |key: &str, expected: &str| {
             HacpError::field(&format!("params.payload.{key}"), expected)
@@ -94,7 +90,7 @@ impl NewPayload {
     }
 }
 
-/// What comes before the name of an upload in place of an address.
+/// The prefix of an upload's id in `uri`.
 const UPLOAD: &str = "upload:";
 
 pub(super) fn commit(params: Members<'_>) -> Result<Params, HacpError> {
@@ -175,7 +171,7 @@ fn checksum(payload: Members<'_>) -> Result<Option<Digest>, HacpError> {
     payload.text("checksum")?.map(read).transpose()
 }
 
-/// Words as they are, other bytes in base64.
+/// The content: text as UTF-8, other bytes in base64.
 fn content(payload: Members<'_>) -> Result<Option<Vec<u8>>, HacpError> {
     let base64 = payload.word("encoding", &[("utf-8", false), ("base64", true)])?;
     let Some(text) = payload.text("content")? else {
@@ -198,7 +194,7 @@ pub(super) fn get(params: Members<'_>) -> Result<Params, HacpError> {
     Ok(Params::Artifact { id: artifact_id(params)?, version })
 }
 
-/// A reference locks both id and version (HACP-021).
+/// A reference fixes both id and version (HACP-021).
 pub(super) fn reference(params: Members<'_>) -> Result<Params, HacpError> {
     params.only(&["art_id", "version", "by_task", "as_", "as"])?;
     let (id, version) = (artifact_id(params)?, params.required("version")?.to_owned());

@@ -34,7 +34,7 @@ pub(super) fn raise(params: Members<'_>, caller: Caller<'_>) -> Result<Params, H
     let first = ["task_id", "kind", "prompt", "options", "context", "expires_at"];
     caller.only(params, &first, &["proposed_actions", "priority", "hxp"])?;
     let task = task_id(params)?;
-    // An interrupt is the principal's: `task.interrupt` is the only way to it (HACP-053).
+    // Only the principal interrupts, and only with `task.interrupt` (HACP-053).
     if params.given("kind").and_then(Value::as_str) == Some("interrupt") {
         return Err(params.bad(
             "kind",
@@ -63,7 +63,7 @@ fn option(option: Members<'_>) -> Result<CheckpointOption, HacpError> {
     })
 }
 
-/// No text of the protocol defines it: a kind, and an id or something to read.
+/// The specification does not define evidence. This accepts a kind with an id or content.
 fn evidence(shown: Members<'_>) -> Result<Evidence, HacpError> {
     shown.only(&["kind", "id", "version", "content"])?;
     if shown.given("id").is_none() && shown.given("content").is_none() {
@@ -141,7 +141,7 @@ fn resolution(said: Members<'_>, caller: Caller<'_>) -> Result<NewResolution, Ha
     })
 }
 
-/// What was provided is a text; a form is the text of its values.
+/// An input is a text; a form is the text of its values.
 fn words(input: &Value) -> String {
     input.as_str().map_or_else(|| input.to_string(), ToOwned::to_owned)
 }
@@ -160,7 +160,7 @@ pub(super) fn expire(params: Members<'_>) -> Result<Params, HacpError> {
     Ok(Params::command(TaskCommand::Lapse(checkpoint_id(params)?)))
 }
 
-/// What the agent says of its message. Names that come twice were refused before.
+/// The agent's envelope for its message. Duplicate members were rejected before.
 fn claims(params: Members<'_>) -> Result<Option<Box<NewClaims>>, HacpError> {
     let Some(envelope) = params.object("hxp")? else { return Ok(None) };
     let text = serde_json::to_vec(envelope).unwrap_or_default();

@@ -1,21 +1,20 @@
-//! Addresses that are what they lead to: `data:text/plain;base64,SGVsbG8=` (RFC 2397).
+//! Data URLs, which hold their content: `data:text/plain;base64,SGVsbG8=` (RFC 2397).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// What comes before everything else in such an address.
+/// The prefix of a data URL.
 const SCHEME: &str = "data:";
 
-/// What such an address holds.
+/// The content of a data URL.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Data {
-    /// What sort of bytes, if it says so.
+    /// The stated media type.
     pub(super) media_type: Option<String>,
-    /// The bytes.
     pub(super) bytes: Vec<u8>,
 }
 
-/// The bytes of an address; `None` if it leads somewhere else, an error if they cannot be read.
+/// The content of a URL; `None` if it is not a data URL, an error if it cannot be decoded.
 pub(super) fn read(uri: &str) -> Option<Result<Data, &'static str>> {
     let begins = uri.get(..SCHEME.len()).is_some_and(|it| it.eq_ignore_ascii_case(SCHEME));
     begins.then(|| decoded(uri.get(SCHEME.len()..).unwrap_or_default()))
@@ -33,7 +32,7 @@ fn decoded(rest: &str) -> Result<Data, &'static str> {
     Ok(Data { media_type, bytes })
 }
 
-/// A text with its `%41` made into what they stand for.
+/// Decodes percent-encoding.
 fn unescaped(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut parts = text.split('%');
@@ -52,7 +51,7 @@ fn unescaped(text: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// HACP-028: what an address holds itself is bytes we hold.
+    /// HACP-028: the content of a data URL counts as stored bytes.
     #[test]
     fn an_address_may_be_what_it_leads_to() {
         let plain = |text: &str| Some(text.to_owned());

@@ -13,14 +13,14 @@ fn scope(params: Members<'_>) -> Result<Scope, HacpError> {
     params.read("scope", expected)?.ok_or_else(|| params.bad("scope", expected))
 }
 
-/// Without a key it is the ledger itself that is read.
+/// Without a key, this reads the ledger itself.
 pub(super) fn read(params: Members<'_>) -> Result<Params, HacpError> {
     params.only(&["scope", "key"])?;
     let key = params.given("key").map(|_| params.required("key")).transpose()?;
     Ok(Params::Entry { scope: scope(params)?, key: key.map(ToOwned::to_owned) })
 }
 
-/// `by` is the task that writes; `null` is a value like any other.
+/// `by` is the task that writes. `null` is a valid value.
 pub(super) fn write(params: Members<'_>, caller: Caller<'_>) -> Result<Params, HacpError> {
     caller.only(params, &["scope", "key", "value", "by"], &["expected_revision"])?;
     let value = params.map().get("value").cloned();

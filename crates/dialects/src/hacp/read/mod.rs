@@ -1,8 +1,8 @@
 //! Calls: `{"params": {…}, "expected_task_revision"?, "idempotency_key"?}`. HACP-040, HACP-081,
-//! HACP-082; the names of parameters are those in use, section 9 of our digest.
+//! HACP-082; section 9 of our digest lists the parameter names in use.
 //!
-//! What is not understood must not look accepted: an unknown parameter is refused, one of a later
-//! version too, and `null` counts as absent.
+//! Unknown parameters are rejected, and so are those of a later version, because the server must
+//! not appear to accept a parameter that it ignores. `null` counts as absent.
 
 mod artifact;
 mod checkpoint;
@@ -27,55 +27,50 @@ use super::operation::Operation;
 use super::parse::{Members, object};
 use super::version::Version;
 
-/// The longest idempotency key, in bytes.
+/// Maximum length of an idempotency key, in bytes.
 const LONGEST_KEY: usize = 200;
-/// What callers may say of themselves.
+/// The parameters in which callers may name themselves.
 const ACTORS: [&str; 4] = ["principal", "by", "actor", "reviewer"];
-/// What a body may have beside its parameters.
+/// The members of a body beside its parameters.
 const EXPECTED_REVISION: &str = "expected_task_revision";
 const IDEMPOTENCY_KEY: &str = "idempotency_key";
 
-/// Whoever calls, and what they can name.
+/// The caller, and the directory for resolving names.
 #[derive(Debug, Clone, Copy)]
 pub struct Caller<'a> {
-    /// By their credential.
+    /// The authenticated actor.
     pub actor: &'a Actor,
-    /// People and agents, by name.
     pub directory: &'a Directory,
-    /// The version they speak.
+    /// The protocol version of the call.
     pub version: Version,
 }
 
-/// A call that could be read.
+/// A parsed call.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// What is wanted.
     pub operation: Operation,
-    /// Of what, and how.
     pub params: Params,
-    /// The revision of the task the caller has seen (HACP-081).
+    /// The revision of the task that the caller has seen (HACP-081).
     pub expected_task_revision: Option<u64>,
-    /// What a repeated call is known by (HACP-082).
+    /// Identifies a repeated call (HACP-082).
     pub idempotency_key: Option<String>,
-    /// What makes two calls the same: operation and parameters, however they are spelled in JSON, and
-    /// nothing else.
+    /// The digest of the operation and its parameters in canonical form. Equal calls have equal
+    /// fingerprints.
     pub fingerprint: Digest,
 }
 
-/// What an operation is given.
+/// The parameters of an operation.
 #[derive(Debug, Clone)]
 pub enum Params {
-    /// Something for the kernel to decide.
+    /// A command for the kernel.
     Command(Box<TaskCommand>),
-    /// `artifact.commit`: something for the kernel to decide once it is known what we hold.
+    /// `artifact.commit`: becomes a command once the server has looked up the stored bytes.
     Commit(Box<Commit>),
-    /// `review.comment`: the same, once it is known whose review it is.
+    /// `review.comment`: becomes a command once the server has found the review's task.
     Comment {
-        /// The task, if the caller said so.
+        /// The task, if the caller named it.
         task: Option<TaskId>,
-        /// Which review.
         review: ReviewId,
-        /// What is added.
         comment: Comment,
     },
     /// `task.get`
@@ -84,25 +79,21 @@ pub enum Params {
     Tasks(TaskQuery),
     /// `artifact.get`
     Artifact {
-        /// Which.
         id: ArtifactId,
-        /// In which version; nothing for the newest.
+        /// The version; `None` for the newest.
         version: Option<String>,
     },
     /// `ledger.read`
     Entry {
-        /// Whose ledger.
         scope: Scope,
-        /// Which key; nothing for the ledger itself.
+        /// The key; `None` for the ledger itself.
         key: Option<String>,
     },
     /// `ledger.history`
     History {
-        /// Whose ledger.
         scope: Scope,
-        /// Which key.
+        /// The key whose values are listed.
         key: String,
-        /// Which part of it.
         page: Page,
     },
     /// `audit.query`
@@ -113,9 +104,8 @@ pub enum Params {
     Inbox(Page),
     /// `pending.outbox`
     Outbox {
-        /// Of one task only.
+        /// Limits the list to one task.
         task: Option<TaskId>,
-        /// Which part.
         page: Page,
     },
     /// `runtime.peek`
@@ -125,12 +115,11 @@ pub enum Params {
 }
 
 impl Params {
-    /// A command, ready to be decided.
     fn command(command: TaskCommand) -> Self {
         Self::Command(Box::new(command))
     }
 
-    /// The task it is about, as far as the caller said.
+    /// The task that the call names, if any.
     pub fn task(&self) -> Option<TaskId> {
         match self {
             Self::Command(command) => command.task(),
@@ -150,7 +139,7 @@ impl Params {
     }
 }
 
-/// Reads the body of `POST /hacp/v1/ops/{operation}`; an empty one has no parameters.
+/// Reads the body of `POST /hacp/v1/ops/{operation}`; an empty body has no parameters.
 pub fn read(operation: Operation, body: &[u8], caller: Caller<'_>) -> Result<Call, HacpError> {
     let body = if body.is_empty() { Map::new() } else { object(body)? };
     let members = Members::new(&body, "");
@@ -159,7 +148,7 @@ pub fn read(operation: Operation, body: &[u8], caller: Caller<'_>) -> Result<Cal
     call(operation, members, params, caller)
 }
 
-/// Reads the `params` of a JSON-RPC request: the same parameters with what stands beside them.
+/// Reads the `params` of a JSON-RPC request, which hold the parameters and the members beside them.
 pub(super) fn read_flat(
     operation: Operation,
     mut params: Map<String, Value>,
@@ -195,13 +184,13 @@ fn call(
     Ok(Call { operation, params, expected_task_revision, idempotency_key, fingerprint })
 }
 
-/// Takes out what callers say of themselves, if it is what their credential says.
+/// Removes parameters in which callers name themselves, if they match the credential.
 fn without_actors(
     operation: Operation,
     params: &mut Map<String, Value>,
     actor: &Actor,
 ) -> Result<(), HacpError> {
-    // Where the word means something else.
+    // These operations use the parameter for something else.
     let own = [
         (Operation::TaskList, "principal"),
         (Operation::LedgerWrite, "by"),
@@ -215,8 +204,8 @@ fn without_actors(
         let name = value.as_str().ok_or_else(|| HacpError::field(&field, "a string"))?;
         check_caller(actor, &field, name)?;
     }
-    // Upstream's client always sends these two. They name the caller as well, or what the object itself
-    // says there: the sort of caller, and the task.
+    // The upstream client always sends these two. They may also hold the value that the object has
+    // there: the kind of caller and the task.
     let role = match actor {
         Actor::Agent { .. } => "agent",
         Actor::Human { .. } => "human",
@@ -286,23 +275,23 @@ fn typed(
 }
 
 impl Caller<'_> {
-    /// Only these parameters, and these as well from 0.2 on.
+    /// Rejects all parameters except `first`, and from 0.2 on `later`.
     fn only(self, members: Members<'_>, first: &[&str], later: &[&str]) -> Result<(), HacpError> {
-        // In an older version the later ones are unknown, but `null` is absent in every version.
+        // An older version rejects the later ones, but `null` is absent in every version.
         let absent = |key: &&str| members.map().get(*key).is_some_and(Value::is_null);
         let old = self.version < Version::V02;
         let later = later.iter().copied().filter(|key| !old || absent(key));
         members.only(&first.iter().copied().chain(later).collect::<Vec<_>>())
     }
 
-    /// An agent that must be named.
+    /// A required agent.
     fn agent(self, members: Members<'_>, key: &str) -> Result<AgentId, HacpError> {
         let name = members.required(key)?;
         find_agent(self.directory, name)
             .ok_or_else(|| HacpError::missing(&members.path(key), "agent"))
     }
 
-    /// People, by name.
+    /// A list of people.
     fn people(self, members: Members<'_>, key: &str) -> Result<Vec<HumanId>, HacpError> {
         let names = members.texts(key)?.unwrap_or_default();
         let found: Option<Vec<HumanId>> =
@@ -311,17 +300,17 @@ impl Caller<'_> {
     }
 }
 
-/// The task that must be named.
+/// The required `task_id`.
 fn task_id(members: Members<'_>) -> Result<TaskId, HacpError> {
     members.required_id("task_id", "task")
 }
 
-/// The artifact that must be named.
+/// The required `art_id`.
 fn artifact_id(members: Members<'_>) -> Result<ArtifactId, HacpError> {
     members.required_id("art_id", "artifact")
 }
 
-/// The checkpoint that must be named.
+/// The required `ckpt_id`.
 fn checkpoint_id(members: Members<'_>) -> Result<AskId, HacpError> {
     let text = members.required("ckpt_id")?;
     super::ask_id(text).ok_or_else(|| HacpError::missing(&members.path("ckpt_id"), "checkpoint"))

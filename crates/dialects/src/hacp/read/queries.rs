@@ -1,4 +1,4 @@
-//! What only looks: `task.get`, `task.list`, `audit.query`, `audit.replay`, `human.inbox`,
+//! Queries: `task.get`, `task.list`, `audit.query`, `audit.replay`, `human.inbox`,
 //! `pending.outbox`, `runtime.peek`; and `runtime.ack`.
 
 use kernel::task::{Party, State};
@@ -11,15 +11,15 @@ use super::super::names::{find_party, find_person};
 use super::super::parse::Members;
 use super::{Caller, Params, task_id};
 
-/// The most that is shown at once.
+/// The maximum page size.
 const MOST: u64 = 1000;
 
-/// Which part of a list.
+/// A page of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Page {
-    /// How many at most.
+    /// The page size.
     pub limit: Option<u64>,
-    /// Where to go on: what the page before ended with.
+    /// The cursor that the previous page returned.
     pub cursor: Option<String>,
 }
 
@@ -28,20 +28,14 @@ pub(super) fn page(params: Members<'_>) -> Result<Page, HacpError> {
     Ok(Page { limit: params.limit(MOST)?, cursor })
 }
 
-/// Which tasks.
+/// A filter for tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskQuery {
-    /// Where they stand.
     pub state: Option<State>,
-    /// Who answers for them.
     pub principal: Option<HumanId>,
-    /// Whom they are with.
     pub assignee: Option<Party>,
-    /// The project they belong to.
     pub project: Option<ProjectId>,
-    /// The task they are part of.
     pub parent: Option<TaskId>,
-    /// Which part of the list.
     pub page: Page,
 }
 
@@ -72,16 +66,12 @@ pub(super) fn tasks(params: Members<'_>, caller: Caller<'_>) -> Result<Params, H
     }))
 }
 
-/// Which events.
+/// A filter for audit events.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditQuery {
-    /// Of one task.
     pub task: Option<TaskId>,
-    /// By whom.
     pub actor: Option<By>,
-    /// What happened.
     pub action: Option<AuditAction>,
-    /// Which part of the list.
     pub page: Page,
 }
 
@@ -104,12 +94,11 @@ pub(super) fn audit(params: Members<'_>, caller: Caller<'_>) -> Result<Params, H
     }))
 }
 
-/// The history of a task.
+/// The parameters of `audit.replay`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replayed {
-    /// Which.
     pub task: TaskId,
-    /// Up to when, itself included; the task as it was then comes with it.
+    /// The last included time. The response then also holds the task at that time.
     pub at: Option<Time>,
 }
 
@@ -128,23 +117,23 @@ pub(super) fn outbox(params: Members<'_>) -> Result<Params, HacpError> {
     Ok(Params::Outbox { task: params.id("task_id", "task")?, page: page(params)? })
 }
 
-/// What a runtime has to do, without taking it.
+/// The parameters of `runtime.peek`, which reads pending operations without confirming them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Peeked {
-    /// For one run only.
+    /// Limits the list to one run.
     pub run: Option<RunId>,
-    /// After what the runtime has seen.
+    /// The position of the last operation that the runtime has seen.
     pub cursor: Option<u64>,
-    /// How many at most.
+    /// The page size.
     pub limit: Option<u64>,
 }
 
-/// A runtime did what it had to, up to here.
+/// The parameters of `runtime.ack`, which confirms operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Acked {
-    /// For one run only.
+    /// Limits the confirmation to one run.
     pub run: Option<RunId>,
-    /// Up to what, itself included.
+    /// The last confirmed position.
     pub through: u64,
 }
 
@@ -162,7 +151,8 @@ pub(super) fn ack(params: Members<'_>) -> Result<Params, HacpError> {
 
 const CURSOR: &str = "a cursor that came with an event";
 
-/// A place in a stream. It is a text on the wire: not every reader keeps all digits of a number.
+/// A position in a stream. It is a string on the wire, because some JSON readers round large
+/// numbers.
 fn cursor(params: Members<'_>, key: &str) -> Result<Option<u64>, HacpError> {
     let read = |value: &Value| {
         let place = value.as_str().map_or_else(|| value.as_u64(), |text| text.parse().ok());

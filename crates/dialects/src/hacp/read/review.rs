@@ -49,7 +49,7 @@ fn remark(comment: Members<'_>) -> Result<Comment, HacpError> {
     })
 }
 
-/// A comment is a whole one, or a text, which then matters a little and is about everything.
+/// A comment is an object or a text. A text has minor severity and no anchor.
 pub(super) fn comment(params: Members<'_>) -> Result<Params, HacpError> {
     params.only(&["task_id", "review_id", "comment"])?;
     let review = params.required_id("review_id", "review")?;

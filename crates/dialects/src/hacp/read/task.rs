@@ -1,4 +1,4 @@
-//! `task.create` and what is wanted of a task that exists; `ownership.transfer`,
+//! `task.create` and the operations on an existing task; `ownership.transfer`,
 //! `ownership.delegate`. HACP-001, HACP-020, HACP-070; K-10, K-17.
 
 use kernel::TaskId;
@@ -12,7 +12,7 @@ use super::super::names::{check_caller, find_party};
 use super::super::parse::Members;
 use super::{Caller, Params, task_id};
 
-/// What may stand in `spec`, or beside everything else.
+/// The members of `spec`, which may also be direct parameters.
 const SPEC: [&str; 4] = ["goal", "acceptance_criteria", "inputs", "constraints"];
 const REVIEW_POLICY: &str = "review_policy";
 
@@ -51,7 +51,7 @@ pub(super) fn create(params: Members<'_>, caller: Caller<'_>) -> Result<Params, 
     Ok(Params::command(TaskCommand::Create(Box::new(new))))
 }
 
-/// Where the words of a task stand: in `spec`, or beside everything else, not both.
+/// The object that holds the spec: `spec` or the parameters themselves, but not both.
 fn spec<'m>(
     params: Members<'m>,
     path: &'m str,
@@ -77,7 +77,7 @@ const AUTONOMY: [(&str, Autonomy); 4] = [
 const ON_SILENCE: [(&str, OnSilence); 2] =
     [("stay_blocked", OnSilence::StayBlocked), ("cancel", OnSilence::Cancel)];
 
-/// A reference locks both id and version of an artifact; a resource is where its address says.
+/// A reference to an artifact fixes both id and version; a resource has a URL.
 fn input(input: Members<'_>) -> Result<Input, HacpError> {
     input.only(&["kind", "id", "version", "uri"])?;
     let artifact = input.required_word("kind", &[("artifact", true), ("resource", false)])?;
@@ -125,7 +125,7 @@ fn review_policy(spec: Members<'_>, caller: Caller<'_>) -> Result<Option<ReviewP
     Ok(Some(ReviewPolicy { required_reviewers, quorum }))
 }
 
-/// A permission is dated when it is given, and given by whoever gives it.
+/// The server sets the time and the grantor of a permission.
 fn permission(grant: Members<'_>, caller: Caller<'_>) -> Result<NewGrant, HacpError> {
     grant.only(&["scope", "decision", "until", "granted_by"])?;
     terms(grant, caller)
@@ -148,7 +148,7 @@ fn terms(grant: Members<'_>, caller: Caller<'_>) -> Result<NewGrant, HacpError> 
     Ok(NewGrant { scope: grant.required("scope")?.trim().to_owned(), decision, until })
 }
 
-/// What an agent is given to begin with.
+/// The agent's initial capability and input.
 fn given(params: Members<'_>) -> Result<Given, HacpError> {
     let capability = params.text("capability")?.map(ToOwned::to_owned);
     Ok(Given { capability, input: params.given("input").cloned() })
@@ -197,7 +197,7 @@ pub(super) fn grant(params: Members<'_>, caller: Caller<'_>) -> Result<Params, H
     Ok(Params::command(TaskCommand::Grant(task_id(params)?, grant)))
 }
 
-/// The ways of the protocol; which of them may be said is the kernel's to know.
+/// The kinds of handover in the protocol. The kernel decides which of them a caller may use.
 const WAYS: [(&str, Handover); 5] = [
     ("assign", Handover::Assign),
     ("checkpoint", Handover::Checkpoint),

@@ -1,6 +1,6 @@
 //! The JSON of HXP Execution 0.1, field for field and in the order the specification lists them.
 //!
-//! What the specification leaves open is filled in by extension members, each marked as ours.
+//! Where the specification lacks a member, a Countersign extension adds it and is marked as such.
 
 mod body;
 mod names;

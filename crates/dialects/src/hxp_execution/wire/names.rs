@@ -4,20 +4,19 @@ use kernel::ask::Phase;
 use kernel::question::Kind;
 use serde::{Deserialize, Serialize};
 
-/// What a person is asked to do (section 2).
+/// The action of a person (section 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Action {
     /// Choose one of 2 to 6 options.
     Decide,
-    /// Say yes or no.
+    /// Approve or reject.
     Approve,
-    /// Supply a value.
+    /// Provide a value.
     Provide,
 }
 
 impl Action {
-    /// Every action.
     pub const ALL: [Self; 3] = [Self::Decide, Self::Approve, Self::Provide];
 
     /// The action of this name; names are case-sensitive.
@@ -30,7 +29,7 @@ impl Action {
         }
     }
 
-    /// The kinds of question that filters and rules for this action mean.
+    /// The kinds of question that filters and rules for this action match.
     pub fn kinds(self) -> &'static [Kind] {
         match self {
             Self::Decide => &[Kind::Choose, Kind::Confirm, Kind::Escalate],
@@ -39,7 +38,7 @@ impl Action {
         }
     }
 
-    /// The action under which filters and rules find this kind of question.
+    /// The action whose filters and rules match this kind of question.
     pub fn of_kind(kind: Kind) -> Self {
         match kind {
             Kind::Approve => Self::Approve,
@@ -49,15 +48,15 @@ impl Action {
     }
 }
 
-/// Which human should handle a request (section 6.1).
+/// Who should handle a request (section 6.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// The agent's registered owner.
     Owner,
-    /// Whom the delegation rules name.
+    /// The person that the delegation rules name.
     Delegate,
-    /// The first qualified human who takes it.
+    /// The first qualified person who takes it.
     Pool,
 }
 
@@ -73,26 +72,26 @@ pub enum Fallback {
     Default,
 }
 
-/// Where a request stands.
+/// The status of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// Nobody took it up.
+    /// No person has taken it.
     Pending,
-    /// Somebody did.
+    /// A person has taken it.
     Assigned,
-    /// Answered, or the default was taken.
+    /// Answered, or closed with the default.
     Completed,
-    /// Ran out.
+    /// Expired.
     Expired,
-    /// Ran out, with a failure receipt.
+    /// Expired with a failure receipt.
     Failed,
     /// Withdrawn.
     Cancelled,
 }
 
 impl Status {
-    /// The status as it appears in JSON, in a query and in the `HXP-Status` header.
+    /// The status as written in JSON, in a query and in the `HXP-Status` header.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -104,12 +103,11 @@ impl Status {
         }
     }
 
-    /// The status of this name.
     pub fn named(name: &str) -> Option<Self> {
         Phase::ALL.map(Self::from).into_iter().find(|status| status.as_str() == name)
     }
 
-    /// The phase it stands for.
+    /// The kernel's phase.
     pub fn phase(self) -> Phase {
         match self {
             Self::Pending => Phase::Waiting,
@@ -139,22 +137,17 @@ impl From<Phase> for Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InputType {
-    /// Any text.
     Text,
-    /// A number.
     Number,
-    /// A web address.
     Url,
-    /// An email address.
     Email,
-    /// A reference to a file: an address or a `data:` URI.
+    /// A reference to a file: a URL or a `data:` URI.
     File,
     /// One of `validation.allowed_values`.
     Selection,
 }
 
 impl InputType {
-    /// The type of this name.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "text" => Some(Self::Text),

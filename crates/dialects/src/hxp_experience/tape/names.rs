@@ -1,7 +1,7 @@
-//! The names everybody knows, recognised while they are read: whoever looks for a member then
-//! compares numbers, and whoever looks for names given twice compares bits.
+//! The known field names, recognized while reading. Finding a member then compares numbers, and
+//! finding duplicates compares bits.
 
-/// A name of a field of a message, or any other.
+/// The name of a known field, or any other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(in super::super) enum Name {
@@ -42,10 +42,10 @@ pub(in super::super) enum Name {
 }
 
 impl Name {
-    /// How many there are.
+    /// The number of names.
     pub(in super::super) const COUNT: usize = Self::ALL.len();
 
-    /// Each at the place of its number.
+    /// Every name at the index of its number.
     const ALL: [Self; 34] = [
         Self::Other,
         Self::Hxp,
@@ -83,10 +83,10 @@ impl Name {
         Self::SafetyFlag,
     ];
 
-    /// The name that reads so, and a bit that stands for it among the names of an object: its own if
-    /// everybody knows it, else one it may share with others that begin alike.
+    /// The name of this text, and its bit within an object. A known name has its own bit; other
+    /// names may share one.
     ///
-    /// The first eight bytes, as a number, leave one name that it could be.
+    /// The first eight bytes, as a number, leave at most one candidate.
     #[inline]
     pub(super) fn of(text: &[u8], head: u64) -> (Self, u64) {
         let mixed = head.wrapping_mul(MIX);
@@ -103,7 +103,7 @@ impl Name {
         (Self::Other, 1 << (Self::COUNT as u64 + place))
     }
 
-    /// How it reads; of any other name, nothing.
+    /// The text of the name; empty for an unknown one.
     pub(in super::super) const fn text(self) -> &'static str {
         match self {
             Self::Other => "",
@@ -144,13 +144,13 @@ impl Name {
     }
 }
 
-/// An odd number that leaves the first bytes of every name in another place of the table; building the
-/// table fails if it does not.
+/// An odd multiplier that maps the first bytes of every name to a different slot of the table.
+/// Building the table fails at compile time if it does not.
 const MIX: u64 = 0x6068_06b8_2901_05c7;
 const SHIFT: u32 = 64 - 6;
 
-/// A name, cut into what is compared: its first eight bytes, its last eight if it is longer, and what
-/// is between them.
+/// A name, split for comparison: its first eight bytes, its last eight if it is longer, and the
+/// bytes between them.
 #[derive(Clone, Copy)]
 struct Entry {
     head: u64,
@@ -177,7 +177,7 @@ impl Entry {
         Self { head: head(text), tail, between, length, name }
     }
 
-    /// Whether a text of its length and beginning is this name to the end.
+    /// Whether a text of the same length and start equals this name.
     #[inline]
     fn ends(&self, text: &[u8]) -> bool {
         let length = text.len();
@@ -203,7 +203,7 @@ static TABLE: [Entry; 64] = {
     table
 };
 
-/// The first eight bytes of a text as a number; a shorter text is filled up with zeros.
+/// The first eight bytes of a text as a number; a shorter text is padded with zeros.
 pub(super) const fn head(text: &[u8]) -> u64 {
     let (mut head, mut at) = (0, 0);
     while at < text.len() && at < 8 {
@@ -220,7 +220,7 @@ mod tests {
     use super::super::super::SCHEMA;
     use super::*;
 
-    /// HXPE-004: what the schema names is known, whatever it is called, and nothing else is.
+    /// HXPE-004: exactly the names of the schema are known.
     #[test]
     fn every_name_of_the_schema_is_known() {
         let mut names = BTreeSet::new();

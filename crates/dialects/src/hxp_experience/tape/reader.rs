@@ -1,17 +1,17 @@
-//! What JSON is made of, one piece after another: where it begins and ends, and where reading stopped
-//! if it is none.
+//! Reads the tokens of JSON: where each starts and ends, and where reading stopped if the text is
+//! not JSON.
 
 use super::names::head;
 use super::{Name, Named, Unreadable};
 use crate::nesting::DEEPEST;
 
-/// Reads pieces of a text, and knows where it stopped.
+/// Reads tokens of a text and remembers where it stopped.
 pub(in super::super) struct Reader<'s> {
     bytes: &'s [u8],
     stop: Stop,
 }
 
-/// It went no further; the reader knows why.
+/// Reading stopped; the reader knows why.
 pub(in super::super) struct Stopped;
 
 /// Where reading stopped, and why.
@@ -28,7 +28,7 @@ impl<'s> Reader<'s> {
         Self { bytes: text.as_bytes(), stop: Stop::At(0, VALUE) }
     }
 
-    /// Why it stopped in this text.
+    /// The error for this text.
     pub(super) fn why(&self, text: &str) -> Unreadable {
         match self.stop {
             Stop::TooDeep => Unreadable::TooDeep,
@@ -39,18 +39,18 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Whether this is behind all of it.
+    /// Whether this is the end of the text.
     pub(in super::super) fn is_end(&self, at: usize) -> bool {
         at == self.bytes.len()
     }
 
-    /// What stands between two places.
+    /// The bytes between two positions.
     #[inline]
     pub(in super::super) fn part(&self, from: usize, to: usize) -> &'s [u8] {
         self.bytes.get(from..to).unwrap_or_default()
     }
 
-    /// Goes one level down, if there are not too many.
+    /// Enters one level of nesting, if the limit allows it.
     #[inline]
     pub(in super::super) fn down(&mut self, depth: usize) -> Result<usize, Stopped> {
         if depth >= DEEPEST {
@@ -66,8 +66,8 @@ impl<'s> Reader<'s> {
         Err(Stopped)
     }
 
-    /// Where the next byte is that is no white space, and which; zero, which nothing begins with, if
-    /// there is none.
+    /// The position and value of the next byte that is not white space. At the end the value is
+    /// zero, which starts no token.
     #[inline]
     pub(in super::super) fn token(&self, mut at: usize) -> (usize, u8) {
         loop {
@@ -79,8 +79,8 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// The name that begins here with its bit, and where it ends. An escape can hide that two names
-    /// are one, so a name with escapes has all bits.
+    /// The name that starts here, its bit, and where it ends. An escape can hide that two names are
+    /// equal, so a name with escapes has all bits.
     #[inline]
     pub(in super::super) fn name(&mut self, from: usize) -> Result<(Named, u64, usize), Stopped> {
         let (to, escaped) = self.string(from)?;
@@ -105,14 +105,14 @@ impl<'s> Reader<'s> {
         Name::of(read.as_bytes(), head(read.as_bytes())).0
     }
 
-    /// One of the three words of JSON.
+    /// `true`, `false` or `null`.
     #[inline]
     pub(in super::super) fn word(&mut self, at: usize, word: &[u8]) -> Result<usize, Stopped> {
         let to = at + word.len();
         if self.bytes.get(at..to) == Some(word) { Ok(to) } else { self.stop(at, VALUE) }
     }
 
-    /// Where a text ends that begins here, and whether there are escapes in it. Most are short.
+    /// Where a string ends that starts here, and whether it has escapes. Most strings are short.
     #[inline]
     pub(in super::super) fn string(&mut self, from: usize) -> Result<(usize, bool), Stopped> {
         let mut at = from;
@@ -145,7 +145,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// What stands behind a backslash. Half a surrogate pair is no character.
+    /// Reads an escape. Half a surrogate pair is an error.
     fn escape(&mut self, at: usize) -> Result<usize, Stopped> {
         const PAIR: &str = "both halves of a surrogate pair";
         match self.bytes.get(at + 1) {
@@ -207,17 +207,18 @@ pub(super) fn short(length: usize) -> u32 {
     length as u32
 }
 
-/// Eight bytes from here on, as a number, if there are so many.
+/// The eight bytes from here as a number, if there are as many.
 #[inline]
 fn word(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk().copied().map(u64::from_le_bytes)
 }
 
-/// A mark at the highest bit of each of eight bytes that means something in a text: a quote, a
-/// backslash, or a control character, which may not be there. Only the lowest mark is sure to be true,
-/// because of what subtracting borrows.
+/// Marks, in the highest bit of each of eight bytes, the bytes that are special in a string: a
+/// quote, a backslash, or a control character, which is not allowed. Only the lowest mark is
+/// reliable, because the subtraction borrows.
 ///
-/// With one bit turned a quote is 0x20, right above the control characters, and a blank is not.
+/// With one bit flipped, a quote becomes 0x20, right above the control characters, and a space does
+/// not.
 #[inline]
 fn special(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
@@ -227,8 +228,8 @@ fn special(word: u64) -> u64 {
     (low | backslash) & !word & TOPS
 }
 
-/// The first byte from here that means something in a text. A long text goes by the line until one
-/// has something in it.
+/// The first special byte of a string from here. A long string is scanned in chunks until one has a
+/// special byte.
 fn plain(bytes: &[u8], from: usize) -> usize {
     let rest = bytes.get(from..).unwrap_or_default();
     let means = |byte: u8| byte ^ 0x02 < 0x21 || byte == b'\\';
@@ -247,7 +248,7 @@ fn plain(bytes: &[u8], from: usize) -> usize {
     from + last + behind.iter().position(|&byte| means(byte)).unwrap_or(behind.len())
 }
 
-/// Where a text ends that begins here and was read before, and whether there are escapes in it.
+/// Where a string ends that starts here and was read before, and whether it has escapes.
 pub(super) fn end_of_text(bytes: &[u8], from: usize) -> (u32, bool) {
     let mut at = plain(bytes, from);
     let escaped = bytes.get(at) == Some(&b'\\');
@@ -257,7 +258,7 @@ pub(super) fn end_of_text(bytes: &[u8], from: usize) -> (u32, bool) {
     (short(at), escaped)
 }
 
-/// Line and column, for whoever looks with an editor.
+/// Line and column, as an editor shows them.
 fn place(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.rsplit('\n').next().unwrap_or_default();

@@ -1,16 +1,16 @@
-//! The pass over the bytes that leaves the marks. It goes down into what is nested, which is bounded.
+//! The pass over the bytes that records the marks. It recurses into nested values, up to the
+//! nesting limit.
 
 use super::reader::{Reader, Stopped, VALUE, short};
 use super::{Kind, Mark, Named, Unreadable};
 
-/// One pass.
 pub(super) struct Scan<'s> {
     reader: Reader<'s>,
     marks: &'s mut Vec<Mark>,
 }
 
 impl<'s> Scan<'s> {
-    /// Leaves a mark for every value of a text.
+    /// Records a mark for every value of a text.
     pub(super) fn read(text: &'s str, marks: &'s mut Vec<Mark>) -> Result<(), Unreadable> {
         let mut scan = Self { reader: Reader::new(text), marks };
         scan.whole().map_err(|Stopped| scan.reader.why(text))
@@ -23,7 +23,7 @@ impl<'s> Scan<'s> {
         if self.reader.is_end(end) { Ok(()) } else { self.reader.stop(end, "nothing more") }
     }
 
-    /// Marks a value that begins here, and all in it; gives the first byte behind it.
+    /// Marks the value that starts here and everything in it; returns the position after it.
     #[inline]
     fn value(
         &mut self,

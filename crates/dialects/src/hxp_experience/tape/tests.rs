@@ -1,11 +1,11 @@
-//! What is read as JSON, and what is not.
+//! Which texts are read as JSON.
 
 use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
 
-/// The value as `serde_json` would have it; it has no numbers beyond doubles.
+/// The value as `serde_json` represents it, which has no numbers beyond doubles.
 fn value(node: Node<'_>) -> Option<Value> {
     Some(match node.kind() {
         Kind::Null => Value::Null,
@@ -30,7 +30,7 @@ fn agrees(bytes: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// HXPE-004, HXPE-006: whatever another reader reads is read, and nothing else is.
+/// HXPE-004, HXPE-006: this reader accepts exactly the texts that other readers accept.
 #[test]
 fn json_is_what_other_readers_take_for_json() {
     for text in [
@@ -105,20 +105,21 @@ fn what_is_wrong_has_its_place() {
     assert_eq!(said, "it is not UTF-8 from byte 1 on");
 }
 
-/// A message of eight megabytes can hold four million values, and nobody has to sign in to send one.
+/// A message of eight megabytes can hold four million values, and the route that accepts it needs
+/// no authentication.
 #[test]
 fn marks_are_small() {
     assert_eq!(size_of::<Mark>(), 20);
 }
 
-/// A number no double can hold is JSON all the same.
+/// A number too large for a double is valid JSON.
 #[test]
 fn numbers_beyond_doubles_are_read() {
     let mut tape = Tape::default();
     assert_eq!(tape.read(b"1e400").unwrap().root().number(), Some(f64::INFINITY));
 }
 
-/// A number is the nearest double, read the short way or the long.
+/// A number is the nearest double, by the fast path and by the slow one.
 #[test]
 fn numbers_are_read_alike_either_way() {
     for text in ["0", "10", "0.1", "0.07", "3.0", "299792458", "123456789012345", "0.0000000000001"]
