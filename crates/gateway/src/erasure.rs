@@ -192,6 +192,11 @@ impl Erasure {
         Ok(Settlement::Split { into: vec![(soon, next(after))] })
     }
 
+    /// Deletes the files of an ask, except those that another ask holds too.
+    pub async fn drop_files(&self, ask: AskId) -> anyhow::Result<()> {
+        self.blobs.drop_files(ask.ulid()).await
+    }
+
     /// Deletes the bytes of an erased artifact.
     pub async fn drop_artifact(&self, id: ArtifactId) -> anyhow::Result<()> {
         let Some(artifact) = self.gateway.store().artifact(id).await? else { return Ok(()) };

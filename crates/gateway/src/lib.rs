@@ -7,6 +7,7 @@
 //! | [`quotas`] | counts what callers use, and refuses calls beyond a limit |
 //! | [`wake`], [`streams`] | who waits for which change, and how many streams a credential may open |
 //! | [`auth`], [`jwt`], [`oidc`], [`passkeys`], [`login_rate_limit`] | from a credential to an actor |
+//! | [`sessions`], [`sealed_values`] | idle browser sessions; values that a browser carries |
 //! | [`verification`] | providers that can prove that a person is present |
 //! | [`installation`], [`database`] | the data of an installation, and where it is |
 //! | [`vault`], [`key_ring`], [`signing`], [`secrets`] | the server's own keys, and secrets derived from them |
@@ -16,6 +17,7 @@
 //! | [`files`], [`blobs`], [`answer_files`] | storage of bytes; artifacts; files that answer an ask |
 //! | [`erasure`] | erasing people, tasks and artifacts (GDPR) |
 //! | [`borrowed_bot_token`] | the token of an agent's own app, stored for one ask |
+//! | [`runtime_contracts`] | contracts for the runtimes of agents, as HACP events |
 //! | [`insights`], [`csv_export`] | counts, and asks as CSV |
 //! | [`readiness`], [`bootstrap`] | whether the store can be written; the first start |
 //! | [`ssrf_guard`] | which hosts the server may call |
@@ -47,8 +49,11 @@ pub mod passkeys;
 pub mod quotas;
 pub mod readiness;
 pub mod receipts;
+pub mod runtime_contracts;
 pub mod sealed_head;
+pub mod sealed_values;
 pub mod secrets;
+pub mod sessions;
 pub mod signing;
 pub mod ssrf_guard;
 pub mod streams;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use dialects::hitl::wire::Signature;
 use dialects::proof::{EvidenceStatus, Names, RECEIPT, ReceiptClaims, Unproven};
 use kernel::audit::Digest;
 use kernel::passkey_evidence::PasskeyEvidence;
@@ -64,6 +65,15 @@ impl Receipts {
             return None;
         }
         Some(views::components::words::person(&self.gateway.directory(), id))
+    }
+
+    /// The receipt of a closed ask as HITL carries it, beside the result.
+    pub async fn hitl_signature(&self, ask: &Ask) -> Result<Option<Signature>, StoreError> {
+        let Some(resolution) = ask.resolution() else { return Ok(None) };
+        let value = self.receipt_for(ask, &Actor::System).await?;
+        let signer = format!("{}/.well-known/jwks.json", self.issuer());
+        let signed_at = resolution.at;
+        Ok(value.map(|value| Signature { algorithm: "EdDSA", value, signed_at, signer }))
     }
 
     /// The claims of every receipt of an ask: for agents, and for people if theirs differ.

@@ -120,7 +120,7 @@ impl Wake {
 
     fn announce(&self, batch: &[News]) {
         let waiting = self.waiting();
-        for News { change, lists } in batch {
+        for News { change, lists, .. } in batch {
             let subjects = waiting.subjects.get(&change.subject);
             let lists = lists.iter().filter_map(|scope| waiting.lists.get(scope));
             for ear in subjects.into_iter().chain(lists).flatten() {
@@ -222,7 +222,7 @@ mod tests {
     fn news(position: u64, n: u128, lists: &[&str]) -> News {
         let (at, what) = (Time::from_millis(0), "opened".to_owned());
         let change = Change { position, subject: ask(n), seq: 1, at, what };
-        News { change, lists: lists.iter().map(|name| list(name)).collect() }
+        News { change, lists: lists.iter().map(|name| list(name)).collect(), follow_ups: None }
     }
 
     fn woken(waiter: &mut Waiter) -> bool {

@@ -1,13 +1,14 @@
-//! Who acts, through which door, and how sure we are that it is them.
+//! Who acts, through which interface, and how strongly their identity is proven.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{AgentId, AskId, HumanId, KeyId, ProjectId};
 
-/// Whoever stands behind a command. Made by the shell from a checked credential, never from a body.
+/// The party that sends a command. The server builds it from a checked credential, never from a
+/// request body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Actor {
-    /// An agent with its key.
+    /// An agent, authenticated by its key.
     Agent {
         /// The agent the key was issued to.
         id: AgentId,
@@ -18,41 +19,41 @@ pub enum Actor {
         /// Whose asks the key may read and cancel, and whose tasks it may read.
         reach: Reach,
     },
-    /// A person.
+    /// A person of the directory.
     Human {
-        /// Who.
+        /// The person's id.
         id: HumanId,
-        /// The door they came through.
+        /// The interface through which the person acts.
         via: Via,
         /// How they proved who they are.
         assurance: Assurance,
     },
-    /// Whoever held the review link of one ask, and can act on no other.
+    /// The holder of the review link of one ask. They can act on no other ask.
     LinkHolder {
-        /// Which.
+        /// The only ask the link works for.
         ask: AskId,
-        /// The person to whose verified address the server sent this link. `None` for a link that an
-        /// agent was given, or that went to an address nobody verified: the agent may have used it.
+        /// The person to whose verified address the server sent this link. `None` if the link was
+        /// given to an agent or went to an unverified address: the agent may have used it.
         sent_to: Option<HumanId>,
     },
-    /// An agent that passes on, with the submit token of one ask, what it says a person said.
+    /// An agent that passes on a person's answer with the submit token of one ask.
     Relay {
-        /// Which.
+        /// The only ask the submit token works for.
         ask: AskId,
-        /// Who answered, as the agent says.
+        /// Who answered, according to the agent.
         attested: Attested,
     },
-    /// Whoever was reached where the agent wanted its question put, and can act on no other. A platform
-    /// says who they are; nobody here knows them.
+    /// A person whom the server reached at the address the agent gave. They can act on this ask
+    /// only. The platform says who they are; the directory does not know them.
     Guest {
-        /// Which ask.
+        /// The only ask the guest can act on.
         ask: AskId,
-        /// The platform.
+        /// The platform through which they act.
         via: Via,
-        /// Who they are there.
+        /// Who they are on the platform.
         attested: Attested,
     },
-    /// Countersign itself: timers, bootstrap, the operator's shell.
+    /// Countersign itself: timers, the bootstrap, the operator's command line.
     System,
 }
 
@@ -72,12 +73,12 @@ pub struct Attested {
 }
 
 impl Actor {
-    /// The holder of a review link that an agent was given.
+    /// The holder of a review link that was given to an agent.
     pub fn link_holder(ask: AskId) -> Self {
         Self::LinkHolder { ask, sent_to: None }
     }
 
-    /// The actor as it is written into events.
+    /// The actor as events record it.
     pub fn by(&self) -> By {
         match self {
             Self::Agent { id, .. } => By::Agent(id.clone()),
@@ -121,7 +122,7 @@ pub enum By {
 }
 
 impl By {
-    /// What kind of actor it is, as one word.
+    /// The kind of actor, as one word.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Agent(_) => "agent",
@@ -133,7 +134,7 @@ impl By {
         }
     }
 
-    /// Its id, if it is one of ours.
+    /// The id of the agent or person. `None` for actors that are not in the directory.
     pub fn id(&self) -> Option<&str> {
         match self {
             Self::Agent(id) => Some(id.as_str()),

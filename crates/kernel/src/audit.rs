@@ -1,8 +1,8 @@
-//! The record that can be checked: hash chains, and values that can be erased without breaking them.
+//! The audit log: hash chains, and values that can be erased without breaking them.
 //!
 //! Every event is linked in its subject's own chain, so no lock is global. Free text, answers and
-//! personal data enter events as salted commitments; the values lie beside them and may be erased
-//! by retention or law while every hash stays valid.
+//! personal data enter events as salted commitments. The values are stored beside them and may be
+//! erased by retention or law while every hash stays valid.
 
 mod verify;
 
@@ -26,10 +26,10 @@ pub struct Digest(pub [u8; 32]);
 crate::openapi::text!(Digest, "^[0-9a-f]{64}$");
 
 impl Digest {
-    /// What the first event of a chain points back to.
+    /// The predecessor of the first event of a chain.
     pub const ZERO: Self = Self([0; 32]);
 
-    /// Whether both are the same, told in constant time.
+    /// Whether both digests are equal, compared in constant time.
     pub fn is_same(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }
@@ -45,13 +45,13 @@ impl Digest {
     }
 }
 
-/// Canonical JSON, the one spelling that is hashed: RFC 8785, except that whole numbers beyond 2^53
-/// keep all their digits. The RFC rounds them to a double, and two questions a person can tell
-/// apart would commit to the same hash.
+/// Canonical JSON, the form that is hashed: RFC 8785, except that integers beyond 2^53 keep all
+/// their digits. The RFC rounds them to a double, and two questions that differ visibly would
+/// commit to the same hash.
 pub fn canonical<T: Serialize>(value: &T) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
-    // Our own types have string keys and finite numbers only, so serialising cannot fail; no value
-    // is written as the empty text.
+    // The kernel's types have string keys and finite numbers only, so serialising cannot fail. The
+    // empty text stands for no valid value.
     if crate::canonical::write(value, &mut out).is_err() {
         out.clear();
     }
@@ -64,9 +64,10 @@ impl std::fmt::Display for Digest {
     }
 }
 
-/// A digest as hex, in place: each ask holds several, and they are written several times.
+/// A digest as hex in a caller's buffer: each ask holds several, and they are written often, so
+/// this avoids allocations.
 fn text<'a>(out: &'a mut [u8; 64], digest: &Digest) -> &'a str {
-    // Two digits a byte fit, and digits are text.
+    // The buffer has two digits per byte, and hex digits are UTF-8.
     let _ = hex::encode_to_slice(digest.0, out);
     str::from_utf8(out).unwrap_or_default()
 }
@@ -94,18 +95,18 @@ impl<'de> Deserialize<'de> for Digest {
     }
 }
 
-/// Where a subject's chain ends: the number, hash and time of its last event.
+/// The end of a subject's chain: the number, hash and time of its last event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
-    /// How many events the chain has; also the version of the subject's row.
+    /// The number of events in the chain; also the version of the subject's row.
     pub seq: u64,
-    /// The hash of the last one.
+    /// The hash of the last event.
     pub hash: Digest,
-    /// When it happened; the next one is never dated before.
+    /// When the last event happened. The next event is never dated before it.
     pub at: Time,
 }
 
-/// Randomness for commitments, drawn by the shell and spent one salt at a time.
+/// Randomness for commitments. The caller draws the seed, and each salt is used once.
 #[derive(Debug, Clone)]
 pub struct Salts {
     seed: [u8; 32],
@@ -118,12 +119,13 @@ impl Salts {
         Self { seed, spent: 0 }
     }
 
-    /// More of them, for what one decision says of another subject: none is drawn twice.
+    /// A separate sequence of salts for the events of another subject in the same decision. No salt
+    /// is drawn twice.
     pub(crate) fn apart(&self) -> Self {
         Self { seed: self.seed, spent: self.spent | 1 << 31 }
     }
 
-    /// The salt that belongs to a name, whatever was drawn before.
+    /// The salt that belongs to a name, independent of the salts drawn before.
     pub(crate) fn of(&self, name: &str) -> [u8; 16] {
         let mut hash = Sha256::new();
         hash.update(self.seed);
@@ -145,8 +147,8 @@ impl Salts {
     }
 }
 
-/// A value that the chain commits to but does not hold: it can be erased, and what remains proves
-/// only that it once was there.
+/// A value that the chain commits to but does not contain. It can be erased; the remaining
+/// commitment proves only that it existed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Erasable<T> {
     commitment: Digest,
@@ -172,7 +174,7 @@ impl<T: Serialize> Erasable<T> {
         Self { commitment: content.commitment(), content: Some(content) }
     }
 
-    /// Whether the value, if it is still there, is the one that was committed to.
+    /// Whether the value, if it is still stored, matches the commitment.
     pub fn is_intact(&self) -> bool {
         self.content.as_ref().is_none_or(|content| content.commitment() == self.commitment)
     }
@@ -184,17 +186,17 @@ impl<T> Erasable<T> {
         self.content.as_ref().map(|content| &content.value)
     }
 
-    /// The value, to be changed for showing it: what is changed is no longer what was committed to.
+    /// The value, to be changed for display. A changed value no longer matches the commitment.
     pub(crate) fn shown_as(&mut self) -> Option<&mut T> {
         self.content.as_mut().map(|content| &mut content.value)
     }
 
-    /// The salted hash that stays for ever.
+    /// The salted hash, which stays permanently.
     pub fn commitment(&self) -> Digest {
         self.commitment
     }
 
-    /// Forgets the value.
+    /// Erases the value and its salt; the commitment stays.
     pub fn erase(&mut self) {
         self.content = None;
     }
@@ -209,11 +211,12 @@ impl<T: Serialize> Content<T> {
     }
 }
 
-/// An erasable value without its type, so that events can be closed and opened in one pass.
+/// An erasable value without its type, so that the values of an event can be taken out and put back
+/// in one pass.
 pub trait Slot {
-    /// Takes the content out, leaving the commitment.
+    /// Takes the content out and leaves the commitment.
     fn close(&mut self) -> Option<Value>;
-    /// Puts a content back; `false` if it is not the one committed to.
+    /// Puts a content back; `false` if it does not match the commitment.
     fn open(&mut self, content: Value) -> bool;
 }
 
@@ -223,7 +226,7 @@ impl<T: Serialize + DeserializeOwned> Slot for Erasable<T> {
     }
 
     fn open(&mut self, content: Value) -> bool {
-        // Checked as it lies there, before it is read into a type that could overlook a member.
+        // The raw content is checked before it is read into a type that could ignore a member.
         let Ok(found) = serde_json::from_value::<Content<Value>>(content) else { return false };
         if found.commitment() != self.commitment {
             return false;
@@ -234,30 +237,30 @@ impl<T: Serialize + DeserializeOwned> Slot for Erasable<T> {
     }
 }
 
-/// One link of a chain, as it is stored: the bytes that were hashed, and the values beside them.
+/// One link of a chain, as stored: the hashed bytes, and the erasable values beside them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// Whose chain.
+    /// The subject of the chain.
     pub subject: Subject,
-    /// Its place, from 1.
+    /// Its number in the chain, from 1.
     pub seq: u64,
     /// When it happened.
     pub at: Time,
-    /// The name of what happened.
+    /// The name of the event.
     pub what: &'static str,
-    /// The hash of the event before, [`Digest::ZERO`] for the first.
+    /// The hash of the previous event, [`Digest::ZERO`] for the first.
     pub prev: Digest,
-    /// The hash of this one.
+    /// The hash of this event.
     pub hash: Digest,
-    /// Canonical JSON of the event with commitments only: exactly what was hashed.
+    /// Canonical JSON of the event with commitments only: exactly the bytes that are hashed.
     pub body: String,
-    /// The erasable contents in the order of their commitments; `null` where erased, none at all
-    /// where all are.
+    /// The erasable contents in the order of their commitments: `null` where erased, empty if all
+    /// are erased.
     pub contents: Vec<Value>,
 }
 
 impl Record {
-    /// Closes an event and links it behind `prev`.
+    /// Takes the contents out of an event and links it after `prev`.
     pub fn link(prev: Digest, mut event: Event) -> Self {
         let mut contents = Vec::new();
         event.what.slots(&mut |slot| contents.push(slot.close().unwrap_or(Value::Null)));
@@ -276,7 +279,7 @@ impl Record {
         }
     }
 
-    /// What it erases of earlier records of its subject; nothing for most.
+    /// What this record erases of earlier records of its subject; `None` for most records.
     pub fn erasure(&self) -> Option<Erasure> {
         if !Happened::ERASING.contains(&self.what) {
             return None;
@@ -286,7 +289,7 @@ impl Record {
         Some(if whole { Erasure::Everything } else { Erasure::Some(Box::new(what)) })
     }
 
-    /// The event with the values that are still there.
+    /// The event with the values that are still stored.
     pub fn event(&self) -> Result<Event, Broken> {
         open(&self.body, &self.contents).ok_or_else(|| Broken {
             subject: self.subject.clone(),
@@ -299,14 +302,14 @@ impl Record {
 /// What a record erases of the earlier records of its subject.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Erasure {
-    /// The contents of all of them.
+    /// The contents of all earlier records.
     Everything,
-    /// The contents of those that this event erases.
+    /// The contents of the records that this event names.
     Some(Box<Happened>),
 }
 
 impl Erasure {
-    /// Whether the contents of an earlier record go, by its body.
+    /// Whether the contents of an earlier record are erased, judged by its body.
     pub fn takes(&self, body: &str) -> bool {
         match self {
             Self::Everything => true,
@@ -332,31 +335,31 @@ fn open_with(body: &str, mut contents: impl ExactSizeIterator<Item = Value>) -> 
     (intact && contents.next().is_none()).then_some(event)
 }
 
-/// A record exactly as it lies in a store or an export: nothing in it is believed yet.
+/// A record as it is stored or exported, before anything in it is verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// Its place in the feed.
+    /// Its position in the feed.
     pub position: u64,
-    /// Whose chain, as text.
+    /// The subject of the chain, as text.
     pub subject: String,
-    /// Its place in the chain, from 1.
+    /// Its number in the chain, from 1.
     pub seq: u64,
     /// When it happened.
     pub at: Time,
-    /// The name of what happened.
+    /// The name of the event.
     pub what: String,
-    /// The hash of the event before.
+    /// The hash of the previous event.
     pub prev: Digest,
-    /// The hash of this one.
+    /// The hash of this event.
     pub hash: Digest,
-    /// What was hashed.
+    /// The bytes that were hashed.
     pub body: String,
-    /// The erasable contents as a JSON array; none where there are none or all are erased.
+    /// The erasable contents as a JSON array; `None` if there are none or all are erased.
     pub contents: Option<String>,
 }
 
 impl Row {
-    /// The event, if hash, columns and contents agree with its bytes.
+    /// The event, if the hash, the columns and the contents agree with its bytes.
     pub fn open(&self) -> Result<Event, Why> {
         if link_hash(self.prev, self.body.as_bytes()) != self.hash {
             return Err(Why::Hash);
@@ -420,7 +423,7 @@ mod tests {
         assert_eq!(slot.value(), Some(&5));
     }
 
-    /// Two amounts a person could tell apart must not commit to the same hash.
+    /// Two amounts that differ visibly must not commit to the same hash.
     #[test]
     fn whole_numbers_keep_their_digits() {
         let canonical = |value: Value| String::from_utf8(canonical(&value)).unwrap();
@@ -441,7 +444,7 @@ mod tests {
         assert!(ours.find('\u{1f600}') < ours.find('\u{e000}'));
     }
 
-    /// Exports are read by others: nothing may lie beside a record that its hash does not cover.
+    /// Others read exports: a record must not carry anything that its hash does not cover.
     #[test]
     fn nothing_uncommitted_lies_beside_a_record() {
         let mut cast = Cast::new();

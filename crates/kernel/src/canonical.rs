@@ -1,8 +1,8 @@
-//! Canonical JSON straight from a value, without a tree in between: everything that is recorded is
-//! written this way, and committed to this way, so it is worth the lines.
+//! Writes canonical JSON directly from a value, without building a tree. Every event is written and
+//! committed to in this form, so the speed is worth the code.
 //!
-//! Members are written as they come; an object whose members did not come in order is put in order
-//! when it ends.
+//! Members are written in the order they arrive. An object whose members did not arrive sorted is
+//! sorted when it ends.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -19,16 +19,16 @@ pub(crate) fn write<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Resu
     written
 }
 
-/// What all objects of a value share, so that none needs memory of its own.
+/// Buffers shared by all objects of a value, so that no object allocates its own.
 struct Desk {
     out: Vec<u8>,
-    /// The members written so far of every object that is still open, inner ones behind outer ones.
+    /// The members written so far of every open object, inner objects after outer ones.
     members: Vec<Member>,
-    /// Where members are put in order.
+    /// Scratch space for sorting members.
     spare: Vec<u8>,
 }
 
-/// Where a member lies; a comma follows each, as if there were another.
+/// The position of a member in the output. A comma follows each member, as if there were another.
 struct Member {
     key: Cow<'static, str>,
     begin: usize,
@@ -37,12 +37,12 @@ struct Member {
 
 struct Canonical<'a>(&'a mut Desk);
 
-/// As `serde_json` writes it, which for these is what the RFC says.
+/// Writes a value with `serde_json`, whose output for these types is what the RFC requires.
 fn plain<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result<(), Error> {
     serde_json::to_writer(out, value)
 }
 
-/// A text; most need no escapes.
+/// Writes a string. Most need no escapes.
 fn text(value: &str, out: &mut Vec<u8>) -> Result<(), Error> {
     if value.bytes().any(|byte| byte < b' ' || byte == b'"' || byte == b'\\') {
         return plain(value, out);
@@ -83,7 +83,7 @@ impl<'a> Serializer for Canonical<'a> {
         text(value, &mut self.0.out)
     }
 
-    // Beyond 64 bits a number is none in JSON as we read it.
+    // JSON as the server reads it has no numbers beyond 64 bits.
     fn serialize_i128(self, value: i128) -> Result<(), Error> {
         plain(&serde_json::to_value(value)?, &mut self.0.out)
     }
@@ -198,7 +198,7 @@ impl<'a> Serializer for Canonical<'a> {
     }
 }
 
-/// The object around a variant with data has one member only.
+/// Opens the object around a variant with data, which has one member only.
 fn open_variant(variant: &str, out: &mut Vec<u8>) -> Result<(), Error> {
     out.push(b'{');
     text(variant, out)?;
@@ -255,9 +255,9 @@ items! {
 
 struct Members<'a> {
     desk: &'a mut Desk,
-    /// Where the first member begins.
+    /// The offset of the first member.
     begin: usize,
-    /// How many members of outer objects lie before its own.
+    /// The number of members of outer objects before its own.
     outer: usize,
     in_order: bool,
     end: &'static [u8],
@@ -306,7 +306,7 @@ impl<'a> Members<'a> {
 impl Desk {
     fn put_in_order(&mut self, begin: usize, outer: usize) {
         let members = self.members.get_mut(outer..).unwrap_or_default();
-        // Stable, so that of a key that came twice the last is last; it alone counts.
+        // The sort is stable, so the last of equal keys comes last; only that one counts.
         members.sort_by(|a, b| order(&a.key, &b.key));
         self.spare.clear();
         for (n, member) in members.iter().enumerate() {
@@ -320,7 +320,7 @@ impl Desk {
     }
 }
 
-/// By UTF-16, which for plain ASCII is by bytes.
+/// Orders by UTF-16 code units, which for ASCII is byte order.
 fn order(a: &str, b: &str) -> Ordering {
     if a.is_ascii() && b.is_ascii() { a.cmp(b) } else { a.encode_utf16().cmp(b.encode_utf16()) }
 }
@@ -391,7 +391,7 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// Through a tree, with a library: what is written without one must be the same.
+    /// Serializes through a tree with a library, to compare with the direct output.
     fn by_the_library<T: Serialize>(value: &T) -> String {
         serde_json_canonicalizer::to_string(&serde_json::to_value(value).unwrap()).unwrap()
     }
@@ -435,7 +435,7 @@ mod tests {
         for value in [
             Tagged::Held(inner(json!({}))),
             Tagged::Held(inner(json!({ "\u{e000}": 1, "\u{1f600}": [[], {}], "": null }))),
-            // The same key twice: the last counts.
+            // A key occurs twice: the last counts.
             Tagged::Held(inner(json!({ "alpha": 3, "b": 1 }))),
             Tagged::Bare { zero: () },
         ] {

@@ -1,4 +1,4 @@
-//! What someone wants to happen.
+//! Commands: what an actor wants to happen.
 
 use std::collections::BTreeSet;
 
@@ -17,35 +17,37 @@ use crate::task::TaskCommand;
 use crate::time::Time;
 use crate::verification::Policy;
 
-/// A command with everything that is not in the world: who, a fresh id, randomness.
+/// A command with everything the world does not contain: the actor, a fresh id, randomness.
 ///
-/// The moment is not here: it is stamped when the decision is made, in
+/// The time is not part of it: it is set when the decision is made, in
 /// [`World::now`](crate::World).
 #[derive(Debug, Clone)]
 pub struct Envelope {
-    /// Who wants it.
+    /// The party that sends the command.
     pub actor: Actor,
-    /// The id of what the command makes, if it makes something.
+    /// The id of the object the command creates, if it creates one.
     pub fresh: Ulid,
     /// Randomness for commitments.
     pub salts: Salts,
-    /// The version of the ask the actor has seen; any other refuses the command.
+    /// The version of the ask that the actor has seen. The command is refused if the ask has
+    /// another version.
     pub expected: Option<u64>,
-    /// What the server displayed of the question, if the command answers one.
+    /// How much of the question the server displayed, if the command answers one.
     pub shown: Shown,
-    /// How the sender of the email was verified that the command came with.
+    /// How the server verified the sender of the email that carried the command; `None` if it came
+    /// another way.
     pub sender: Option<SenderVerification>,
-    /// What they want.
+    /// The requested change.
     pub command: Command,
 }
 
 impl Envelope {
-    /// How the sender of the email was verified, as it is recorded with what they said.
+    /// How the sender of the email was verified, as it is recorded with the answer.
     pub(crate) fn sender(&self, salts: &mut Salts) -> Option<Box<Erasable<SenderVerification>>> {
         self.sender.clone().map(|sender| Box::new(Erasable::new(sender, salts)))
     }
 
-    /// The ask it makes, or is about.
+    /// The ask that the command creates or is about.
     pub fn subject(&self) -> Option<AskId> {
         if self.command.makes_ask() {
             return Some(AskId::new(self.fresh));
@@ -54,14 +56,14 @@ impl Envelope {
     }
 }
 
-/// Everything that can be wanted, by what it is wanted of.
+/// All commands, by aggregate.
 #[derive(Debug, Clone)]
 pub enum Command {
-    /// Something is wanted of an ask.
+    /// A command about an ask.
     Ask(AskCommand),
-    /// Something is wanted of a task.
+    /// A command about a task.
     Task(Box<TaskCommand>),
-    /// Something is wanted of the directory.
+    /// A command about the directory.
     Directory(Box<DirectoryCommand>),
 }
 
@@ -84,7 +86,7 @@ impl From<DirectoryCommand> for Command {
 }
 
 impl Command {
-    /// The verb, as logs and metrics name it.
+    /// The command's name in logs and metrics.
     pub fn verb(&self) -> &'static str {
         match self {
             Self::Ask(command) => command.verb(),
@@ -93,7 +95,7 @@ impl Command {
         }
     }
 
-    /// Whether it makes an ask, under the fresh id.
+    /// Whether the command creates an ask, under the fresh id.
     pub fn makes_ask(&self) -> bool {
         match self {
             Self::Ask(command) => command.makes_ask(),
@@ -102,7 +104,7 @@ impl Command {
         }
     }
 
-    /// The ask it is about, if it is about one that exists.
+    /// The existing ask it is about, if any.
     pub fn ask(&self) -> Option<AskId> {
         match self {
             Self::Ask(command) => command.ask(),
@@ -112,55 +114,57 @@ impl Command {
     }
 }
 
-/// What an agent sends when it asks.
+/// A new ask, as the agent sends it.
 #[derive(Debug, Clone)]
 pub struct NewAsk {
-    /// The protocol it speaks.
+    /// The protocol of the agent.
     pub dialect: Dialect,
-    /// What it asks.
+    /// The question to the person.
     pub question: Question,
-    /// Free data.
+    /// Free data of the agent, stored with the ask.
     pub metadata: Map<String, Value>,
-    /// Its own names.
+    /// The agent's own names for itself and its work.
     pub labels: Labels,
-    /// What it is about.
+    /// Topics by which people qualify and lists filter.
     pub tags: BTreeSet<String>,
-    /// How urgent.
+    /// How urgent the ask is.
     pub priority: Priority,
-    /// How people are picked.
+    /// How the assignees are chosen.
     pub route: Route,
-    /// After how many seconds it runs out; `None` for never.
+    /// The number of seconds until it expires; `None` for never.
     pub timeout: Option<u64>,
-    /// What then.
+    /// What happens at the deadline if there is no answer.
     pub on_expiry: Silence,
-    /// When to remind.
+    /// When to send reminders; if empty, the project's settings apply.
     pub reminders: Vec<Time>,
     /// The ask it continues.
     pub follows: Option<AskId>,
-    /// The tokens that were drawn for it.
+    /// The tokens that were created for it.
     pub grants: Vec<Grant>,
-    /// Which answers the agent may pass on with a submit token; `None` for none at all.
+    /// The stances of answers that the agent may pass on with a submit token; `None` for none at
+    /// all.
     pub inline: Option<BTreeSet<Stance>>,
-    /// Where to tell the agent that it is over.
+    /// The URL to call when the ask is closed.
     pub callback: Option<String>,
-    /// Which proofs of a person it wants.
+    /// The proofs of presence that it demands.
     pub verification: Option<Box<Policy>>,
-    /// The least assurance an answer needs, if that is more than the project wants.
+    /// The minimum assurance of an answer, if it is higher than the project's.
     pub assurance: Option<Assurance>,
-    /// Where the agent wants it put, besides to people.
+    /// An address where the agent wants it posted, besides notifying people.
     pub place: Option<Place>,
     /// Further addresses to which the agent has the message copied.
     pub copies: Vec<Means>,
-    /// What it says of its message.
+    /// What the agent says about its own message.
     pub claims: Option<Box<NewClaims>>,
 }
 
-/// What a person writes to an agent of their own accord.
+/// A message that a person writes to an agent on their own initiative.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Written {
-    /// Their words.
+    /// The text of the message.
     pub text: String,
-    /// What is kept beside them for the agent, such as where they wrote; erased with them.
+    /// Data for the agent beside the text, such as where the person wrote. It is erased with the
+    /// text.
     pub metadata: Map<String, Value>,
 }
 
@@ -170,25 +174,25 @@ impl From<String> for Box<Written> {
     }
 }
 
-/// Why an agent cannot wait, and who else should know.
+/// A nudge: why the agent cannot wait, and who else to ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Urge {
-    /// What it says.
+    /// The reason, as the agent words it.
     pub text: String,
-    /// Whom it wants asked as well; who is not of its project is not.
+    /// People to ask as well. People outside the project are ignored.
     pub people: Vec<HumanId>,
 }
 
-/// What the agent wants when nobody answers; becomes an
+/// What the agent wants to happen without an answer. It becomes an
 /// [`OnExpiry`](crate::ask::OnExpiry) once checked.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Silence {
-    /// Stay open.
+    /// The ask stays open and can still be answered.
     StayOpen,
-    /// Fail.
+    /// The ask fails.
     Fail,
-    /// Take this answer.
+    /// This answer is taken.
     Answer(Reply),
-    /// Expire, and tell the agent what to do.
+    /// The ask expires, and the server reports this action to the agent.
     Report(crate::ask::DefaultAction),
 }

@@ -17,12 +17,12 @@ use crate::world::{Decision, Stop, Verdict, World};
 
 /// Judges a command. Pure: the same world and envelope give the same verdict.
 pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal> {
-    // A task has a revision of its own, which its verbs compare.
+    // A task has its own revision, which its commands compare.
     if let (Some(expected), Some(id)) = (envelope.expected, envelope.command.ask())
         && !matches!(envelope.command, Command::Task(_))
         && let Some(Some(ask)) = world.loaded.asks.get(&id)
         && ask.version() != expected
-        // Whoever may not know of an ask does not learn its version either.
+        // An actor who may not see an ask does not learn its version either.
         && ask.is_shown_to(&envelope.actor, world.directory)
     {
         return Err(Refusal::Changed { version: ask.version() });

@@ -10,10 +10,10 @@ const UNITS: [(u64, &[&str]); 5] = [
     (604_800, &["w", "week", "weeks"]),
 ];
 
-/// What would have been accepted.
+/// The accepted formats, for error messages.
 pub const EXPECTED: &str = "a span of time such as 30 min, 2 h or 1 day";
 
-/// The seconds somebody wrote; a number alone is seconds.
+/// The number of seconds a text says; a number alone is seconds.
 pub fn parse(text: &str) -> Option<u64> {
     let mut rest = text.trim();
     if let Ok(seconds) = rest.parse::<u64>() {
@@ -33,7 +33,7 @@ pub fn parse(text: &str) -> Option<u64> {
     (!text.trim().is_empty()).then_some(total)
 }
 
-/// The same in words that [`parse`] reads.
+/// The number of seconds as a text that [`parse`] reads.
 pub fn words(seconds: u64) -> String {
     let (mut left, mut words) = (seconds, String::new());
     for (size, name) in [(86_400, "d"), (3600, "h"), (60, "min"), (1, "s")] {

@@ -176,6 +176,13 @@ pub enum Effect {
     },
     /// Have the runtime of an agent do something.
     Contract(Contract),
+    /// An event that a follower could not read. It is given up at once, so that operators see it.
+    SetAside {
+        /// The position of the event in the feed.
+        position: u64,
+        /// Why it cannot be read.
+        error: String,
+    },
 }
 
 /// A change to what lets a person in, of which they are notified.
@@ -301,7 +308,8 @@ impl Effect {
             | Self::Settle { .. }
             | Self::DropFiles { .. }
             | Self::EraseHuman { .. }
-            | Self::DropArtifact { .. } => Self::PEOPLE.into(),
+            | Self::DropArtifact { .. }
+            | Self::SetAside { .. } => Self::PEOPLE.into(),
             Self::MailLink { .. } => "mail".into(),
             Self::CallBack { to, .. } => format!("callback:{to}").into(),
             Self::Push { device, .. } | Self::PushGathered { device, .. } => {
@@ -339,6 +347,7 @@ impl Effect {
             | Self::NotifySecurity { .. }
             | Self::EraseHuman { .. }
             | Self::DropArtifact { .. }
+            | Self::SetAside { .. }
             | Self::Contract(_) => None,
         }
     }
@@ -362,7 +371,8 @@ impl Effect {
             | Self::PushGathered { .. }
             | Self::DropFiles { .. }
             | Self::EraseHuman { .. }
-            | Self::DropArtifact { .. } => Priority::Low.rank(),
+            | Self::DropArtifact { .. }
+            | Self::SetAside { .. } => Priority::Low.rank(),
         }
     }
 
@@ -389,6 +399,7 @@ impl Effect {
             | Self::EraseHuman { .. }
             | Self::DropArtifact { .. }
             | Self::NotifySecurity { .. }
+            | Self::SetAside { .. }
             | Self::MailLink { .. } => None,
         }
     }

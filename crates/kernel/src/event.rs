@@ -1,4 +1,4 @@
-//! What happened. Past tense, never changed.
+//! Events: facts in the past tense that never change.
 
 use std::collections::BTreeSet;
 
@@ -19,8 +19,8 @@ use crate::task::{Action, ArtifactEvent, Checkpoint, EntryWritten, ForReview, Ta
 use crate::time::Time;
 use crate::verification::Policy;
 
-/// The names of events about an answer that can still be undone. They are between its person and the
-/// server: streams leave them out, and agents are not told what they hold.
+/// The names of events about an answer that can still be undone. Only its person and the server
+/// know them: streams leave them out, and agents do not see their contents.
 pub const HELD_ANSWER: [&str; 2] = ["answer_held", "answer_withdrawn"];
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
@@ -28,22 +28,22 @@ fn is_zero(counter: &u32) -> bool {
     *counter == 0
 }
 
-/// One thing that happened to one subject.
+/// An event of one subject.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// To what.
+    /// The subject of the event.
     pub subject: Subject,
-    /// Its place in the subject's chain, from 1.
+    /// Its number in the subject's chain, from 1.
     pub seq: u64,
-    /// When.
+    /// When it happened. Never before the previous event of the subject.
     pub at: Time,
-    /// Who did it.
+    /// Who caused it.
     pub by: By,
-    /// What.
+    /// The fact itself.
     pub what: Happened,
 }
 
-/// Everything that can happen.
+/// All kinds of events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub enum Happened {
@@ -51,115 +51,118 @@ pub enum Happened {
     Asked(Box<Asked>),
     /// A later ask continues this one, or the conversation it opened.
     Followed {
-        /// Which.
+        /// The later ask.
         next: AskId,
     },
-    /// A person looked for the first time.
+    /// A person opened it for the first time.
     Opened,
-    /// A person began, or went on, to answer.
+    /// A person began to answer, or made progress.
     Progressed {
-        /// How far.
+        /// How much of the form is filled in, if known.
         progress: Option<Progress>,
     },
-    /// A person took it.
+    /// A person claimed it.
     Claimed,
-    /// It was handed to someone.
+    /// It was assigned to a person.
     Assigned {
-        /// To whom.
+        /// The new assignee.
         to: HumanId,
     },
-    /// Somebody remarked something.
+    /// A person or the agent wrote a comment.
     Commented {
-        /// What.
+        /// The text of the comment.
         text: Erasable<String>,
+        /// Whether the agent wrote it to notify all assignees again.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        nudge: bool,
     },
-    /// A person picked something the agent says could be done next.
+    /// A person picked one of the next actions that the agent offers.
     ActionPicked {
-        /// Which, by its place among those the agent offers.
+        /// The index of the action in the agent's list.
         action: usize,
     },
     /// A person answered.
     Answered {
-        /// What they said.
+        /// The answer, as stored on the ask.
         vote: Box<Resolution>,
-        /// Whether that decided it.
+        /// Whether it decided the ask.
         decisive: bool,
     },
     /// A person answered and can still undo it; nothing is decided yet.
     AnswerHeld {
-        /// What they said.
+        /// The answer as the person sent it.
         vote: Box<Resolution>,
         /// When it takes effect.
         until: Time,
     },
     /// A held answer was undone by its person, or dropped because they may no longer answer.
     AnswerWithdrawn,
-    /// Nobody answered; the agent's default was taken.
+    /// There was no answer, and the agent's default was taken.
     Defaulted {
-        /// Signed as nobody's.
+        /// The default answer, recorded as given by the system.
         resolution: Box<Resolution>,
     },
-    /// It was withdrawn, or settled by a decision that is no answer to its question.
+    /// It was withdrawn, or resolved by a decision that does not answer its question.
     Cancelled {
-        /// Why.
+        /// The reason, if one was given.
         reason: Option<Erasable<String>>,
-        /// What a person decided over HACP, where the question takes no such answer. Absent where it was
-        /// withdrawn, and in events of before this was recorded.
+        /// The person's decision over HACP, where the question does not take such an answer. Absent
+        /// if the ask was withdrawn, and in events from before this was recorded.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decided: Option<Action>,
     },
-    /// It ran out.
+    /// The deadline passed without an answer.
     Expired {
-        /// The deadline.
+        /// The deadline that passed.
         deadline: Time,
-        /// What the agent is to do.
+        /// The action that the agent takes.
         report: DefaultAction,
     },
-    /// It ran out as a failure.
+    /// The deadline passed, and the agent defined that as a failure.
     Failed {
-        /// The deadline.
+        /// The deadline that passed.
         deadline: Time,
     },
-    /// A reminder went out.
+    /// A reminder was sent.
     Reminded,
-    /// The next rung of the ladder was reached.
+    /// The next escalation step was reached.
     Escalated {
-        /// Who is asked as well, where somebody stands in for whom the rungs name; else empty, and
-        /// it is whom they name.
+        /// The new assignees. Empty in events from before this was always recorded: there the
+        /// escalation policy names them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         seats: Vec<Seat>,
     },
-    /// More people are asked, because the agent wants that.
+    /// More people are asked at the agent's request.
     Joined {
-        /// Who.
+        /// The new assignees.
         seats: Vec<Seat>,
     },
     /// Its deadline was moved.
     Extended {
-        /// To when.
+        /// The new deadline.
         until: Time,
     },
-    /// More tokens were drawn for it.
+    /// More tokens were created for it.
     Granted {
-        /// Which.
+        /// The new tokens, by their hashes.
         grants: Vec<Grant>,
     },
-    /// The agent was told, or could not be told, that it is over.
+    /// The server called the agent back about the closed ask, or failed to.
     CalledBack {
-        /// What came of it.
+        /// The result of the attempt.
         outcome: CallbackResult,
     },
-    /// Somebody wants the agent to be told once more.
+    /// A repeated callback to the agent was requested.
     CallbackWanted,
-    /// Its receipt was called back.
+    /// Its receipt was revoked.
     Revoked {
-        /// Why.
+        /// The reason, which is published.
         reason: Erasable<String>,
     },
-    /// Its words were forgotten; a store drops the contents of all its records.
+    /// Its text was erased. The store deletes the contents of all its records.
     Erased,
-    /// What one person wrote on it was erased, because that person was; a store drops the contents
-    /// of the records it [erases](Happened::erases).
+    /// The text that one erased person wrote on it was erased. The store deletes the contents of
+    /// the records it [erases](Happened::erases).
     WordsErased(Box<WordsErased>),
     /// A project was added or changed.
     ProjectSaved(Box<Project>),
@@ -167,74 +170,74 @@ pub enum Happened {
     AgentSaved(Box<Agent>),
     /// A person was added or changed.
     HumanSaved(Box<Human>),
-    /// A person was erased. The id stays and can never be used again; a store drops the contents of
-    /// all earlier records of the person.
+    /// A person was erased. The id stays and can never be used again. The store deletes the
+    /// contents of all earlier records of the person.
     HumanErased,
-    /// This person had the private half of a retired signing key destroyed: every receipt it signed
-    /// has its signature stored by now.
+    /// This person destroyed the private key of a retired signing key. Every receipt it signed has
+    /// its signature stored by now.
     SigningKeyDestroyed {
-        /// The name of the key.
+        /// The key id of the signing key.
         kid: String,
     },
     /// A credential was issued.
     KeyIssued(Box<Key>),
     /// A credential was revoked or used up.
     KeyRevoked,
-    /// An agent's key was revoked, together with the review, submit and poll tokens of the asks that were
-    /// made with it and are open.
+    /// An agent's key was revoked, together with the review, submit and poll tokens of the open
+    /// asks that were created with it.
     KeyRevokedWithTokens,
-    /// A credential of an erased person was revoked, and its label and public key were dropped.
+    /// A credential of an erased person was revoked, and its label and public key were deleted.
     KeyErased,
-    /// A passkey was used, which changed it.
+    /// A passkey made an assertion, which updates its record.
     PasskeyUsed {
-        /// What it is checked with from now on.
+        /// The public data for checking assertions from now on.
         public: String,
-        /// The challenge it signed. Absent in events of before challenges were remembered.
+        /// The challenge it signed. Absent in events from before challenges were remembered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         challenge: Option<Digest>,
         /// The signature counter; 0 if the authenticator does not count.
         #[serde(default, skip_serializing_if = "is_zero")]
         counter: u32,
     },
-    /// An administrator confirmed a passkey that waited: it counts from now on.
+    /// An administrator confirmed a waiting passkey: it counts from now on.
     PasskeyConfirmed,
     /// A delegation rule was added.
     RuleAdded(Box<Rule>),
     /// A delegation rule was removed.
     RuleRemoved,
-    /// An endpoint was added or changed.
+    /// A webhook endpoint was added or changed.
     WebhookSaved(Box<Webhook>),
-    /// The secret of an endpoint was replaced.
+    /// The secret of a webhook endpoint was replaced.
     WebhookRotated {
-        /// Until when the one before signs as well.
+        /// Until when the previous secret signs as well.
         until: Option<Time>,
     },
-    /// Something was sent to an endpoint to see whether it arrives.
+    /// A test event was sent to a webhook endpoint.
     WebhookTested,
-    /// An endpoint said that it is gone.
+    /// A webhook endpoint answered that it is gone.
     WebhookGone,
-    /// An endpoint was removed.
+    /// A webhook endpoint was removed.
     WebhookRemoved,
-    /// Something happened to a task.
+    /// An event of a task.
     Task(Box<TaskEvent>),
-    /// Something happened to an artifact.
+    /// An event of an artifact.
     Artifact(Box<ArtifactEvent>),
-    /// A key of a ledger was written.
+    /// An entry of a ledger was written.
     EntryWritten(Box<EntryWritten>),
 }
 
-/// What one person wrote on an ask was erased: comments, reasons, comments of their answers, and the
-/// evidence of their passkey.
+/// The text that one person wrote on an ask was erased: comments, reasons, comments of their
+/// answers, and the evidence of their passkey.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WordsErased {
-    /// The person.
+    /// The person whose text was erased.
     pub human: HumanId,
-    /// Their votes in order, without the comments. Empty if none of them had a comment or the evidence of
-    /// a passkey: the votes then stay as they are.
+    /// Their votes in order, without the comments. Empty if none of them had a comment or passkey
+    /// evidence: the votes then stay unchanged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replies: Vec<Erasable<Reply>>,
-    /// Whether none of these votes had a comment: they are recorded anew only because the evidence of a
-    /// passkey beside them was erased.
+    /// Whether none of these votes had a comment: they are recorded again only because the passkey
+    /// evidence beside them was erased.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub without_comments: bool,
 }
@@ -249,9 +252,8 @@ pub struct Trace {
 }
 
 impl Event {
-    /// Whether it holds free text that a person wrote and that goes when the person is erased:
-    /// comments, reasons, amendments, reviews and the evidence of a passkey. The answer itself is not
-    /// such a text.
+    /// Whether it holds free text of a person that is erased with the person: comments, reasons,
+    /// amendments, reviews and passkey evidence. The answer itself is not such a text.
     pub fn has_words_of(&self, human: &HumanId) -> bool {
         if !matches!(&self.by, By::Human(by) if by == human) {
             return false;
@@ -263,7 +265,7 @@ impl Event {
             return vote.has_evidence()
                 || vote.reply.value().is_some_and(|reply| reply.comment.is_some());
         }
-        if let Happened::Commented { text }
+        if let Happened::Commented { text, .. }
         | Happened::Cancelled { reason: Some(text), .. }
         | Happened::Revoked { reason: text } = &self.what
         {
@@ -272,7 +274,7 @@ impl Event {
         false
     }
 
-    /// What decides whether a later event erased its values.
+    /// The part that decides whether a later event erased its values.
     pub fn trace(&self) -> Trace {
         let (mut checkpoint, mut review) = (None, None);
         if let Happened::Task(event) = &self.what {
@@ -292,85 +294,86 @@ impl Event {
     }
 }
 
-/// An ask as it was asked and routed.
+/// An ask as created and routed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
     /// The project of the agent's key.
     pub project: ProjectId,
-    /// The agent.
+    /// The agent that asks.
     pub agent: AgentId,
-    /// The key it asked with; asks of before have none.
+    /// The key the agent asked with; absent in asks from before this was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<KeyId>,
-    /// Its owner.
+    /// The owner of the agent when it asked.
     pub owner: HumanId,
-    /// The protocol.
+    /// The protocol through which it came.
     pub dialect: Dialect,
-    /// What is asked.
+    /// The question to the person.
     pub question: Erasable<Question>,
-    /// The kind of question.
+    /// The kind of question. It stays when the question is erased.
     pub kind: Kind,
-    /// Free data.
+    /// Free data of the agent.
     pub metadata: Erasable<Map<String, Value>>,
-    /// The agent's own names.
+    /// The agent's own names for itself and its work.
     pub labels: Labels,
-    /// What it is about.
+    /// Topics by which people qualify and lists filter.
     pub tags: BTreeSet<String>,
-    /// How urgent.
+    /// How urgent the ask is.
     pub priority: Priority,
-    /// How people were to be picked.
+    /// How the assignees were to be chosen.
     pub route: Route,
-    /// Who was picked.
+    /// The people and pools who were asked.
     pub seats: Vec<Seat>,
-    /// When it runs out, if ever.
+    /// The deadline; `None` for never.
     pub expires_at: Option<Time>,
-    /// What then.
+    /// What happens at the deadline if there is no answer.
     pub on_expiry: OnExpiry,
-    /// When to remind.
+    /// When to send reminders.
     pub reminders: Vec<Time>,
-    /// Whom to ask as well, and when.
+    /// The escalation steps.
     pub ladder: Vec<Rung>,
-    /// The ask it continues.
+    /// The ask it continues, if any.
     pub follows: Option<AskId>,
-    /// How many equal votes decide.
+    /// The number of equal votes that decide.
     pub quorum: u32,
-    /// The least assurance.
+    /// The minimum assurance of an answer.
     pub floor: Assurance,
-    /// The minimum assurance for approving it, if it is irreversible or critical. Absent where its
-    /// project has no such rule, and in what was asked before there was one.
+    /// The minimum assurance for approving it, if it is irreversible or critical. Absent if its
+    /// project has no such rule, and in asks from before the rule existed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub irreversible_assurance: Option<Assurance>,
-    /// The tokens that were drawn for it, by their hashes.
+    /// The tokens that were created for it, by their hashes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grants: Vec<Grant>,
-    /// Which answers the agent may pass on with a submit token; `None` for none at all.
+    /// The stances of answers that the agent may pass on with a submit token; `None` for none at
+    /// all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inline: Option<BTreeSet<Stance>>,
-    /// Where to tell the agent that it is over.
+    /// Where to notify the agent that it is closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<Callback>,
-    /// Which proofs of a person it wants.
+    /// The proofs of presence that it demands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Box<Policy>>,
-    /// Where the agent wants it put.
+    /// The address where the agent wants it posted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Box<Erasable<Place>>>,
-    /// The conversation it belongs to, if a person began one.
+    /// The conversation it belongs to, if a person started one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<Conversation>,
-    /// The task it holds up, if it is a checkpoint of one.
+    /// The checkpoint of a task that it decides, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Box<Checkpoint>>,
-    /// What was delivered for a task, if it is judged by this.
+    /// The delivery of a task that it reviews, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<Box<ForReview>>,
-    /// What the agent says of its message, and what was found about that.
+    /// What the agent says about its message, with the findings about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claims: Option<Box<Claims>>,
 }
 
 impl Happened {
-    /// Its name, as stored and shown.
+    /// The event's name, as stored and shown.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Asked(_) => "asked",
@@ -426,8 +429,8 @@ impl Happened {
     pub const ERASING: [&'static str; 5] =
         ["erased", "words_erased", "human_erased", "checkpoint_erased", "task_words_erased"];
 
-    /// Whether it erased the values of an earlier event of its subject. Every store drops them in the
-    /// transaction that writes this event.
+    /// Whether it erases the values of an earlier event of its subject. Every store deletes them in
+    /// the transaction that writes this event.
     pub fn erases(&self, earlier: &Trace) -> bool {
         if matches!(self, Self::Erased | Self::HumanErased) {
             return true;
@@ -481,7 +484,7 @@ impl Happened {
                 }
             }
             Self::Cancelled { reason: Some(text), .. }
-            | Self::Commented { text }
+            | Self::Commented { text, .. }
             | Self::Revoked { reason: text } => visit(text),
             Self::WordsErased(erased) => {
                 erased.replies.iter_mut().for_each(|reply| visit(reply));

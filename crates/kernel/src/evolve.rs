@@ -13,40 +13,40 @@ use crate::command::Envelope;
 use crate::directory::{Agent, Disabled, Holder, Human, Kept, Key, Project, Rule, Webhook};
 use crate::effect::Effect;
 use crate::event::{Event, Happened};
+use crate::follow_up::Cause;
 use crate::ids::Subject;
 use crate::task::{Artifact, Entry, Task, evolve_artifact, evolve_entry, evolve_task};
 use crate::time::Time;
-use crate::topic::Topic;
-use crate::world::{Decision, World};
+use crate::world::{Decision, SecretAnswer, World};
 
 /// The state of any subject.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "state")]
 pub enum Entity {
-    /// An ask.
+    /// The state of an ask.
     Ask(Box<Ask>),
-    /// A project.
+    /// The state of a project.
     Project(Kept<Project>),
-    /// An agent.
+    /// The state of an agent.
     Agent(Kept<Agent>),
-    /// A person.
+    /// The state of a person.
     Human(Box<Kept<Human>>),
-    /// A credential.
+    /// The state of a credential.
     Key(Kept<Key>),
-    /// A delegation rule.
+    /// The state of a delegation rule.
     Rule(Kept<Rule>),
-    /// An endpoint that is told what happens.
+    /// The state of a webhook endpoint.
     Webhook(Kept<Webhook>),
-    /// A task.
+    /// The state of a task.
     Task(Box<Task>),
-    /// An artifact.
+    /// The state of an artifact.
     Artifact(Box<Artifact>),
-    /// A key of a ledger.
+    /// The state of one entry of a ledger.
     Entry(Box<Entry>),
 }
 
 impl Entity {
-    /// Where its chain ends.
+    /// The end of its chain.
     pub fn head(&self) -> Head {
         match self {
             Self::Ask(ask) => ask.head,
@@ -62,7 +62,7 @@ impl Entity {
         }
     }
 
-    /// What it is.
+    /// The subject whose state this is.
     pub fn subject(&self) -> Subject {
         match self {
             Self::Ask(ask) => Subject::Ask(ask.id),
@@ -79,15 +79,15 @@ impl Entity {
     }
 }
 
-/// An event that cannot have happened in this state: the record is damaged.
+/// An event that cannot have happened in this state: the audit log is damaged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{subject}: event {seq} ({what}) cannot follow what came before")]
 pub struct Misfit {
-    /// Whose.
+    /// The subject of the event.
     pub subject: Subject,
-    /// Which.
+    /// The number of the event in the chain.
     pub seq: u64,
-    /// What it claims.
+    /// The name of the event.
     pub what: &'static str,
 }
 
@@ -96,7 +96,7 @@ pub fn evolve(before: Option<Entity>, event: &Event, hash: Digest) -> Result<Ent
     apply(before, event.clone(), hash)
 }
 
-/// The same with an event nobody else needs: a new ask takes its words over.
+/// Applies an event by value, so that a new ask takes over its text without a copy.
 fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, Misfit> {
     let Event { subject, seq, at, by, what } = event;
     let head = Head { seq, hash, at };
@@ -243,20 +243,19 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
     if after.subject() == misfit.subject { Ok(after) } else { Err(misfit) }
 }
 
-/// `None` if it cannot have happened to this ask.
+/// Applies an event to an ask. `None` if it cannot have happened to this ask.
 fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By) -> Option<()> {
     let (place, at) = (ask.head, ask.head.at);
     let over = |ending| AskState::Over { place, ending: Box::new(ending) };
     match (what, ask.is_open()) {
-        // An ask that is over may be continued, remarked on, shown, told of, called back and
-        // forgotten; nothing else.
+        // Only these events can happen to a closed ask.
         (Happened::Followed { next }, _) => {
             ask.followed_by.get_or_insert(*next);
             if ask.is_opening() {
                 ask.latest = Some(*next);
             }
         }
-        (Happened::Commented { text }, _) => {
+        (Happened::Commented { text, .. }, _) => {
             ask.comments.push(Comment { by: by.clone(), at, text: text.clone() });
         }
         (Happened::Granted { grants }, _) => ask.granted(grants),
@@ -272,7 +271,7 @@ fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By) -> Option<()> {
         (_, false) => return None,
         (what, true) => {
             evolve_open(ask, what, by, at, over)?;
-            // What ends an ask drops an answer that was held.
+            // An event that closes an ask also drops a held answer.
             if !ask.is_open() {
                 ask.held = None;
             }
@@ -281,7 +280,7 @@ fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By) -> Option<()> {
     Some(())
 }
 
-/// The same for an ask that is open.
+/// Applies an event that only an open ask can have.
 fn evolve_open(
     ask: &mut Ask,
     what: &Happened,
@@ -385,7 +384,7 @@ fn evolve_open(
     Some(())
 }
 
-/// Seats people beside those who are seated.
+/// Adds assignees that the ask does not have yet.
 fn seat_all(ask: &mut Ask, seats: Vec<Seat>) {
     for seat in seats {
         if !ask.asked.seats.contains(&seat) {
@@ -399,14 +398,18 @@ fn seat_all(ask: &mut Ask, seats: Vec<Seat>) {
 pub struct Changes {
     /// The new state of every subject touched, one per subject.
     pub entities: Vec<Entity>,
-    /// The events, linked.
+    /// The linked events.
     pub records: Vec<Record>,
-    /// For the outbox.
-    pub effects: Vec<Effect>,
+    /// The effects that [follow](crate::follow_up) from each of the events, in their order.
+    pub follow_ups: Vec<Vec<Effect>>,
+    /// The work that is stored in the same transaction.
+    pub work: Vec<Effect>,
+    /// The secret values of an answer, which are encrypted and written in the same transaction.
+    pub secret: Option<SecretAnswer>,
 }
 
-/// Numbers, dates and links what was decided, and evolves the state by it. Whoever wants to hear of
-/// it is told in the same transaction, whichever verb it was.
+/// Numbers, dates and links the events of a decision, evolves the state by them, and lists their
+/// effects.
 pub fn settle(
     world: &World<'_>,
     envelope: &Envelope,
@@ -415,7 +418,8 @@ pub fn settle(
     let by = decision.by.unwrap_or_else(|| envelope.actor.by());
     let mut touched: BTreeMap<Subject, Entity> = BTreeMap::new();
     let mut records = Vec::with_capacity(decision.happened.len());
-    let mut effects = decision.effects;
+    let mut follow_ups = Vec::with_capacity(decision.happened.len());
+    let (mut work, secret) = (decision.work, decision.secret);
     for (subject, what) in decision.happened {
         let before = touched.remove(&subject).or_else(|| current(world, &subject));
         let head = before.as_ref().map(Entity::head);
@@ -427,24 +431,22 @@ pub fn settle(
             what,
         };
         let record = Record::link(head.map_or(Digest::ZERO, |head| head.hash), event.clone());
-        let topic = Topic::of(&event.what);
+        let cause = Cause::of(&event);
         let after = apply(before, event, record.hash)?;
-        if let Entity::Ask(ask) = &after
-            && let Some(topic) = topic.and_then(|topic| topic.told_of(ask))
-        {
-            effects.extend(world.directory.told(ask, topic));
-        }
+        let ask = if let Entity::Ask(ask) = &after { Some(&**ask) } else { None };
+        follow_ups.push(cause.follow_ups(ask, world.directory));
         touched.insert(subject, after);
         records.push(record);
     }
     for (task, wanted) in decision.contracts {
         if let Some(Entity::Task(task)) = touched.get(&Subject::Task(task)) {
             let contract = wanted.of(task);
-            effects.extend(world.directory.told_to_do(&contract, &task.project));
-            effects.push(Effect::Contract(contract));
+            work.extend(world.directory.told_to_do(&contract, &task.project));
+            work.push(Effect::Contract(contract));
         }
     }
-    Ok(Changes { entities: touched.into_values().collect(), records, effects })
+    let entities = touched.into_values().collect();
+    Ok(Changes { entities, records, follow_ups, work, secret })
 }
 
 fn current(world: &World<'_>, subject: &Subject) -> Option<Entity> {

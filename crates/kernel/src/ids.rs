@@ -1,4 +1,4 @@
-//! Names of things. ULIDs for what we make, chosen names for what people name.
+//! Ids: ULIDs for objects the server creates, chosen names for objects that people name.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,11 +8,11 @@ use ulid::Ulid;
 
 use crate::audit::Digest;
 
-/// A text that is not the id it was taken for.
+/// A text that is not a valid id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}")]
 pub struct BadId {
-    /// What would have been accepted.
+    /// The accepted format.
     pub expected: &'static str,
 }
 
@@ -26,7 +26,7 @@ macro_rules! made_id {
             /// The prefix of its own textual form.
             pub const PREFIX: &'static str = $prefix;
 
-            /// Names a new thing. The caller draws the ULID.
+            /// Creates an id. The caller generates the ULID.
             pub const fn new(ulid: Ulid) -> Self {
                 Self(ulid)
             }
@@ -71,64 +71,65 @@ macro_rules! made_id {
     };
 }
 
-/// Only the canonical spelling: one ask must not have two names.
+/// Accepts only the canonical spelling, so that an ask has exactly one id.
 fn ulid(text: &str) -> Option<Ulid> {
     Ulid::from_string(text).ok().filter(|u| u.to_string() == text)
 }
 
 made_id!(
-    /// An ask. Each dialect shows the same ULID behind its own prefix.
+    /// The id of an ask. Each dialect shows the same ULID with its own prefix.
     AskId,
     "ask_"
 );
 made_id!(
-    /// A credential: agent key, human token, sign-in link or session.
+    /// The id of a credential: agent key, human token, sign-in link or session.
     KeyId,
     "key_"
 );
 made_id!(
-    /// A delegation rule.
+    /// The id of a delegation rule.
     RuleId,
     "rule_"
 );
 made_id!(
-    /// An endpoint that is told what happens.
+    /// The id of a webhook endpoint.
     WebhookId,
     "hook_"
 );
 made_id!(
-    /// Work a person owns.
+    /// The id of a task, which is work that a person owns.
     TaskId,
     "task_"
 );
 made_id!(
-    /// A verdict on what was delivered.
+    /// The id of a review of a delivery.
     ReviewId,
     "rev_"
 );
 made_id!(
-    /// A deliverable.
+    /// The id of an artifact, which is a deliverable.
     ArtifactId,
     "art_"
 );
 made_id!(
-    /// Bytes on their way to us, and then ours until something is made of them.
+    /// The id of an upload: bytes that are being received, and then stored until an artifact uses
+    /// them.
     UploadId,
     "upl_"
 );
 made_id!(
-    /// A run of an agent's runtime.
+    /// The id of a run of an agent's runtime.
     RunId,
     "run_"
 );
 made_id!(
-    /// A ledger. It has no row of its own: its scope is what it is.
+    /// The id of a ledger. A ledger has no row of its own: its scope determines its id.
     LedgerId,
     "led_"
 );
 
 impl AskId {
-    /// The same ask under a dialect's prefix, for example `hxp_`.
+    /// The ask's id under a dialect's prefix, for example `hxp_`.
     pub fn shown_as(self, prefix: &str) -> String {
         format!("{prefix}{}", self.0)
     }
@@ -147,7 +148,7 @@ macro_rules! chosen_id {
         pub struct $name(Box<str>);
 
         impl $name {
-            /// The name as text.
+            /// The id as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -200,29 +201,31 @@ fn is_name(text: &str) -> bool {
 }
 
 chosen_id!(
-    /// What groups agents and people.
+    /// The id of a project, which groups agents and people.
     ProjectId
 );
 chosen_id!(
-    /// Who asks.
+    /// The id of an agent, which asks.
     AgentId
 );
 chosen_id!(
-    /// Who answers.
+    /// The id of a person, who answers.
     HumanId
 );
 chosen_id!(
-    /// A named group of people.
+    /// The id of a group of people.
     GroupId
 );
 
-/// One key of a ledger. Keys are any text, so it is named by a digest of whose and which.
+/// The id of one entry of a ledger. Keys are arbitrary text, so the id is a digest of scope and
+/// key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EntryId(Digest);
 
 impl EntryId {
-    /// Names a key of a ledger. A scope has no line break, so no two pairs read the same.
+    /// The id of a key in a ledger. A scope contains no line break, so no two pairs have the same
+    /// digest input.
     pub fn of(scope: &str, key: &str) -> Self {
         Self(Digest::of(format!("{scope}\n{key}").as_bytes()))
     }
@@ -235,7 +238,7 @@ impl fmt::Display for EntryId {
 }
 
 impl LedgerId {
-    /// The ledger of a scope: the same name on every node, without anybody having to make it.
+    /// The ledger of a scope: the same id on every node, without an object being created.
     pub fn of(scope: &str) -> Self {
         let Digest(digest) = Digest::of(format!("ledger\n{scope}").as_bytes());
         let mut first = [0; 16];
@@ -244,34 +247,34 @@ impl LedgerId {
     }
 }
 
-/// Whatever has a history of its own: the unit of a hash chain and of a transaction's keys.
+/// An entity with its own history: the unit of a hash chain and of a transaction's keys.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "id")]
 pub enum Subject {
-    /// An ask.
+    /// The chain of an ask.
     Ask(AskId),
-    /// A project.
+    /// The chain of a project.
     Project(ProjectId),
-    /// An agent.
+    /// The chain of an agent.
     Agent(AgentId),
-    /// A person.
+    /// The chain of a person.
     Human(HumanId),
-    /// A credential.
+    /// The chain of a credential.
     Key(KeyId),
-    /// A delegation rule.
+    /// The chain of a delegation rule.
     Rule(RuleId),
-    /// An endpoint that is told what happens.
+    /// The chain of a webhook endpoint.
     Webhook(WebhookId),
-    /// A task.
+    /// The chain of a task.
     Task(TaskId),
-    /// An artifact.
+    /// The chain of an artifact.
     Artifact(ArtifactId),
-    /// A key of a ledger.
+    /// The chain of one entry of a ledger.
     Entry(EntryId),
 }
 
 impl Subject {
-    /// What kind of thing it is, as one word.
+    /// The kind of entity, as one word.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Ask(_) => "ask",
@@ -287,7 +290,7 @@ impl Subject {
         }
     }
 
-    /// Its id without its kind.
+    /// The id without the kind.
     pub fn id(&self) -> String {
         match self {
             Self::Ask(id) => id.to_string(),

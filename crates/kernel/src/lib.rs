@@ -1,43 +1,44 @@
 //! The pure rules of Countersign.
 //!
-//! An agent asks, a person answers, a proof comes back. Everything that decides whether that may
-//! happen, and what it means when it did, lives in this crate; nothing here reads a clock, draws a
-//! random number, opens a file or waits. The manifest has no crate that could.
+//! An agent asks, a person answers, and the agent receives a signed proof. This crate contains
+//! every rule that decides whether that may happen and what follows from it. Nothing here reads a
+//! clock, draws a random number, opens a file or waits. The manifest has no crate that could.
 //!
 //! ```text
 //!            Envelope { actor, fresh id, salts, Command }
 //!                              │
-//!   World { now, directory, loaded } ─▶ decide ─▶ Decision { what happened, effects }
+//!   World { now, directory, loaded } ─▶ decide ─▶ Decision { events }
 //!                              │                        │
 //!                              │                     settle: number, chain, evolve
 //!                              ▼                        ▼
-//!                     Refusal (a value)      Changes { entities, records, effects }
+//!                     Refusal (a value)      Changes { entities, records, follow-ups }
 //! ```
 //!
 //! # Layout
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`decide`](mod@decide) | one `match` from a [`Command`] to the verb that judges it |
+//! | [`decide`](mod@decide) | one `match` from a [`Command`] to the function that decides it |
 //! | [`ask`] | the [`Ask`] aggregate; one file per verb: rule, events, refusals, tests |
 //! | [`task`] | the [`Task`] aggregate with its artifacts and ledgers; one file per verb |
 //! | [`directory`] | projects, agents, people, keys, delegation rules, endpoints; one file per verb |
-//! | [`question`] | what an agent may ask, what counts as an [`Answer`](question::Answer) to it |
+//! | [`question`] | the questions of an agent, and the [`Answer`](question::Answer)s to them |
 //! | [`form`] | typed forms and their validation |
 //! | [`routing`] | who is asked |
-//! | [`reach`] | how a notice gets through to them |
-//! | [`event`], [`evolve`](mod@evolve) | what happened, and what the world looks like afterwards |
-//! | [`insight`] | what of it is counted, and what the counts say |
-//! | [`topic`] | what of it endpoints may hear of |
+//! | [`reach`] | the steps in which a person is notified |
+//! | [`event`], [`evolve`](mod@evolve) | the events, and the state after them |
+//! | [`follow_up`] | the effects of an event outside the database |
+//! | [`insight`] | statistics over the events |
+//! | [`topic`] | the topics that webhook endpoints receive |
 //! | [`audit`] | hash chains, and values that can be erased without breaking them |
-//! | [`seal`] | blocks over the record: Merkle roots, their proofs, the chain of blocks |
-//! | [`retention`] | how long words are kept |
+//! | [`seal`] | blocks over the audit log: Merkle roots, their proofs, the chain of blocks |
+//! | [`retention`] | how long text is kept |
 //! | [`spelling`] | which spellings of a name are accepted |
-//! | [`receipt`] | the claims a proof makes |
-//! | [`passkey_evidence`] | what a passkey signs when it confirms an answer, and the evidence of it |
-//! | [`verification`] | proofs that a person is there: what an ask wants of them, and what counts |
+//! | [`receipt`] | the claims of a signed proof |
+//! | [`passkey_evidence`] | the statement a passkey signs for an answer, and its evidence |
+//! | [`verification`] | proofs that a person is present: the demands of an ask, and their check |
 //! | [`world`], [`command`], [`refusal`], [`effect`] | the vocabulary of a decision |
-//! | [`actor`], [`ids`], [`time`], [`text`] | who, which, when, and words made safe to show |
+//! | [`actor`], [`ids`], [`time`], [`text`] | actors, ids, time, and text made safe to show |
 
 #![warn(missing_docs, clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
 
@@ -52,6 +53,7 @@ pub mod duration;
 pub mod effect;
 pub mod event;
 pub mod evolve;
+pub mod follow_up;
 pub mod form;
 pub mod ids;
 pub mod insight;
@@ -90,6 +92,7 @@ pub use decide::decide;
 pub use effect::Effect;
 pub use event::{Event, Happened};
 pub use evolve::{Changes, Entity, evolve, settle};
+pub use follow_up::follow_ups;
 pub use ids::{
     AgentId, ArtifactId, AskId, EntryId, HumanId, KeyId, LedgerId, ProjectId, ReviewId, RuleId,
     RunId, Subject, TaskId, UploadId, WebhookId,
@@ -98,4 +101,4 @@ pub use refusal::Refusal;
 pub use task::Task;
 pub use time::Time;
 pub use topic::Topic;
-pub use world::{Decision, Loaded, Verdict, World};
+pub use world::{Decision, Loaded, SecretAnswer, Verdict, World};

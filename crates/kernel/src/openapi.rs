@@ -1,7 +1,7 @@
-//! How the kernel's own words are described in an OpenAPI document, where a derive cannot know: ids
-//! and moments are texts, and a value that is checked when it is read looks like what it is read from.
+//! OpenAPI schemas that a derive cannot produce: ids and moments are strings, and a type that is
+//! validated on reading has the schema of its wire type.
 
-/// A text of a certain form, described where it is used.
+/// The schema of a string with a pattern, inlined where it is used.
 macro_rules! text {
     ($name:ty, $pattern:expr) => {
         impl utoipa::PartialSchema for $name {
@@ -18,7 +18,7 @@ macro_rules! text {
 }
 pub(crate) use text;
 
-/// A moment, as RFC 3339 writes it.
+/// The schema of an RFC 3339 timestamp.
 macro_rules! moment {
     ($name:ty) => {
         impl utoipa::PartialSchema for $name {
@@ -38,7 +38,7 @@ macro_rules! moment {
 }
 pub(crate) use moment;
 
-/// What is checked when it is read looks like what it is read from.
+/// Gives a type that is validated on reading the schema of its wire type.
 macro_rules! same_as {
     ($name:ty, $wire:ty) => {
         impl utoipa::PartialSchema for $name {

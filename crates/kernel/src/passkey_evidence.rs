@@ -1,4 +1,4 @@
-//! What a passkey signs when a person confirms an answer, and the evidence that it did. Anybody who has
+//! The statement a passkey signs when a person confirms an answer, and its evidence. Anyone who has
 //! the evidence and the receipt can check the signature without trusting the server.
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::receipt::Exhibit;
 
 /// The version of [`AnswerStatement`].
 pub const VERSION: u64 = 1;
-/// What the hashed bytes of a challenge begin with, so that no other signature of a passkey can be taken
+/// The prefix of the hashed bytes of a challenge, so that no other signature of a passkey can pass
 /// for an answer.
 pub const DOMAIN: &[u8] = b"countersign passkey answer v1\0";
 
@@ -38,8 +38,8 @@ pub struct AnswerStatement {
 }
 
 impl AnswerStatement {
-    /// The statement about an answer as it will be recorded; `None` once the question was erased, or if
-    /// the reply does not answer it.
+    /// The statement about an answer as it will be recorded. `None` once the question was erased,
+    /// or if the reply does not answer it.
     pub fn of(ask: &Ask, human: &HumanId, reply: &Reply, nonce: Digest) -> Option<Self> {
         let exhibit = Exhibit::of(ask)?;
         let question = ask.question.value()?;
@@ -101,7 +101,7 @@ pub struct PasskeyEvidence {
 }
 
 impl PasskeyEvidence {
-    /// Whether it is small enough to be kept: an assertion is about a kilobyte.
+    /// Whether it is small enough to be stored: an assertion has about a kilobyte.
     pub(crate) fn is_small(&self) -> bool {
         let parts = [
             &self.credential_id,
@@ -127,14 +127,14 @@ pub fn without_secrets(reply: Reply, question: Option<&Question>) -> (Reply, Vec
         | Body::Escalate { .. }
         | Body::Converse => None,
     });
-    // What the form does not know is kept back too.
+    // Values that the form does not know are left out too.
     let open = |key: &str| {
         let field = form.and_then(|form| form.field(key));
         field.is_some_and(|field| !field.is_sensitive())
     };
     let (shown, hidden): (Vec<_>, Vec<_>) =
         values.into_map().into_iter().partition(|(key, _)| open(key));
-    // Values are any JSON object, so reading one back cannot fail; if it did, nothing shows.
+    // Values are any JSON object, so reading one back cannot fail; if it did, none would be shown.
     let values = serde_json::from_value(serde_json::Value::Object(shown.into_iter().collect()));
     let answer = Answer::Provided { values: values.unwrap_or_default() };
     let redacted = hidden.into_iter().map(|(key, _)| key).collect();
@@ -165,7 +165,7 @@ mod tests {
         let challenges: std::collections::BTreeSet<_> =
             all.iter().map(|statement| statement.challenge().to_string()).collect();
         assert_eq!(challenges.len(), all.len());
-        // The bytes that are hashed: another purpose would begin with other words.
+        // These bytes are hashed: another purpose would have another prefix.
         let text = String::from_utf8(canonical(&all[0])).unwrap();
         let hashed = [b"countersign passkey answer v1\0", text.as_bytes()].concat();
         assert_eq!(all[0].challenge(), Digest::of(&hashed));

@@ -1,7 +1,7 @@
 //! Quotas: how much of the installation one agent, one project or one person may use.
 //!
-//! The kernel says which quotas there are, what they default to and when one is exceeded. The store
-//! keeps the counts, so that they hold on every node.
+//! The kernel defines the quotas, their defaults and when one is exceeded. The store keeps the
+//! counts, so that they apply across all nodes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,10 +13,10 @@ use crate::directory::Project;
 use crate::ids::{AgentId, HumanId, ProjectId};
 use crate::time::Time;
 
-/// How many devices of one person get notifications.
+/// The maximum number of devices of one person that receive notifications.
 pub const MOST_DEVICES: usize = 10;
 
-/// What is counted.
+/// A quantity that a quota limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Metric {
     /// Requests that are open now.
@@ -34,7 +34,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// All of them.
+    /// All metrics, in the order of declaration.
     pub const ALL: [Self; 6] = [
         Self::OpenAsks,
         Self::StoredBytes,
@@ -56,7 +56,7 @@ impl Metric {
         }
     }
 
-    /// For how many seconds something counts; `None` where it counts as long as it is there.
+    /// The length of the window in seconds; `None` if the metric counts what exists now.
     pub fn window(self) -> Option<u64> {
         match self {
             Self::OpenAsks | Self::StoredBytes | Self::Streams => None,
@@ -65,7 +65,7 @@ impl Metric {
         }
     }
 
-    /// What is counted, in words.
+    /// The metric as a phrase for messages.
     pub fn described(self) -> &'static str {
         match self {
             Self::OpenAsks => "open requests",
@@ -78,19 +78,19 @@ impl Metric {
     }
 }
 
-/// Whose use is counted.
+/// The kind of account whose use is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Per {
-    /// One agent.
+    /// The use of one agent.
     Agent,
-    /// One project with all its agents.
+    /// The use of one project with all its agents.
     Project,
-    /// One person.
+    /// The use of one person.
     Person,
 }
 
 impl Per {
-    /// All of them.
+    /// All kinds of accounts, in the order of declaration.
     pub const ALL: [Self; 3] = [Self::Agent, Self::Project, Self::Person];
 
     /// The name in settings, metrics and errors.
@@ -103,19 +103,19 @@ impl Per {
     }
 }
 
-/// One whose use is counted.
+/// An account whose use is counted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Account {
-    /// An agent.
+    /// The use of this agent.
     Agent(AgentId),
-    /// A project.
+    /// The use of this project.
     Project(ProjectId),
-    /// A person.
+    /// The use of this person.
     Person(HumanId),
 }
 
 impl Account {
-    /// Which kind.
+    /// The kind of the account.
     pub fn per(&self) -> Per {
         match self {
             Self::Agent(_) => Per::Agent,
@@ -124,13 +124,13 @@ impl Account {
         }
     }
 
-    /// The name of the counter of a metric at a moment. Counters of a window have one name for each
-    /// window, counted from 1970-01-01.
+    /// The name of the counter of a metric at a moment. Each window has its own counter, numbered
+    /// from 1970-01-01.
     pub fn counter(&self, metric: Metric, now: Time) -> String {
         let (kind, name) = match self {
             Self::Agent(id) => ("agent", id.as_str()),
             Self::Project(id) => ("project", id.as_str()),
-            // As lists of requests name people.
+            // Lists of requests use this name for people.
             Self::Person(id) => ("human", id.as_str()),
         };
         let metric_name = metric.as_str();
@@ -144,7 +144,7 @@ impl Account {
     }
 }
 
-/// When the window of a metric that has one ends.
+/// When the current window of a metric ends; `None` if it has no window.
 pub fn resets_at(metric: Metric, now: Time) -> Option<Time> {
     let seconds = int(metric.window()?);
     let window = now.millis().div_euclid(1_000).div_euclid(seconds);
@@ -155,13 +155,13 @@ fn int(seconds: u64) -> i64 {
     i64::try_from(seconds).unwrap_or(i64::MAX)
 }
 
-/// Limits by `agent.open_asks` and the like; 0 means no limit. What is not named is decided elsewhere:
-/// a project's limits come before those of the installation, and these before the defaults.
+/// Limits by names such as `agent.open_asks`; 0 means no limit. A project's limits take precedence
+/// over those of the installation, and these over the defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "BTreeMap<String, u64>", into = "BTreeMap<String, u64>")]
 pub struct Limits(BTreeMap<(Per, Metric), u64>);
 
-/// A name that is no quota, or a limit that is no number.
+/// A name that is not a quota, or a limit that is not a number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{given:?} is not a quota; expected NAME=NUMBER with a NAME of {}", Limits::names().join(", "))]
 pub struct BadLimit {
@@ -169,8 +169,8 @@ pub struct BadLimit {
 }
 
 impl Limits {
-    /// What applies where nothing else was set. Large enough for a busy team, small enough that one
-    /// broken agent does not take the installation with it.
+    /// The limits that apply unless others are set. They are large enough for a busy team, and
+    /// small enough that one broken agent does not exhaust the installation.
     pub fn defaults() -> Self {
         Self(BTreeMap::from([
             ((Per::Agent, Metric::OpenAsks), 10_000),
@@ -193,22 +193,22 @@ impl Limits {
         ]))
     }
 
-    /// No limit at all.
+    /// Limits that allow everything.
     pub fn unlimited() -> Self {
         Self(Self::defaults().0.into_keys().map(|key| (key, 0)).collect())
     }
 
-    /// Every name there is.
+    /// The names of all quotas.
     pub fn names() -> Vec<String> {
         Self::defaults().0.into_keys().map(name).collect()
     }
 
-    /// Whether nothing is set.
+    /// Whether no limit is set.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// These limits, and where they say nothing those.
+    /// These limits, completed by `those` where none is set.
     #[must_use]
     pub fn or(mut self, those: &Self) -> Self {
         for (key, limit) in &those.0 {
@@ -217,8 +217,8 @@ impl Limits {
         self
     }
 
-    /// The limit for one account; `None` for no limit. A project sets those of itself and of its
-    /// agents, never of people, who belong to others too.
+    /// The limit of one account; `None` for no limit. A project sets limits for itself and its
+    /// agents, never for people, who may belong to several projects.
     pub fn limit(&self, project: Option<&Project>, per: Per, metric: Metric) -> Option<u64> {
         let own = project
             .filter(|_| per != Per::Person)
@@ -230,12 +230,12 @@ impl Limits {
         self.0.get(&(per, metric)).copied()
     }
 
-    /// The limits a project may set.
+    /// Whether a project may set all of these limits.
     pub fn are_of_projects(&self) -> bool {
         self.0.keys().all(|(per, _)| *per != Per::Person)
     }
 
-    /// What is set, in order.
+    /// The limits that are set, in order.
     pub fn iter(&self) -> impl Iterator<Item = (String, u64)> + '_ {
         self.0.iter().map(|(key, limit)| (name(*key), *limit))
     }
@@ -293,24 +293,24 @@ impl From<Limits> for BTreeMap<String, u64> {
     }
 }
 
-/// A quota that is used up.
+/// A quota that is exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the quota of {limit} {} for one {} is used up; {}", .metric.described(), .per.as_str(), self.until())]
 pub struct Exceeded {
-    /// What is counted.
+    /// The metric that is exceeded.
     pub metric: Metric,
-    /// Whose use.
+    /// The kind of account that exceeded it.
     pub per: Per,
-    /// The limit.
+    /// The limit that applies.
     pub limit: u64,
-    /// When the count starts again; `None` where it falls as things are closed or deleted.
+    /// When the count starts again; `None` if it falls as objects are closed or deleted.
     pub resets_at: Option<Time>,
-    /// After how many seconds that is.
+    /// The number of seconds until then.
     pub retry_after: Option<u64>,
 }
 
 impl Exceeded {
-    /// A quota that is used up at this moment.
+    /// A quota that is exceeded at this moment.
     pub fn new(metric: Metric, per: Per, limit: u64, now: Time) -> Self {
         let resets_at = resets_at(metric, now);
         let millis = resets_at.map(|at| at.millis().saturating_sub(now.millis()).max(0));
@@ -318,7 +318,7 @@ impl Exceeded {
         Self { metric, per, limit, resets_at, retry_after }
     }
 
-    /// Its name in settings.
+    /// The name of the quota in settings.
     pub fn name(&self) -> String {
         name((self.per, self.metric))
     }

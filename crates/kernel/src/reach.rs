@@ -1,12 +1,12 @@
-//! How a notice gets through to somebody: what to do about it next. Nothing is done here; whoever
-//! carries notices asks again whenever something came of a step, or nothing came of it for a while.
+//! Notification steps: what to do next to notify a person. This module only decides; the caller
+//! asks again when an attempt has a result, or when there was no reaction for a while.
 //!
 //! | | patience | quiet hours | digest |
 //! |---|---|---|---|
-//! | critical | 2 minutes | pierced | never |
+//! | critical | 2 minutes | ignored | never |
 //! | high | 5 minutes | held | never |
 //! | normal | 15 minutes | held | never |
-//! | low | one means is enough | held | unless turned off, or it was escalated |
+//! | low | one contact method is enough | held | unless turned off, or it was escalated |
 
 use jiff::civil;
 use jiff::tz::TimeZone;
@@ -19,42 +19,43 @@ use crate::effect::Occasion;
 use crate::ids::HumanId;
 use crate::time::Time;
 
-/// Whoever is to be told.
+/// The person to notify.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Addressee<'a> {
-    /// By which means, in the order in which to try: those that can be used now.
+    /// The contact methods that can be used now, in the order in which to try them.
     pub means: &'a [Means],
-    /// What they say of themselves: quiet hours and time zone.
+    /// The person's own settings: quiet hours and time zone.
     pub about: Option<&'a About>,
-    /// How often they want to be told of what can wait.
+    /// How often they want to receive non-urgent notifications.
     pub digest: Cadence,
 }
 
-/// What they are to be told, and how they were told of it so far.
+/// A notification, and the attempts so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Notice<'a> {
-    /// How urgent.
+    /// How urgent the ask is.
     pub priority: Priority,
-    /// Why now.
+    /// Why the person is notified now.
     pub why: Occasion,
-    /// The [marks](Means::mark) of the means that told them in vain, or could not.
+    /// The [digests](Means::mark) of the contact methods that were tried without success or could
+    /// not be used.
     pub tried: &'a [Digest],
 }
 
-/// What to do next.
+/// The next notification step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Tell them by this means.
+    /// Notify the person by this contact method.
     Tell(Means),
-    /// Leave them alone until then, and ask again.
+    /// Do not disturb the person until then; decide again at that time.
     Hold(Time),
-    /// Tell them then, together with everything else that can wait.
+    /// Notify the person then, in a digest with all other non-urgent notifications.
     Gather(Time),
-    /// Nothing more: there is no further means.
+    /// Do nothing: there is no further contact method.
     Nothing,
 }
 
-/// What to do about a notice now.
+/// The next step for a notification.
 pub fn step(to: &Addressee<'_>, notice: &Notice<'_>, now: Time) -> Step {
     let Some(next) = untried(to, notice).next() else { return Step::Nothing };
     let can_wait = notice.priority == Priority::Low && notice.why != Occasion::Escalated;
@@ -68,14 +69,14 @@ pub fn step(to: &Addressee<'_>, notice: &Notice<'_>, now: Time) -> Step {
     }
 }
 
-/// When to go on to the next means, if nothing is heard of whoever was told just now; `None` where
-/// there is no next, or one is enough.
+/// When to try the next contact method if the person does not react to this attempt. `None` if
+/// there is no next one, or if one is enough.
 pub fn silent_until(to: &Addressee<'_>, notice: &Notice<'_>, now: Time) -> Option<Time> {
     untried(to, notice).next()?;
     Some(now.plus_seconds(patience(notice.priority)?))
 }
 
-/// Whether there is a means that was not tried.
+/// Whether there is a contact method that was not tried.
 pub fn has_more(to: &Addressee<'_>, notice: &Notice<'_>) -> bool {
     untried(to, notice).next().is_some()
 }
@@ -84,7 +85,7 @@ fn untried<'a>(to: &'a Addressee<'_>, notice: &'a Notice<'_>) -> impl Iterator<I
     to.means.iter().filter(|means| !notice.tried.contains(&means.mark()))
 }
 
-/// For how many seconds of silence one means is enough; `None` for ever.
+/// How many seconds to wait for a reaction before the next contact method; `None` if one is enough.
 pub fn patience(priority: Priority) -> Option<u64> {
     match priority {
         Priority::Critical => Some(2 * 60),
@@ -94,8 +95,8 @@ pub fn patience(priority: Priority) -> Option<u64> {
     }
 }
 
-/// When somebody is next told of what can wait; `None` if they want to be told of each at once. Later
-/// than `now`, and not in quiet hours: what would fall into them comes at their end.
+/// When the next digest is sent; `None` if the person wants each notification at once. It is later
+/// than `now`, and never in quiet hours: a digest that would fall into them is sent at their end.
 pub fn gathered_at(digest: Cadence, about: Option<&About>, now: Time) -> Option<Time> {
     let zone = about.map_or(TimeZone::UTC, About::zone);
     let moments = match digest {
@@ -103,7 +104,7 @@ pub fn gathered_at(digest: Cadence, about: Option<&About>, now: Time) -> Option<
         Cadence::Hour => hours(&zone, now),
         Cadence::Day { at } => days(&zone, at, now),
     };
-    // What was due in quiet hours that have not ended yet is still to come.
+    // A digest that was due in quiet hours that have not ended yet is still to be sent.
     let quiet = |at: Time| about.and_then(|about| about.quiet_until(at)).unwrap_or(at);
     moments.into_iter().map(quiet).filter(|at| *at > now).min()
 }
@@ -116,8 +117,8 @@ fn hours(zone: &TimeZone, now: Time) -> Vec<Time> {
     vec![Time::from_millis(begun), Time::from_millis(begun.saturating_add(60 * 60 * 1000))]
 }
 
-/// A time of day on the days around a moment. Where clocks are set forward past it, it is as much later;
-/// where it comes twice, it is the first.
+/// A time of day on the days around a moment. If a clock change skips it, it is correspondingly
+/// later; if a clock change repeats it, it is the first.
 fn days(zone: &TimeZone, at: TimeOfDay, now: Time) -> Vec<Time> {
     let today = now.timestamp().to_zoned(zone.clone()).date();
     let moment = |day: civil::Date| {
@@ -128,14 +129,15 @@ fn days(zone: &TimeZone, at: TimeOfDay, now: Time) -> Vec<Time> {
     around.into_iter().flatten().filter_map(moment).collect()
 }
 
-/// Whether an ask waits for somebody: nobody else has taken it on.
+/// Whether an ask waits for a person: it is open, they may answer it, and no other person has
+/// claimed it.
 pub fn waits_for(ask: &Ask, human: &Human) -> bool {
     let free = ask.claim.as_ref().is_none_or(|claim| claim.human == human.id);
     ask.is_open() && free && ask.admits(human) && ask.held_by() != Some(&human.id)
 }
 
-/// Whether somebody has shown that they know of an ask: they opened it, took it, spoke on it or voted.
-/// Of those who look at an ask, the first is on the record.
+/// Whether a person has reacted to an ask: they opened, claimed, commented or voted. Only the first
+/// person who opens an ask is recorded.
 pub fn has_reacted(ask: &Ask, id: &HumanId) -> bool {
     let them = |by: &By| *by == By::Human(id.clone());
     ask.look.as_ref().is_some_and(|look| them(&look.by))
@@ -259,18 +261,19 @@ mod tests {
         for (now, digest, zone, quiet, expected) in [
             ("2026-01-10T11:00:00Z", Cadence::Hour, "UTC", None, "2026-01-10T12:00:00Z"),
             ("2026-01-10T11:59:59.999Z", Cadence::Hour, "UTC", None, "2026-01-10T12:00:00Z"),
-            // the full hour there, where zones are half an hour off
+            // The full hour in a time zone that is half an hour off.
             ("2026-01-10T11:00:00Z", Cadence::Hour, "Asia/Kolkata", None, "2026-01-10T11:30:00Z"),
-            // the end of quiet hours is between two hours, and is not forgotten in the last of them
+            // The end of quiet hours is between two full hours, and is not missed in the last of
+            // them.
             ("2026-01-10T21:10:00Z", Cadence::Hour, "UTC", NIGHT, "2026-01-11T07:30:00Z"),
             ("2026-01-11T07:10:00Z", Cadence::Hour, "UTC", NIGHT, "2026-01-11T07:30:00Z"),
             ("2026-01-11T07:30:00Z", Cadence::Hour, "UTC", NIGHT, "2026-01-11T08:00:00Z"),
-            // the hour that comes twice is two hours
+            // The hour that a clock change repeats is two hours.
             ("2026-10-25T00:30:00Z", Cadence::Hour, "Europe/Berlin", None, "2026-10-25T01:00:00Z"),
             ("2026-10-25T01:30:00Z", Cadence::Hour, "Europe/Berlin", None, "2026-10-25T02:00:00Z"),
             ("2026-01-10T06:59:00Z", day("08:00"), "Europe/Berlin", None, "2026-01-10T07:00:00Z"),
             ("2026-01-10T07:00:00Z", day("08:00"), "Europe/Berlin", None, "2026-01-11T07:00:00Z"),
-            // in summer an hour earlier, and the day before it is tomorrow already elsewhere
+            // In summer an hour earlier; elsewhere it is already the next day.
             ("2026-07-10T07:00:00Z", day("08:00"), "Europe/Berlin", None, "2026-07-11T06:00:00Z"),
             (
                 "2026-01-10T18:00:00Z",
@@ -279,11 +282,11 @@ mod tests {
                 None,
                 "2026-01-10T19:00:00Z",
             ),
-            // a time that clocks skip is as much later, one that comes twice is the first
+            // A time that a clock change skips is later; one that occurs twice is the first.
             ("2026-03-28T12:00:00Z", day("02:30"), "Europe/Berlin", None, "2026-03-29T01:30:00Z"),
             ("2026-10-24T12:00:00Z", day("02:30"), "Europe/Berlin", None, "2026-10-25T00:30:00Z"),
             ("2026-10-25T00:45:00Z", day("02:30"), "Europe/Berlin", None, "2026-10-26T01:30:00Z"),
-            // within quiet hours it is their end
+            // Within quiet hours it is their end.
             ("2026-01-10T05:00:00Z", day("06:00"), "UTC", NIGHT, "2026-01-10T07:30:00Z"),
             ("2026-01-10T06:30:00Z", day("06:00"), "UTC", NIGHT, "2026-01-10T07:30:00Z"),
             ("2026-01-10T07:30:00Z", day("06:00"), "UTC", NIGHT, "2026-01-11T07:30:00Z"),

@@ -1,4 +1,4 @@
-//! The claims a proof makes. Built here, signed in the shell.
+//! The claims of a receipt. The kernel builds them, and the server signs them.
 
 use serde::Serialize;
 
@@ -11,12 +11,13 @@ use crate::text::reveal_json;
 use crate::time::Time;
 use crate::verification::Proof;
 
-/// How an ask ended, with who, how sure, when, and what was asked.
+/// The content of a receipt: the question, how the ask ended, who answered, with which assurance,
+/// and when.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Receipt {
-    /// Which ask.
+    /// The ask that the receipt is about.
     pub ask: AskId,
-    /// Its project.
+    /// The project of the ask.
     pub project: ProjectId,
     /// The agent that asked.
     pub agent: AgentId,
@@ -24,15 +25,15 @@ pub struct Receipt {
     pub kind: Kind,
     /// How it ended.
     pub outcome: Outcome,
-    /// When it was asked.
+    /// When the agent asked.
     pub asked_at: Time,
-    /// When somebody took it up, or it was asked.
+    /// When a person first claimed or opened it, or else when it was asked.
     pub taken_up_at: Time,
     /// When it ended.
     pub ended_at: Time,
-    /// The event that ended it, by its place in the ask's chain.
+    /// The event that closed it, by its position in the ask's chain.
     pub place: Head,
-    /// The proofs of a person that held, where they were enough.
+    /// The accepted proofs of presence, if they were sufficient.
     pub proofs: Vec<Proof>,
 }
 
@@ -40,39 +41,39 @@ pub struct Receipt {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub enum Outcome {
-    /// Somebody answered, or a default was taken.
+    /// A person answered, or a default was taken.
     Completed {
-        /// What was said; `None` once erased.
+        /// The answer; `None` once erased.
         reply: Option<Reply>,
-        /// Who.
+        /// Who gave the answer.
         by: By,
-        /// Through which door.
+        /// The interface through which the answer came.
         via: Via,
-        /// How sure we are.
+        /// How strongly it is proven that this person answered.
         assurance: Assurance,
-        /// Who it was, as the agent says that passed the answer on.
+        /// Who answered, according to the agent that passed the answer on.
         attested: Option<Attested>,
-        /// How the sender of the email was verified that it came with.
+        /// How the server verified the sender of the email that carried the answer.
         sender: Option<Box<SenderVerification>>,
     },
-    /// Time ran out and the agent carries on by its default action.
+    /// The deadline passed, and the agent continues with its default action.
     Expired {
-        /// Which.
+        /// The default action.
         report: DefaultAction,
     },
-    /// Time ran out as a failure.
+    /// The deadline passed, and the agent defined that as a failure.
     Failed,
-    /// It was withdrawn.
+    /// The ask was cancelled.
     Cancelled {
-        /// By whom.
+        /// Who cancelled it.
         by: By,
-        /// Why.
+        /// The reason; `None` if there was none or it was erased.
         reason: Option<String>,
     },
 }
 
 impl Receipt {
-    /// The receipt of an ask that is over.
+    /// The receipt of a closed ask; `None` while it is open.
     pub fn of(ask: &Ask) -> Option<Self> {
         let AskState::Over { place, ending } = &ask.state else { return None };
         let (outcome, ended_at) = match &**ending {
@@ -114,9 +115,9 @@ impl Receipt {
     }
 }
 
-/// Whether the receipt of an ask that was over before says the same afterwards. It does not once
-/// something of it was erased; stored signatures of what it said before have to go then, because with
-/// the public key they would confirm a guess of the erased text.
+/// Whether the receipt of a closed ask is the same after a change. It differs once something in it
+/// was erased. Stored signatures of the earlier receipt must then be deleted, because with the
+/// public key they would confirm a guess of the erased text.
 pub fn is_unchanged(before: &Ask, after: &Ask) -> bool {
     let said = |ask: &Ask| {
         let answer = ask.resolution();
@@ -132,21 +133,21 @@ fn proofs(resolution: &Resolution) -> Vec<Proof> {
     enough.map(|found| found.proofs.clone()).unwrap_or_default()
 }
 
-/// What was asked and what the person had before them, as hashes of canonical JSON.
+/// The question and its display, as hashes of canonical JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exhibit {
-    /// The first words of the question, whole.
+    /// The complete prompt of the question.
     pub prompt: String,
-    /// Of the exact question.
+    /// The hash of the exact question.
     pub question: Digest,
-    /// Of what a page displays that shows the whole question.
+    /// The hash of what a page displays that shows the whole question.
     pub shown: Digest,
 }
 
 impl Exhibit {
-    /// What a receipt claims to have been displayed where the question was answered: the whole question,
-    /// or nothing at all where the server displayed less. Answers of before this was recorded claim the
-    /// whole question, so that their receipts stay as they were.
+    /// The hash that a receipt states for the display where the question was answered: that of the
+    /// whole question, or that of `null` if the server displayed less. Answers from before this was
+    /// recorded state the whole question, so that their receipts do not change.
     pub fn displayed(&self, shown: Option<Shown>) -> Digest {
         match shown {
             Some(Shown::Question) | None => self.shown,
@@ -154,14 +155,14 @@ impl Exhibit {
         }
     }
 
-    /// The digest that stands where no digest is claimed: the one of the JSON value `null`.
+    /// The digest that means "no digest": the one of the JSON value `null`.
     pub fn nothing() -> Digest {
         Digest::of_json(&serde_json::Value::Null)
     }
 }
 
-/// What a page displays that shows the whole question, whatever else it adds: the question with its
-/// hidden characters made visible, who asks, for which project, how urgently and since when.
+/// The content of a page that shows the whole question, whatever else it adds: the question with
+/// its hidden characters made visible, the agent, the project, the urgency and the time.
 #[derive(Serialize)]
 struct Showing<'a> {
     ask: AskId,
@@ -173,7 +174,7 @@ struct Showing<'a> {
 }
 
 impl Exhibit {
-    /// The exhibit of an ask; `None` once its words were erased.
+    /// The exhibit of an ask; `None` once its text was erased.
     pub fn of(ask: &Ask) -> Option<Self> {
         let question = ask.question.value()?;
         // A question is plain JSON, so this cannot fail; `null` would hash to something else.
@@ -193,7 +194,7 @@ impl Exhibit {
         })
     }
 
-    /// The hash by which a question is known.
+    /// The hash that identifies a question.
     pub fn hash(question: &Question) -> Digest {
         Digest::of_json(question)
     }
@@ -207,7 +208,7 @@ mod tests {
     use crate::question::Body;
     use crate::testing::{Cast, human, new_ask, yes};
 
-    /// A receipt names the event that decided, whatever is added to the chain later.
+    /// A receipt names the deciding event, whatever is added to the chain later.
     #[test]
     fn the_place_does_not_move() {
         let mut cast = Cast::new();
@@ -229,7 +230,7 @@ mod tests {
         assert_eq!(Receipt::of(cast.seen(id)).unwrap().place, receipt.place);
     }
 
-    /// Whatever is added, a receipt says the same until something of it is erased.
+    /// A receipt stays the same until something in it is erased.
     #[test]
     fn only_erasure_changes_what_a_receipt_says() {
         let mut cast = Cast::new();

@@ -1,4 +1,4 @@
-//! Why something may not happen. Each dialect maps these to its own codes.
+//! Why a command is refused. Each dialect maps these to its own codes.
 
 use crate::actor::{Assurance, By};
 use crate::ids::HumanId;
@@ -9,149 +9,150 @@ use crate::time::Time;
 /// A refused command. Nothing changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It does not exist, or the actor may not know that it does.
+    /// The object does not exist, or the actor may not know that it does.
     #[error("there is no such {what}")]
     NotFound {
-        /// What was looked for.
+        /// The kind of object that was looked up.
         what: &'static str,
     },
     /// The actor may not do this.
     #[error("{why}")]
     NotAllowed {
-        /// What would have been needed.
+        /// The missing permission or condition.
         why: &'static str,
     },
-    /// It is still open.
+    /// The ask is still open.
     #[error("{why}")]
     NotOver {
-        /// What has to come first.
+        /// The condition that must be met first.
         why: &'static str,
     },
-    /// Somebody answered first.
+    /// Another answer came first.
     #[error("already answered by {by} at {at}")]
     AlreadyAnswered {
-        /// Who.
+        /// Who gave that answer.
         by: By,
-        /// When.
+        /// When they answered.
         at: Time,
     },
-    /// It was withdrawn.
+    /// The ask was cancelled.
     #[error("cancelled by {by} at {at}")]
     AlreadyCancelled {
-        /// Who.
+        /// Who cancelled it.
         by: By,
-        /// When.
+        /// When it was cancelled.
         at: Time,
     },
-    /// Its time is up.
+    /// The deadline passed.
     #[error("timed out at {at}")]
     TimedOut {
-        /// The deadline.
+        /// The deadline that passed.
         at: Time,
     },
-    /// Somebody else holds it.
+    /// Another person has claimed it.
     #[error("{by} has taken this on")]
     TakenBy {
-        /// Who.
+        /// The person who claimed it.
         by: HumanId,
     },
-    /// Somebody else has answered it and can still undo that.
+    /// Another person has answered it and can still undo that.
     #[error("{by} has just answered this")]
     BeingAnswered {
-        /// Who.
+        /// The person whose answer is held.
         by: HumanId,
     },
     /// The answer does not answer the question.
     #[error(transparent)]
     Answer(#[from] AnswerError),
-    /// The actor did not prove well enough who they are.
+    /// The assurance of the answer is too low.
     #[error(
         "this request needs an answer with the assurance {need}, and this one came with {have}"
     )]
     AssuranceTooLow {
-        /// What they had.
+        /// The assurance of the answer.
         have: Assurance,
-        /// What is needed.
+        /// The required assurance.
         need: Assurance,
     },
-    /// Approving what is irreversible or critical needs a better proof of who does it.
+    /// Approving an irreversible or critical ask needs a higher assurance.
     #[error(
         "approving an irreversible or critical request needs the assurance {need} here, and this answer \
          came with {have}: sign in to approve it; rejecting it needs no more"
     )]
     ApprovalTooWeak {
-        /// What they had.
+        /// The assurance of the answer.
         have: Assurance,
-        /// What is needed.
+        /// The required assurance.
         need: Assurance,
     },
-    /// Silence would answer what needs more assurance than silence has.
+    /// Silence would answer an ask that needs more assurance than silence has.
     #[error(
         "silence cannot answer this request: an answer to it needs the assurance {need}, and silence \
          proves nothing"
     )]
     SilenceTooWeak {
-        /// What an answer needs.
+        /// The assurance that an answer needs.
         need: Assurance,
     },
-    /// An agent may not pass on such an answer; a person gives it on the page.
+    /// An agent may not pass on such an answer; a person must give it on the page.
     #[error("this answer cannot be passed on; the person gives it on the review page")]
     NotInline,
-    /// The ask wants proofs that a person is there, and some are missing.
+    /// The ask demands proofs of presence, and some are missing.
     #[error("this answer needs a proof that a person gives it: {wants}")]
     VerificationRequired {
-        /// What would do.
+        /// The proofs that would be accepted.
         wants: String,
-        /// Whether the review page is the way to give it.
+        /// Whether the proof can be given on the review page.
         page: bool,
     },
-    /// A proof that a person is there does not count.
+    /// A proof of presence is not accepted.
     #[error("{why}")]
     VerificationFailed {
-        /// Which and why.
+        /// The proof that failed, and why.
         why: String,
-        /// Whether the review page is the way to give another.
+        /// Whether another proof can be given on the review page.
         page: bool,
     },
-    /// A field of the command is not acceptable.
+    /// A field of the command is not valid.
     #[error("{field}: expected {expected}")]
     Invalid {
-        /// Which.
+        /// The field that is not valid.
         field: &'static str,
-        /// What would have been accepted.
+        /// The accepted values.
         expected: &'static str,
     },
-    /// A quota is used up.
+    /// A quota is exceeded.
     #[error(transparent)]
     Quota(#[from] Exceeded),
-    /// A question costs more memory or time than it may.
+    /// A question exceeds the limits on memory or time.
     #[error("{field}: {why}")]
     TooComplex {
-        /// The member of the question.
+        /// The member of the question that is too complex.
         field: &'static str,
-        /// Which part of it, and what is allowed.
+        /// The part that is too complex, and the limit.
         why: String,
     },
-    /// The same where the place or what is accepted depends on what was given.
+    /// A field of the command is not valid, where its path or the accepted values depend on the
+    /// input.
     #[error("{field}: expected {expected}")]
     InvalidAt {
-        /// Which, with its place, such as `grants[0].scope`.
+        /// The path of the field, such as `grants[0].scope`.
         field: String,
-        /// What would have been accepted.
+        /// The accepted values.
         expected: String,
     },
-    /// What an agent says of its message is not as its project wants it.
+    /// The agent's HXP envelope does not meet the rules of its project.
     #[error("{pointer}: {says}")]
     Claims {
-        /// Which part of it, as a JSON Pointer that begins with `/hxp`.
+        /// The place of the error, as a JSON Pointer that begins with `/hxp`.
         pointer: String,
-        /// A sentence.
+        /// The reason, as a sentence.
         says: String,
     },
-    /// The name is taken.
+    /// The id is already in use.
     #[error("this {what} exists already")]
     Exists {
-        /// What.
+        /// The kind of object that exists.
         what: &'static str,
     },
     /// There is no deadline to move.
@@ -160,54 +161,54 @@ pub enum Refusal {
     /// The project allows no default on silence.
     #[error("this project allows no default on silence")]
     DefaultForbidden,
-    /// It is not the version the actor has seen.
+    /// The ask no longer has the version the actor has seen.
     #[error("this request has changed meanwhile: it is at version {version} now")]
     Changed {
-        /// The version it is at.
+        /// The current version.
         version: u64,
     },
-    /// The same idempotency key came with another request.
+    /// The same idempotency key was used with another request.
     #[error("this idempotency key was used for a different request")]
     IdempotencyMismatch,
-    /// The task does not stand where this can be done.
+    /// The state of the task does not allow this.
     #[error("{why}")]
     Precondition {
-        /// What would have been needed.
+        /// The condition that is not met.
         why: String,
     },
-    /// What is written stays as it is.
+    /// The data is immutable.
     #[error("{why}")]
     Immutable {
-        /// What was to be changed.
+        /// The data that cannot be changed.
         why: String,
     },
-    /// The time for this task is over.
+    /// The deadline of the task has passed.
     #[error("this task was to be done by {at}")]
     PastDeadline {
-        /// By when.
+        /// The deadline that passed.
         at: Time,
     },
-    /// It is not the revision the actor has seen.
+    /// The object no longer has the revision the actor has seen.
     #[error("this {what} has changed meanwhile: it is at revision {revision} now")]
     Stale {
-        /// What.
+        /// The kind of object.
         what: &'static str,
-        /// The revision it is at.
+        /// The current revision.
         revision: u64,
     },
-    /// Nothing is due: somebody else did it, or the clock says otherwise.
+    /// Nothing is due: it was already done, or its time has not come.
     #[error("nothing is due")]
     NotDue,
 }
 
 impl Refusal {
-    /// A refused field, named with the place of the object it is in.
+    /// The refusal with the path of the object in front of the field.
     pub(crate) fn below(self, place: &str) -> Self {
         let Self::Invalid { field, expected } = self else { return self };
         Self::InvalidAt { field: format!("{place}.{field}"), expected: expected.to_owned() }
     }
 
-    /// Whether the person can do on the review page what was refused here.
+    /// Whether the person can do the refused action on the review page.
     pub fn leads_to_page(&self) -> bool {
         match self {
             Self::NotInline => true,
@@ -244,7 +245,7 @@ impl Refusal {
         }
     }
 
-    /// A stable code, also the name of its page under `docs/errors`.
+    /// The stable code of the refusal, also the name of its page under `docs/errors`.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "not-found",

@@ -1,46 +1,47 @@
-//! How long the words of what is over are kept. An installation says so, and a project may say otherwise.
+//! How long the text of closed asks and tasks is kept. The installation sets it, and a project may
+//! override it.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// As given: some while, or for ever.
+/// The setting: a period, or no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
-    /// Until somebody erases them.
+    /// Until it is erased by a command.
     Always,
-    /// This long after the end.
+    /// This long after the ask or task is closed.
     For(Retention),
 }
 
-/// Some while, of whole seconds.
+/// A period of whole seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
     seconds: u64,
 }
 
-/// What is expected of the setting.
+/// The accepted values of the setting.
 const EXPECTED: &str = "a number of days such as 30d, of hours such as 12h, or off";
 const HOUR: u64 = 60 * 60;
 const DAY: u64 = 24 * HOUR;
-/// A hundred years: longer is a mistake.
+/// A hundred years. A longer period is a mistake.
 const LONGEST: u64 = 36_600 * DAY;
 
 impl Retention {
-    /// In milliseconds.
+    /// The period in milliseconds.
     pub fn millis(self) -> i64 {
         i64::try_from(self.seconds * 1000).unwrap_or(i64::MAX)
     }
 
-    /// In days, the last one begun: after so many nothing is left.
+    /// The period in days, rounded up.
     pub fn days(self) -> u64 {
         self.seconds.div_ceil(DAY)
     }
 }
 
 impl Keep {
-    /// How long, unless for ever.
+    /// The period; `None` without a limit.
     pub fn span(self) -> Option<Retention> {
         match self {
             Self::Always => None,
@@ -61,7 +62,7 @@ impl FromStr for Keep {
             Some(hours) => (hours, HOUR),
             None => (text.strip_suffix('d').unwrap_or(text), DAY),
         };
-        // What `parse` takes besides digits would be taken for something else.
+        // `parse` also accepts a sign, which must be refused here.
         if !number.bytes().all(|digit| digit.is_ascii_digit()) {
             return Err(EXPECTED);
         }
@@ -103,7 +104,7 @@ impl Serialize for Keep {
 
 impl<'de> Deserialize<'de> for Keep {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        /// Days as a number, or a text.
+        /// The setting as JSON: a number of days, or a text.
         #[derive(Deserialize)]
         #[serde(untagged, expecting = "a number of days such as 30d, of hours such as 12h, or off")]
         enum Given {

@@ -1,5 +1,5 @@
-//! Who is asked: the owner, whom the owner's rules name, or a pool; and who stands in for people who
-//! are away. Pure.
+//! Routing: asks go to the owner, to the person the owner's rules name, or to a pool; substitutes
+//! are asked for people who are away. Pure functions.
 
 use std::collections::BTreeSet;
 
@@ -9,37 +9,37 @@ use crate::ids::ProjectId;
 use crate::question::Kind;
 use crate::time::Time;
 
-/// What routing looks at.
+/// The input of routing.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
     /// The agent that asks.
     pub agent: &'a Agent,
-    /// How people are to be picked.
+    /// How the assignees are to be chosen.
     pub route: &'a Route,
-    /// What kind of question.
+    /// The kind of question.
     pub kind: Kind,
-    /// How urgent.
+    /// How urgent the ask is.
     pub priority: Priority,
-    /// What it is about.
+    /// Topics by which people qualify.
     pub tags: &'a BTreeSet<String>,
-    /// The agent's own names.
+    /// The agent's own names for itself and its work.
     pub labels: &'a Labels,
 }
 
-/// How many people in a row may stand in for each other.
+/// The maximum length of a chain of substitutes.
 const LONGEST_CHAIN: usize = 10;
 
-/// Picks the seats, for a moment. There is always somebody: where rules lead nowhere, or a pool has
-/// no members yet, the owner is asked; and whoever is away is asked all the same, unless somebody
-/// stands in.
+/// Chooses the assignees at a moment. There is always at least one: where rules lead nowhere, or a
+/// pool has no members yet, the owner is asked. A person who is away is still asked if they have no
+/// substitute.
 pub fn seats(directory: &Directory, facts: &Facts<'_>, now: Time) -> Vec<Seat> {
     let present = |seat| present(directory, seat, &facts.agent.project, now);
     picked(directory, facts).into_iter().map(present).collect()
 }
 
-/// The seat of whoever stands in for somebody who is away at that moment: their delegate, or the
-/// delegate's if that one is away as well. A delegate must be able to answer there; where the chain
-/// leads to nobody who is, or in a circle, the seat stays where it was.
+/// The substitute for an assignee who is away at that moment: their delegate, or the delegate's
+/// delegate if that one is away too. A delegate must be able to answer in the project. If the chain
+/// ends with no one present, or in a circle, the assignee stays.
 pub fn present(directory: &Directory, seat: Seat, project: &ProjectId, now: Time) -> Seat {
     let Seat::Person { human } = &seat else { return seat };
     let mut at = directory.human(human);
@@ -79,7 +79,7 @@ fn picked(directory: &Directory, facts: &Facts<'_>) -> Vec<Seat> {
     vec![seat]
 }
 
-/// Every key the rule gives must match.
+/// Whether every criterion the rule sets matches.
 fn matches(rule: &Rule, facts: &Facts<'_>) -> bool {
     let project = |wanted: &String| {
         facts.labels.project.as_ref() == Some(wanted) || is(&facts.agent.project, wanted)
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(routed(&cast, &pool, &[], None), vec![Seat::Pool { group: None }]);
     }
 
-    /// HXPX-073: all given keys must match, the first match wins, somebody unknown is skipped.
+    /// HXPX-073: all given keys must match, the first match wins, an unknown person is skipped.
     #[test]
     fn rules_are_tried_in_order() {
         let mut cast = Cast::new();
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(routed(&cast, &Route::Owner, &["finance"], None), person("olga"));
     }
 
-    /// Like `Route::Person` and handing on: asks do not leave their project.
+    /// Like `Route::Person` and assignment: asks do not leave their project.
     #[test]
     fn rules_do_not_lead_out_of_the_project() {
         let mut cast = Cast::new();
@@ -192,21 +192,21 @@ mod tests {
         cast.run(Actor::System, DirectoryCommand::SaveProfile(new));
     }
 
-    /// Who is away, and whom they leave it to.
+    /// A person who is away, and their delegate.
     type Away = (&'static str, Option<&'static str>);
 
-    /// Each case says who is away and for whom they leave it, and who is asked instead of olga.
+    /// Each case says who is away with which delegate, and who is asked instead of olga.
     #[test]
     fn the_seat_of_somebody_who_is_away_goes_to_who_stands_in() {
         let cases: [(&[Away], &str); 8] = [
             (&[("olga", Some("mark"))], "mark"),
             (&[("olga", Some("mark")), ("mark", Some("nina"))], "nina"),
             (&[("olga", None)], "olga"),
-            // zoe is not of the project
+            // zoe is not a member of the project.
             (&[("olga", Some("zoe"))], "olga"),
-            // mark is away, and leaves it to nobody
+            // mark is away and has no delegate.
             (&[("olga", Some("mark")), ("mark", None)], "olga"),
-            // in a circle, of two and of three
+            // In a circle, of two and of three.
             (&[("olga", Some("mark")), ("mark", Some("olga"))], "olga"),
             (&[("olga", Some("mark")), ("mark", Some("nina")), ("nina", Some("mark"))], "olga"),
             (&[("mark", Some("nina"))], "olga"),
@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(routed(&cast, &Route::Delegate, &[], None), person("nina"));
         away(&mut cast, "mark", None);
         assert_eq!(routed(&cast, &Route::Delegate, &[], None), person("mark"));
-        // The owner is asked where rules lead nowhere, so who stands in for the owner is.
+        // Where rules lead nowhere the owner is asked, so their substitute is.
         away(&mut cast, "olga", Some("nina"));
         let pool = Route::Pool { group: "nobody".parse().ok() };
         let seats = routed(&cast, &pool, &[], None);

@@ -1,10 +1,10 @@
-//! Blocks: what closes the record for good.
+//! Blocks, which seal the audit log.
 //!
-//! A chain shows that one subject's events belong together; it cannot show that the newest of them,
-//! or a whole subject, is missing. So records are closed into blocks in feed order: the root of a
-//! Merkle tree over their hashes (RFC 6962), the hash of the block before, a signature. A few
-//! hashes then prove that one record is in a block, and whoever knows one block knows that nothing
-//! before it changed.
+//! A chain shows that one subject's events belong together. It cannot show that the newest events,
+//! or a whole subject, are missing. So records are closed into blocks in feed order: each has the
+//! root of a Merkle tree over their hashes (RFC 6962), the hash of the previous block, and a
+//! signature. A few hashes then prove that a record is in a block, and a verifier who knows one
+//! block knows that nothing before it changed.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -12,14 +12,16 @@ use sha2::{Digest as _, Sha256};
 use crate::audit::{Digest, canonical};
 use crate::time::Time;
 
-/// The most records a block covers. A proof reads the hashes of one block, so this bounds its cost.
+/// The maximum number of records in a block. A proof reads the hashes of one block, so this bounds
+/// its cost.
 pub const LARGEST: u64 = 16_384;
 
-/// A Merkle tree that grows at its right end and keeps only the roots of its full subtrees: memory
-/// grows with the logarithm of what was added.
+/// A Merkle tree that grows at its right end and keeps only the roots of its full subtrees. Its
+/// memory grows with the logarithm of the number of records.
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
-    /// From the largest, on the left, to the smallest: how many leaves, and the root.
+    /// The number of leaves and the root of each full subtree, from the largest, on the left, to
+    /// the smallest.
     peaks: Vec<(u64, Digest)>,
     len: u64,
 }
@@ -35,17 +37,17 @@ impl Tree {
         self.len += 1;
     }
 
-    /// How many there are.
+    /// The number of records.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The root over all of them; of none, the hash of nothing.
+    /// The root over all records; without any, the hash of the empty string.
     pub fn root(&self) -> Digest {
         let roots = self.peaks.iter().rev().map(|(_, root)| *root);
         roots.reduce(|right, left| node(left, right)).unwrap_or_else(|| Digest::of(&[]))
@@ -58,7 +60,7 @@ impl Extend<Digest> for Tree {
     }
 }
 
-/// The hashes that lead from the record at `index` to the root over all `records`, nearest first;
+/// The hashes that lead from the record at `index` to the root over all `records`, nearest first.
 /// `None` if there is no such record.
 pub fn path(records: &[Digest], index: usize) -> Option<Vec<Digest>> {
     let mut rest = records;
@@ -122,27 +124,27 @@ fn node(left: Digest, right: Digest) -> Digest {
     Digest(hash.finalize().into())
 }
 
-/// What a block claims, and what is signed.
+/// The content of a block, which is signed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Claims", into = "Claims")]
 pub struct Block {
-    /// Who closed it.
+    /// The server that closed it.
     pub issuer: String,
     /// Its number, from 1.
     pub n: u64,
     /// The feed position of its first record.
     pub first: u64,
-    /// How many records it covers, without a gap.
+    /// The number of records it covers, without gaps.
     pub count: u64,
     /// The root of the Merkle tree over their hashes.
     pub root: Digest,
-    /// The hash of the block before, [`Digest::ZERO`] for the first.
+    /// The hash of the previous block, [`Digest::ZERO`] for the first.
     pub prev: Digest,
     /// When it was closed.
     pub at: Time,
 }
 
-/// The wire form, field for field.
+/// The JSON form of the claims.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Claims {
@@ -176,80 +178,79 @@ impl From<Block> for Claims {
 }
 
 impl Block {
-    /// The `typ` of its signature.
+    /// The `typ` header of its signature.
     pub const TYP: &'static str = "block+jwt";
 
-    /// Its canonical JSON: exactly what is signed and hashed.
+    /// Its canonical JSON: exactly the bytes that are signed and hashed.
     pub fn claims(&self) -> Vec<u8> {
         canonical(self)
     }
 
-    /// What the next block points back to.
+    /// The hash of the block, which the next block contains.
     pub fn hash(&self) -> Digest {
         Digest::of(&self.claims())
     }
 
-    /// Reads signed claims; only the canonical spelling, since a block has one hash.
+    /// Reads signed claims. Only the canonical spelling is accepted, because a block has one hash.
     pub fn read(claims: &[u8]) -> Option<Self> {
         let block: Self = serde_json::from_slice(claims).ok()?;
         (block.claims() == claims).then_some(block)
     }
 
-    /// The position after its last record.
+    /// The feed position after its last record.
     pub fn end(&self) -> u64 {
         self.first.saturating_add(self.count)
     }
 }
 
-/// A block that does not hold, and why.
+/// A block that fails verification, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("block {n}: {flaw}")]
 pub struct Unsound {
-    /// Which.
+    /// The number of the block.
     pub n: u64,
-    /// What does not hold.
+    /// The check that failed.
     pub flaw: Flaw,
 }
 
-/// What can be wrong with a block.
+/// The ways in which a block fails verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Flaw {
-    /// A block is missing before it, or it is there twice.
+    /// A block is missing before it, or it occurs twice.
     #[error("a block is missing before it, or it is there twice")]
     Number,
-    /// It does not point at the block before it.
+    /// It does not contain the hash of the previous block.
     #[error("it does not follow the block before it")]
     Prev,
-    /// It does not begin where the block before it ended.
+    /// It does not begin where the previous block ended.
     #[error("it does not begin where the block before it ended")]
     Place,
-    /// It covers nothing, or more than a block may.
+    /// It covers no records, or too many.
     #[error("it covers no records, or more than a block may")]
     Size,
-    /// It is dated before the block before it.
+    /// It is dated before the previous block.
     #[error("it is dated before the block before it")]
     Dated,
     /// The hashes of its records do not give its root.
     #[error("its records do not give its root: one was altered, or they changed places")]
     Root,
-    /// Records it covers are not there, or there are more.
+    /// Some of the records it covers are missing, or there are too many.
     #[error("records it covers are missing, or there are more")]
     Records,
-    /// Its signature does not verify with the keys at hand.
+    /// Its signature does not verify with the known keys.
     #[error("its signature does not verify")]
     Signature,
-    /// What is stored beside the signature is not what was signed.
+    /// The columns contradict the signed claims.
     #[error("its columns disagree with what was signed")]
     Columns,
 }
 
-/// Checks blocks and the records they cover in one stream: each block is announced before its
-/// records, and what no block covers is counted. What comes after something unsound is still
-/// checked.
+/// Verifies blocks and the records they cover in one stream: each block comes before its records,
+/// and records without a block are counted. Verification continues after a failure.
 #[derive(Debug, Default)]
 pub struct Seals {
     last: Option<Last>,
-    /// Accepts whatever block comes first.
+    /// Accepts any block as the first.
     anywhere: bool,
     open: Option<Open>,
     unsealed: u64,
@@ -273,12 +274,13 @@ struct Open {
 }
 
 impl Seals {
-    /// For a record that does not begin at the beginning: the first block is taken as it is.
+    /// For an export that does not begin with the first record: the first block is accepted as it
+    /// is.
     pub fn from_anywhere() -> Self {
         Self { anywhere: true, ..Self::default() }
     }
 
-    /// Takes the next block, whose records follow.
+    /// Checks the next block, whose records follow.
     pub fn block(&mut self, block: &Block, unsound: &mut impl FnMut(Unsound)) {
         self.finish(unsound);
         let mut flawed = |flaw| unsound(Unsound { n: block.n, flaw });
@@ -310,7 +312,7 @@ impl Seals {
         self.last = Some(Last { n: block.n, hash: block.hash(), end: block.end(), at: block.at });
     }
 
-    /// Takes the next record.
+    /// Adds the next record.
     pub fn record(&mut self, position: u64, hash: Digest, unsound: &mut impl FnMut(Unsound)) {
         if self.open.as_ref().is_some_and(|open| position >= open.end) {
             self.finish(unsound);
@@ -325,7 +327,7 @@ impl Seals {
         }
     }
 
-    /// No record comes any more that the last block could cover.
+    /// Checks the last block, after its last record.
     pub fn finish(&mut self, unsound: &mut impl FnMut(Unsound)) {
         let Some(open) = self.open.take() else { return };
         let flaw = if open.tree.len() != open.count {
@@ -338,12 +340,12 @@ impl Seals {
         unsound(Unsound { n: open.n, flaw });
     }
 
-    /// How many records came after the last block's.
+    /// The number of records after the last block.
     pub fn unsealed(&self) -> u64 {
         self.unsealed
     }
 
-    /// The number and hash of the last block.
+    /// The number and hash of the last block; `None` before the first.
     pub fn last(&self) -> Option<(u64, Digest)> {
         self.last.map(|last| (last.n, last.hash))
     }
@@ -383,7 +385,7 @@ mod tests {
             let records = digests(&texts[..n]);
             assert_eq!(root(&records), defined(&records), "{n}");
         }
-        // Known from outside: sha256(0x00 || 32 zero bytes).
+        // An independently computed value: sha256(0x00 || 32 zero bytes).
         let known = "7f9c9e31ac8256ca2f258583df262dbc7d6f68f2a03043d5c99a4ae5a7396ce9";
         assert_eq!(root(&[Digest::ZERO]).to_string(), known);
     }
@@ -419,7 +421,7 @@ mod tests {
         }
     }
 
-    /// Plays blocks and records and tells what was found.
+    /// Verifies blocks and records and returns the failures.
     fn found(blocks: &[Block], records: &[(u64, Digest)]) -> (Vec<(u64, Flaw)>, u64) {
         let (mut found, mut seals) = (Vec::new(), Seals::default());
         let mut note = |unsound: Unsound| found.push((unsound.n, unsound.flaw));

@@ -1,22 +1,22 @@
 //! Names of several words are accepted with `_` and with `-`; one of the two is canonical.
 //!
-//! Canonical names are what we write, list in errors and document. The other spellings are accepted
-//! wherever our own API, command line and settings read a name, and in the values of HACP. The other
-//! protocols keep their own strict values.
+//! The server writes, documents and lists in errors the canonical names. The other spellings are
+//! accepted wherever the native API, the command line and the settings read a name, and in the
+//! values of HACP. The other protocols keep their own strict values.
 
-/// The spellings that are accepted besides the canonical ones. Each is a `serde(alias)` of its enum;
-/// lists of what is accepted leave them out.
+/// The spellings that are accepted besides the canonical ones. Each is a `serde(alias)` of its
+/// enum; lists of accepted values leave them out.
 pub const ACCEPTED_TOO: &[&str] = &[
-    // Assurance
+    // Assurance levels.
     "agent_attested",
-    // Answer
+    // Answers.
     "changes-requested",
-    // What happens when an ask expires
+    // Actions on expiry.
     "stay-open",
-    // Formats of webhook endpoints
+    // Formats of webhook endpoints.
     "humanlayer_v1beta1",
     "humanlayer_v1beta3",
-    // Topics of webhook endpoints
+    // Topics of webhook endpoints.
     "ask.action-picked",
     "ask.changes-requested",
 ];
@@ -31,7 +31,7 @@ pub fn other(name: &str) -> String {
     name.chars().map(swap).collect()
 }
 
-/// The name that a typo most likely means: at most a third of its letters differ.
+/// The name that a typo most likely means: at most a third of its characters differ.
 pub fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let plain = |name: &str| name.to_lowercase().replace('-', "_");
     let bare = plain(given);
@@ -40,7 +40,7 @@ pub fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<
     (given != name && typos * 3 <= name.chars().count().min(12)).then_some(name)
 }
 
-/// How many letters have to be changed, added, removed or swapped with their neighbour.
+/// The number of characters to change, add, remove or swap with their neighbour.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
@@ -76,7 +76,7 @@ mod tests {
     use crate::question::Answer;
     use crate::topic::Topic;
 
-    /// What a name means, written canonically.
+    /// The canonical spelling of a name.
     fn canonical<T: DeserializeOwned + Serialize>(name: &str) -> Option<Value> {
         let read: T = serde_json::from_value(json!(name)).ok()?;
         Some(serde_json::to_value(read).unwrap())

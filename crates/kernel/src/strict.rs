@@ -1,5 +1,5 @@
-//! Reading what others wrote: nothing is dropped silently, and what is wrong keeps its place. Serde
-//! does neither inside an enum that a member tells apart.
+//! Strict deserialization: no input is dropped silently, and errors name their path. Serde
+//! guarantees neither inside an internally tagged enum.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,7 +9,7 @@ use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// For a variant without members, which could have any otherwise.
+/// For a variant without members. Serde would accept any members there.
 pub(crate) fn nothing_more<'de, D: Deserializer<'de>>(from: D) -> Result<(), D::Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -18,8 +18,8 @@ pub(crate) fn nothing_more<'de, D: Deserializer<'de>>(from: D) -> Result<(), D::
     Nothing::deserialize(from).map(|Nothing {}| ())
 }
 
-/// For an enum that shares its object with others: among what serde sets aside for it, the number of
-/// a variant would do for its name.
+/// For an enum that is flattened into an object: in the data serde buffers for it, the index of a
+/// variant would be accepted as its name.
 pub(crate) fn unbuffered<'de, D, T>(from: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -28,8 +28,8 @@ where
     T::deserialize(Value::deserialize(from)?).map_err(D::Error::custom)
 }
 
-/// For a member that has members itself: its error begins with the place, as in
-/// ``options[0]: missing field `label` ``.
+/// For a member that has members itself: its error begins with the path, as in ``options[0]:
+/// missing field `label` ``.
 pub(crate) fn placed<'de, D, T>(name: &str, from: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -43,7 +43,8 @@ where
     })
 }
 
-/// For a member that is an object or not there: a list of its members' values would do otherwise.
+/// For an optional member that must be an object: serde would also accept a list of its members'
+/// values.
 pub fn object<'de, D, T>(from: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,

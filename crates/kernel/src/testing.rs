@@ -1,4 +1,4 @@
-//! A small world for tests: two projects, a few people, and a clock that moves when told.
+//! A small world for tests: two projects, a few people, and a clock that the test moves.
 
 mod tasks;
 
@@ -34,8 +34,8 @@ pub use tasks::{
     approve, choice, new_task, others, payload, raising, resolution, verdict, version,
 };
 
-/// `acme` with its agent `bot` of olga's, mark (knows tax) and nina (in legal); `rival` with its
-/// agent `spy` of zoe's.
+/// `acme` with olga's agent `bot`, mark (who knows tax) and nina (who is in legal); `rival` with
+/// zoe's agent `spy`.
 #[derive(Clone)]
 pub struct Cast {
     now: Time,
@@ -44,7 +44,7 @@ pub struct Cast {
     loaded: Loaded,
     records: Vec<Record>,
     effects: Vec<Effect>,
-    /// How the sender of the email was verified that commands come with.
+    /// How the sender of the email was verified that carries the commands.
     pub sender: Option<SenderVerification>,
 }
 
@@ -60,7 +60,7 @@ pub fn no() -> Box<Reply> {
     Box::new(Reply { answer: Answer::REJECTED, comment: None })
 }
 
-/// An ask as it was stored when olga could request changes of any question, which is refused now.
+/// An ask from the time when olga could request changes on any question, which is refused now.
 pub fn sent_back(ask: &Ask, comment: &str) -> Ask {
     let mut ask = ask.clone();
     let reply = Reply { answer: Answer::CHANGES, comment: Some(comment.to_owned()) };
@@ -111,7 +111,7 @@ pub fn new_ask() -> NewAsk {
     }
 }
 
-/// What an agent says of its message: something it assumes, and two actions.
+/// What an agent says about its message: an assumption and two actions.
 pub fn claims() -> Box<NewClaims> {
     let said = json!({
         "intent": "decide",
@@ -122,9 +122,9 @@ pub fn claims() -> Box<NewClaims> {
     Box::new(NewClaims { said, finding: Finding::default(), objection: None })
 }
 
-/// What makes the cast, in an order in which it can be made.
+/// The commands that create the cast, in a valid order.
 pub fn everyone() -> Vec<DirectoryCommand> {
-    // As projects are that are older than the setting.
+    // As in projects from before this setting existed.
     let recipients = Some(crate::directory::Reachable::Any);
     let project = |id: &str| {
         let plain = NewProject::plain(id.parse().unwrap());
@@ -193,7 +193,7 @@ impl Cast {
         self.reaching(name, Reach::Agent)
     }
 
-    /// An agent with a key that is good for its whole project.
+    /// An agent with a key of project reach.
     pub fn widely(&self, name: &str) -> Actor {
         self.reaching(name, Reach::Project)
     }
@@ -212,7 +212,7 @@ impl Cast {
         self.now = self.now.plus_seconds(seconds);
     }
 
-    /// The clock is set back: a leap, another node.
+    /// Sets the clock back, as a clock correction or another node would.
     pub fn turn_back(&mut self, seconds: i64) {
         self.now = Time::from_millis(self.now.millis() - seconds * 1000);
     }
@@ -251,7 +251,7 @@ impl Cast {
         AskId::new(Ulid::from(self.drawn))
     }
 
-    /// Lets an agent take conversations, and somebody write to it.
+    /// Lets an agent accept conversations, and a person write to it.
     pub fn write(&mut self, who: &str, agent: &str, text: &str) -> AskId {
         let kept = self.directory.agent(&agent.parse().unwrap()).unwrap().clone();
         let Agent { id, project, owner, .. } = kept;
@@ -261,7 +261,7 @@ impl Cast {
         self.newest()
     }
 
-    /// The ask that was made last.
+    /// The ask that was created last.
     pub fn newest(&self) -> AskId {
         AskId::new(Ulid::from(self.drawn))
     }
@@ -272,7 +272,7 @@ impl Cast {
         AskId::new(Ulid::from(self.drawn))
     }
 
-    /// Somebody else answers for an agent from now on.
+    /// Changes the owner of an agent.
     pub fn give_agent(&mut self, agent: &str, owner: &str) {
         let kept = self.directory.agent(&agent.parse().unwrap()).unwrap().clone();
         let (id, project, owner) = (kept.id, kept.project, human(owner));
@@ -280,7 +280,7 @@ impl Cast {
         self.run(Actor::System, DirectoryCommand::SaveAgent(new));
     }
 
-    /// Enrols a passkey for somebody, which counts at once.
+    /// Enrols a passkey that counts at once.
     pub fn passkey(&mut self, name: &str, secret: &str) -> KeyId {
         let session = Self::hash(&format!("session for {secret}"));
         let new = NewSession {
@@ -306,7 +306,7 @@ impl Cast {
         id
     }
 
-    /// Somebody's answer, confirmed with a passkey. A nonce makes a challenge of its own.
+    /// A person's answer, confirmed with a passkey. Each nonce gives a different challenge.
     pub fn confirmed(
         &self,
         id: AskId,
@@ -351,7 +351,7 @@ impl Cast {
         self.attempt_at(None, actor, command)
     }
 
-    /// The same by somebody who has seen a version.
+    /// An attempt by an actor who has seen a version.
     pub fn attempt_at(
         &mut self,
         expected: Option<u64>,
@@ -404,11 +404,11 @@ impl Cast {
             }
         }
         self.records.extend(changes.records);
-        self.effects.extend(changes.effects);
+        self.effects.extend(changes.follow_ups.into_iter().flatten().chain(changes.work));
         Ok(())
     }
 
-    /// Everything is in memory here: what a verb has to look for does not exist.
+    /// Everything is in memory here, so a subject that is not loaded does not exist.
     fn absent(&mut self, subject: &Subject) {
         let unknown = match subject {
             Subject::Ask(id) => self.loaded.asks.insert(*id, None).is_none(),

@@ -1,4 +1,4 @@
-//! Words from agents, made safe to show.
+//! Makes text from agents safe to show.
 
 mod deceptive;
 
@@ -7,9 +7,10 @@ use std::fmt::Write;
 use email_address::{EmailAddress, Options};
 use serde_json::Value;
 
-/// Makes what could deceive a reader visible: control, bidirectional, zero-width and other invisible
-/// characters, letters of another script that look like Latin ones beside them, and piled-up marks
-/// become `⟨U+202E⟩`. Line breaks and tabs stay. What is shown is what was written, whole.
+/// Makes characters visible that could deceive a reader: control, bidirectional, zero-width and
+/// other invisible characters, characters of another script that look like the Latin ones beside
+/// them, and stacked marks become `⟨U+202E⟩`. Line breaks and tabs stay. No part of the text is
+/// dropped.
 pub fn reveal(text: &str) -> String {
     if text.is_ascii() {
         return reveal_hidden(text);
@@ -17,12 +18,12 @@ pub fn reveal(text: &str) -> String {
     coded(text, deceptive::judged(text).map(|(c, deceives)| (c, deceives || is_hidden(c))))
 }
 
-/// The same for hidden characters alone.
+/// Makes only hidden characters visible.
 fn reveal_hidden(text: &str) -> String {
     coded(text, text.chars().map(|c| (c, is_hidden(c))))
 }
 
-/// A text with some of its characters as codes.
+/// The text with the marked characters as codes.
 fn coded(text: &str, characters: impl Iterator<Item = (char, bool)>) -> String {
     let mut shown = String::with_capacity(text.len());
     for (c, as_code) in characters {
@@ -36,8 +37,9 @@ fn coded(text: &str, characters: impl Iterator<Item = (char, bool)>) -> String {
     shown
 }
 
-/// Makes hidden characters visible in every text inside a JSON value, names of members included.
-/// Receipts commit to this form (`shown_sha256`), so it never changes, whatever else pages reveal.
+/// Makes hidden characters visible in every text inside a JSON value, including the names of
+/// members. Receipts commit to this form (`shown_sha256`), so it never changes, whatever else pages
+/// reveal.
 pub fn reveal_json(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(reveal_hidden(&text)),
@@ -49,7 +51,7 @@ pub fn reveal_json(value: Value) -> Value {
     }
 }
 
-/// Whether a character can change what a reader sees without being seen.
+/// Whether a character is invisible but can change what a reader sees.
 pub fn is_hidden(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
@@ -74,7 +76,7 @@ pub fn is_hidden(c: char) -> bool {
     }
 }
 
-/// Whether a text may be stored at all: NUL is the one character databases refuse.
+/// Whether a text can be stored: databases refuse NUL.
 pub fn is_storable(text: &str) -> bool {
     !text.contains('\0')
 }
@@ -84,7 +86,7 @@ pub fn is_short(text: &str) -> bool {
     text.len() <= 200 && is_storable(text)
 }
 
-/// Whether every text inside a JSON value may be stored.
+/// Whether every text inside a JSON value can be stored.
 pub fn is_storable_json(value: &Value) -> bool {
     match value {
         Value::String(text) => is_storable(text),
@@ -117,11 +119,11 @@ mod tests {
     #[test]
     fn letters_that_pass_for_others_show_themselves() {
         for (text, shown) in [
-            // Cyrillic а, р, о and Greek ο among Latin letters.
+            // Cyrillic а, р, о and Greek ο in Latin words.
             ("p\u{430}ypal", "p⟨U+0430⟩ypal"),
             ("\u{440}aypal.com", "⟨U+0440⟩aypal.com"),
             ("g\u{3bf}\u{43e}gle", "g⟨U+03BF⟩⟨U+043E⟩gle"),
-            // A name that is Cyrillic throughout, before a Latin ending.
+            // A name that is entirely Cyrillic, before a Latin ending.
             (
                 "https://\u{430}\u{440}\u{440}\u{4cf}\u{435}.com/",
                 "https://⟨U+0430⟩⟨U+0440⟩⟨U+0440⟩⟨U+04CF⟩⟨U+0435⟩.com/",
@@ -131,15 +133,15 @@ mod tests {
             ("€1\u{41e}0.00", "€1⟨U+041E⟩0.00"),
             ("12\u{660}", "12⟨U+0660⟩"),
             ("€\u{6f1}2", "€⟨U+06F1⟩2"),
-            // Letters drawn for mathematics.
+            // Mathematical alphanumeric symbols.
             ("p\u{1d41a}y", "p⟨U+1D41A⟩y"),
         ] {
             assert_eq!(reveal(text), shown, "{text}");
         }
     }
 
-    /// Whether a word belongs to the name of a host is found out from the next 253 bytes alone. Without
-    /// that end, a text of such words took time with the square of its length: hours for a megabyte.
+    /// Only the next 253 bytes decide whether a word belongs to a host name. Without this limit, a
+    /// text of such words took time quadratic in its length: hours for a megabyte.
     #[test]
     fn a_name_that_is_too_long_is_not_read_to_its_end() {
         let name = |labels: usize| format!("{}com", "\u{430}.".repeat(labels));
@@ -164,7 +166,7 @@ mod tests {
         assert_eq!(reveal(&piled), format!("a{}⟨U+0301⟩⟨U+0301⟩", "\u{301}".repeat(4)));
     }
 
-    /// Writing that people use stays as it is.
+    /// Legitimate text in other scripts does not change.
     #[test]
     fn honest_writing_is_left_alone() {
         for text in [
@@ -184,7 +186,7 @@ mod tests {
         }
     }
 
-    /// What receipts commit to does not change with what pages reveal.
+    /// The form that receipts commit to does not change with what pages reveal.
     #[test]
     fn the_committed_form_is_fixed() {
         let value = serde_json::json!({ "p\u{430}y\u{200b}": ["\u{2800}\u{202e}", "a\u{fe0f}"] });

@@ -1,27 +1,27 @@
-//! Moments, to the millisecond.
+//! Timestamps with millisecond precision.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A moment in UTC with millisecond precision: what every event, receipt and deadline is dated by.
+/// A moment in UTC with millisecond precision. All events, receipts and deadlines use it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(jiff::Timestamp);
 
-/// A hundred years: longer timeouts are mistakes.
+/// A hundred years. Longer timeouts are mistakes.
 pub const LONGEST_TIMEOUT: u64 = 100 * 366 * 24 * 60 * 60;
 
 impl Time {
-    /// No moment is later.
+    /// The latest possible moment.
     pub const LAST: Self = Self(jiff::Timestamp::MAX);
 
-    /// A moment, cut to the millisecond.
+    /// A moment, truncated to the millisecond.
     pub fn new(at: jiff::Timestamp) -> Self {
         Self::from_millis(at.as_millisecond())
     }
 
-    /// Milliseconds since 1970; out-of-range values land on the nearest moment there is.
+    /// Milliseconds since 1970; values out of range are clamped.
     pub fn from_millis(millis: i64) -> Self {
         Self(jiff::Timestamp::from_millisecond(millis).unwrap_or(if millis < 0 {
             jiff::Timestamp::MIN
@@ -35,12 +35,12 @@ impl Time {
         self.0.as_millisecond()
     }
 
-    /// The moment as jiff knows it.
+    /// The moment as a jiff timestamp.
     pub fn timestamp(self) -> jiff::Timestamp {
         self.0
     }
 
-    /// This moment and `seconds` more.
+    /// The moment `seconds` later.
     #[must_use]
     pub fn plus_seconds(self, seconds: u64) -> Self {
         let millis = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000);
@@ -79,7 +79,7 @@ impl Serialize for Time {
 impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
-        // What jiff says is about its own notation, which has more than RFC 3339.
+        // jiff's error describes its own notation, which accepts more than RFC 3339.
         let expected = "expected a moment as in RFC 3339, such as 2026-11-15T09:00:00Z";
         text.parse().map_err(|_| serde::de::Error::custom(expected))
     }

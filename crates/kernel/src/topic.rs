@@ -1,5 +1,5 @@
-//! What endpoints may hear of, under names that stay: a few of the things that happen to an ask, and
-//! what the runtime of an agent has to do.
+//! The topics of webhook deliveries, under stable names: some of the events of an ask, and the
+//! contracts of agent runtimes.
 
 use std::fmt;
 
@@ -75,7 +75,7 @@ pub enum Topic {
 }
 
 impl Topic {
-    /// Every topic, in the order in which they may happen.
+    /// All topics, in the order in which they may happen.
     pub const ALL: [Self; 19] = [
         Self::Created,
         Self::Opened,
@@ -98,12 +98,12 @@ impl Topic {
         Self::Stop,
     ];
 
-    /// What an agent waits for: its ask is over.
+    /// The topics that an ask is closed, for which an agent waits.
     pub const ENDINGS: [Self; 5] =
         [Self::Answered, Self::ChangesRequested, Self::Defaulted, Self::Expired, Self::Cancelled];
 
-    /// What an endpoint hears of where nobody says: what an agent waits for, what somebody wants of it
-    /// meanwhile, and who writes to it.
+    /// The default topics of an endpoint: the endings an agent waits for, requests to it in the
+    /// meantime, and new conversations.
     pub const USUAL: [Self; 7] = [
         Self::Answered,
         Self::ChangesRequested,
@@ -114,7 +114,7 @@ impl Topic {
         Self::Started,
     ];
 
-    /// Its name on the wire.
+    /// The name of the topic on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Created => "ask.created",
@@ -139,7 +139,7 @@ impl Topic {
         }
     }
 
-    /// What a duty of a runtime is to endpoints.
+    /// The topic of a contract.
     pub fn of_duty(duty: Duty) -> Self {
         match duty {
             Duty::Delegate => Self::Delegate,
@@ -151,7 +151,7 @@ impl Topic {
         }
     }
 
-    /// What an event is to endpoints; nothing, if it is between the server and its people.
+    /// The topic of an event; `None` if only the server and people see the event.
     pub fn of(what: &Happened) -> Option<Self> {
         Some(match what {
             Happened::Asked(_) => Self::Created,
@@ -201,8 +201,8 @@ impl Topic {
         })
     }
 
-    /// The same as it is told of an ask: that a conversation began is one piece of news, and it is
-    /// told once it is complete.
+    /// The topic as it is delivered for an ask. A new conversation is one delivery, which is sent
+    /// once it is complete.
     pub(crate) fn told_of(self, ask: &Ask) -> Option<Self> {
         match (self, ask.is_opening()) {
             (Self::Created, true) => None,
@@ -211,7 +211,7 @@ impl Topic {
         }
     }
 
-    /// How an ask ended, once it has.
+    /// The topic of how an ask ended; `None` while it is open.
     pub fn ending(ask: &Ask) -> Option<Self> {
         Some(match ask.ending()? {
             Ending::Completed(resolution) if resolution.by == By::System => Self::Defaulted,
@@ -221,7 +221,7 @@ impl Topic {
         })
     }
 
-    /// What an answer is: a wish for changes approves nothing.
+    /// The topic of an answer: a request for changes approves nothing.
     fn answered(reply: Option<&Reply>) -> Self {
         match reply.map(|reply| reply.answer.stance()) {
             Some(Stance::Change) => Self::ChangesRequested,

@@ -1,4 +1,4 @@
-//! What a decision may look at, and what it comes to.
+//! The input and the output of a decision.
 
 use std::collections::BTreeMap;
 
@@ -9,36 +9,37 @@ use crate::effect::Effect;
 use crate::event::Happened;
 use crate::evolve::Entity;
 use crate::ids::{ArtifactId, AskId, EntryId, Subject, TaskId};
+use crate::question::Confided;
 use crate::refusal::Refusal;
 use crate::task::{Artifact, Entry, Task, Wanted};
 use crate::time::Time;
 
-/// The slice of the world that was loaded for a decision.
+/// The data that is available to a decision.
 #[derive(Debug, Clone, Copy)]
 pub struct World<'a> {
     /// The moment of the decision.
     pub now: Time,
-    /// People, agents, keys, rules: a snapshot, always at hand.
+    /// People, agents, keys and rules: a snapshot in memory.
     pub directory: &'a Directory,
-    /// What was loaded of the rest.
+    /// The other data that was loaded.
     pub loaded: &'a Loaded,
 }
 
-/// What was loaded for a decision, by name; `None` for what does not exist.
+/// The data that was loaded for a decision, by id; `None` for what does not exist.
 #[derive(Debug, Clone, Default)]
 pub struct Loaded {
-    /// Asks.
+    /// The loaded asks.
     pub asks: BTreeMap<AskId, Option<Ask>>,
-    /// Tasks.
+    /// The loaded tasks.
     pub tasks: BTreeMap<TaskId, Option<Task>>,
-    /// Artifacts.
+    /// The loaded artifacts.
     pub artifacts: BTreeMap<ArtifactId, Option<Artifact>>,
-    /// Keys of ledgers.
+    /// The loaded entries of ledgers.
     pub entries: BTreeMap<EntryId, Option<Entry>>,
 }
 
 impl Loaded {
-    /// What is known of a subject that is not in the directory.
+    /// The loaded state of a subject that is not in the directory.
     pub fn entity(&self, subject: &Subject) -> Option<Entity> {
         match subject {
             Subject::Ask(id) => self.asks.get(id)?.clone().map(|ask| Entity::Ask(Box::new(ask))),
@@ -62,22 +63,23 @@ impl Loaded {
 }
 
 impl<'a> World<'a> {
-    /// An ask: loaded, absent, or still to be fetched.
+    /// A loaded ask. Refused if it does not exist; stops with a need if it is not loaded.
     pub(crate) fn ask(&self, id: AskId) -> Result<&'a Ask, Stop> {
         found(&self.loaded.asks, &id, Subject::Ask, "request")
     }
 
-    /// A task: loaded, absent, or still to be fetched.
+    /// A loaded task. Refused if it does not exist; stops with a need if it is not loaded.
     pub(crate) fn task(&self, id: TaskId) -> Result<&'a Task, Stop> {
         found(&self.loaded.tasks, &id, Subject::Task, "task")
     }
 
-    /// An artifact: loaded, absent, or still to be fetched.
+    /// A loaded artifact. Refused if it does not exist; stops with a need if it is not loaded.
     pub(crate) fn artifact(&self, id: ArtifactId) -> Result<&'a Artifact, Stop> {
         found(&self.loaded.artifacts, &id, Subject::Artifact, "artifact")
     }
 
-    /// A key of a ledger, which may never have been written; or it is still to be fetched.
+    /// A loaded entry of a ledger; `None` if it was never written. Stops with a need if it is not
+    /// loaded.
     pub(crate) fn entry(&self, id: EntryId) -> Result<Option<&'a Entry>, Stop> {
         match self.loaded.entries.get(&id) {
             None => Err(Stop::Need(vec![Subject::Entry(id)])),
@@ -86,7 +88,8 @@ impl<'a> World<'a> {
     }
 }
 
-/// What was loaded under a name: something, nothing, or it was not looked for yet.
+/// The loaded object with this id. Refused if it does not exist; stops with a need if it is not
+/// loaded.
 fn found<'a, K: Copy + Ord, T>(
     loaded: &'a BTreeMap<K, Option<T>>,
     id: &K,
@@ -100,26 +103,42 @@ fn found<'a, K: Copy + Ord, T>(
     }
 }
 
-/// What came of a command.
+/// The result of deciding a command.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    /// It may happen, and this is what does.
+    /// The command is accepted, with these consequences.
     Decided(Decision),
-    /// Load these and ask again.
+    /// More data is needed: load these subjects and decide again.
     Need(Vec<Subject>),
 }
 
-/// What happens, and what must be done about it outside.
+/// The consequences of a command.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Decision {
-    /// In order.
+    /// The events, in order.
     pub happened: Vec<(Subject, Happened)>,
-    /// For the outbox.
-    pub effects: Vec<Effect>,
-    /// What runtimes of agents have to do; numbered when it is settled which event wants it.
+    /// Work that must be stored in the same transaction, because a follower could not derive it
+    /// from the events later: the email of a sign-in link, whose seed is in no event, and
+    /// notifications of a security event, which go to the contact methods that were verified before
+    /// it.
+    pub work: Vec<Effect>,
+    /// The contracts for agent runtimes. Each gets its number when the event that requires it is
+    /// settled.
     pub contracts: Vec<(TaskId, Wanted)>,
+    /// The secret values of an answer. The store encrypts them and writes them in the same transaction,
+    /// apart from the events.
+    pub secret: Option<SecretAnswer>,
     /// Who did it, where that is not who sent the command: a held answer is its person's.
     pub by: Option<By>,
+}
+
+/// The secret values of an answer to an ask.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SecretAnswer {
+    /// The ask.
+    pub ask: AskId,
+    /// The values.
+    pub values: Confided,
 }
 
 impl Decision {
@@ -133,12 +152,12 @@ impl Decision {
 
     #[must_use]
     pub(crate) fn with(mut self, effect: Effect) -> Self {
-        self.effects.push(effect);
+        self.work.push(effect);
         self
     }
 }
 
-/// How a verb stops short: it lacks data, or it refuses.
+/// Why a decision stops early: data is missing, or the command is refused.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Stop {
     Need(Vec<Subject>),

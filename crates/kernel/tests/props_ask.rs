@@ -19,7 +19,7 @@ use kernel::insight::{COUNTED, Measure, Tally, counts_for};
 use kernel::receipt::Receipt;
 use kernel::{
     AskCommand, AskId, Command, Effect, Entity, Event, Happened, Subject, Verdict, decide, evolve,
-    settle,
+    follow_ups, settle,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -107,7 +107,8 @@ proptest! {
             let states: Vec<Subject> = changes.entities.iter().map(Entity::subject).collect();
             prop_assert_eq!(&states, &touched.into_iter().collect::<Vec<_>>());
             prop_assert_eq!(changes.records.len(), decision.happened.len());
-            prop_assert!(!changes.records.is_empty() || changes.effects.is_empty());
+            prop_assert_eq!(changes.follow_ups.len(), changes.records.len());
+            prop_assert!(!changes.records.is_empty() || changes.work.is_empty());
             for entity in &changes.entities {
                 let last = changes.records.iter().rfind(|record| record.subject == entity.subject());
                 let head = last.map(|record| (record.seq, record.hash, record.at));
@@ -271,12 +272,34 @@ proptest! {
                 {
                     new.push(Seat::Person { human });
                 }
-                let (decision, _) = step.outcome.as_ref().unwrap();
-                let told = |wanted: &Seat| decision.effects.iter().any(|effect| {
+                let (_, changes) = step.outcome.as_ref().unwrap();
+                let told = |wanted: &Seat| changes.follow_ups.iter().flatten().any(|effect| {
                     matches!(effect, Effect::Notify { ask, seat, .. } if *ask == after.id && seat == wanted)
                 });
                 prop_assert!(new.iter().all(told), "{:?} not told", new);
             }
+            Ok(())
+        })?;
+    }
+
+    /// A follower that reads the records later, with the state of then, comes to the same work.
+    #[test]
+    fn what_follows_is_the_same_when_it_is_read_again(script in any_script()) {
+        Stage::play(&script, |step| {
+            let Ok((_, changes)) = &step.outcome else { return Ok(()) };
+            let ask = |subject: &Subject| changes.entities.iter().find_map(|entity| match entity {
+                Entity::Ask(ask) if entity.subject() == *subject => Some(&**ask),
+                _ => None,
+            });
+            let mut again = std::collections::BTreeSet::new();
+            for record in &changes.records {
+                let event = record.event().unwrap();
+                let follow_ups = follow_ups(&event, ask(&event.subject), step.world.directory);
+                again.extend(follow_ups.iter().map(|one| serde_json::to_string(one).unwrap()));
+            }
+            let first = changes.follow_ups.iter().flatten();
+            let first = first.map(|one| serde_json::to_string(one).unwrap()).collect();
+            prop_assert_eq!(again, first);
             Ok(())
         })?;
     }

@@ -15,7 +15,7 @@ use gateway::vault::Vault;
 use kernel::actor::Reach;
 use kernel::testing::{everyone, new_ask, yes};
 use kernel::{Actor, AskCommand, Assurance, KeyId, Via};
-use server::workers::sealer::Sealer;
+use notify::sealer::Sealer;
 use store::sqlite::Sqlite;
 use store::{Clock, Store};
 

@@ -1,6 +1,6 @@
 //! Settings. Each is a flag, an environment variable `COUNTERSIGN_…` and a TOML key of the same
-//! name; a flag wins over the environment, the environment over the file. This is the one place
-//! that reads the environment.
+//! name. A flag wins over the environment, and the environment over the file. Only this module
+//! reads the environment.
 
 mod bucket;
 mod channels;
@@ -27,6 +27,7 @@ use gateway::verification::ProofIssuer;
 use kernel::AgentId;
 use kernel::quota::Limits;
 use kernel::time::LONGEST_TIMEOUT;
+use notify::links::Links;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -42,10 +43,10 @@ pub use settings::Settings;
 pub use sign_in::SignIn;
 pub use verification::{InlineKeys, ProviderTable, ProviderTables};
 
-/// Where the server listens when nobody says otherwise.
+/// The default port of the server.
 pub const DEFAULT_PORT: u16 = 3402;
 
-/// No artifact can be larger: the list of its pieces is one small file.
+/// The most an artifact can have: the list of its pieces is one small file.
 const LARGEST_ARTIFACT: u64 = 32 << 30;
 
 /// How the HXP evidence hash is formed.
@@ -69,87 +70,86 @@ pub enum LogFormat {
     Text,
 }
 
-/// Settings that fit together, with every default filled in.
+/// Validated settings, with every default filled in.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct Config {
-    /// Where to listen.
+    /// The addresses to listen on.
     pub listen: Vec<SocketAddr>,
-    /// Where the data is kept.
     pub location: DataLocation,
-    /// What links are built from.
+    /// The base of all links.
     pub public_url: Url,
-    /// Certificate and key.
+    /// The certificate file and the key file.
     pub tls: Option<(PathBuf, PathBuf)>,
-    /// Origins of web clients.
+    /// The origins of web clients that CORS allows.
     pub cors_origins: Vec<String>,
-    /// Largest body.
+    /// The largest request body in bytes.
     pub body_limit: usize,
-    /// Largest upload.
+    /// The largest upload in bytes.
     pub upload_limit: usize,
-    /// Largest artifact.
+    /// The largest artifact in bytes.
     pub artifact_limit: u64,
-    /// Per key and second.
+    /// Requests per key and second.
     pub rate_limit: u32,
-    /// How long a record may be in no block.
+    /// How long a record may wait for a block.
     pub seal_every: Duration,
-    /// What gets every block.
+    /// The command that receives every block.
     pub anchor_command: Option<String>,
-    /// Per key, at once.
+    /// Concurrent streams per key.
     pub stream_limit: u32,
     /// Quotas that differ from the defaults.
     pub quotas: Limits,
-    /// Connections at once, if the settings say how many.
+    /// Concurrent connections, if the settings name a limit.
     pub connection_limit: Option<usize>,
-    /// Connections at once from one client address; 0 for no limit.
+    /// Concurrent connections per client address; 0 for no limit.
     pub connection_limit_per_address: usize,
-    /// Where health, readiness and metrics are served apart.
+    /// Separate addresses for health, readiness and metrics.
     pub operations_listen: Vec<SocketAddr>,
     /// Whether `/metrics` names projects.
     pub metrics_projects: bool,
-    /// Where callbacks may go besides public addresses.
+    /// Address ranges that callbacks may use besides public ones.
     pub callback_allow: Vec<Range>,
-    /// What is told what the runtimes of agents have to do.
+    /// The commands that receive the contracts of agent runtimes.
     pub runtime_commands: BTreeMap<AgentId, String>,
-    /// How long the words of what is over are kept; for ever if not said.
+    /// How long the text of closed requests is kept; `None` keeps it permanently.
     pub retention: Option<Retention>,
-    /// How long counts are kept; for ever if not said.
+    /// How long counts are kept; `None` keeps them permanently.
     pub insights_retention: Option<Retention>,
-    /// How long calls of A2H wait, in seconds; for ever if not said.
+    /// How long calls of A2H wait, in seconds; `None` for no limit.
     pub a2h_timeout: Option<u64>,
-    /// The evidence hash.
     pub evidence_form: EvidenceForm,
-    /// Its secret, if given.
+    /// The secret of the evidence hash, if given.
     pub evidence_secret: Option<Secret>,
     /// Whether `WebSockets` need no key.
     pub open_websockets: bool,
-    /// Where human JWTs come from.
+    /// The issuer of human JWTs.
     pub jwt: Option<TokenIssuer>,
-    /// Who can prove that a person is there.
+    /// The services that can prove that a person is present.
     pub verification: Vec<ProofIssuer>,
-    /// How people sign in.
     pub sign_in: SignIn,
-    /// The channels that are set up.
     pub channels: Box<ChannelSettings>,
-    /// Whether people's devices are told.
+    /// Whether the server sends push notifications.
     pub push: bool,
-    /// Whom push services may write to, if not to the address of this server.
+    /// The contact for push services, if not the address of this server.
     pub push_contact: Option<String>,
-    /// How to log.
     pub log_format: LogFormat,
-    /// What to log.
     pub log_level: String,
-    /// Fixed credentials.
+    /// Whether the server accepts fixed development credentials.
     pub dev: bool,
-    /// Scripted people.
+    /// A script of people who answer by themselves.
     pub scripted: Option<PathBuf>,
-    /// Agent keys to accept.
     pub agent_api_keys: Vec<Secret>,
-    /// Human tokens to accept.
     pub human_tokens: Vec<Secret>,
 }
 
-/// The quotas that were given; in development mode there are no others.
+impl Config {
+    /// Makes links to the server's own pages.
+    pub fn links(&self) -> Links {
+        Links::new(self.public_url.clone())
+    }
+}
+
+/// The given quotas. In development mode there are no others.
 fn quotas(given: Option<&str>, dev: bool) -> anyhow::Result<Limits> {
     let given: Limits = given
         .unwrap_or_default()
@@ -159,7 +159,7 @@ fn quotas(given: Option<&str>, dev: bool) -> anyhow::Result<Limits> {
 }
 
 impl Settings {
-    /// Fills in from the file, if there is one, and from the names the upstream server reads.
+    /// Adds settings from the file, if there is one, and from the variables of the upstream server.
     pub fn complete(self, file: Option<&Path>) -> anyhow::Result<Self> {
         let from_file = match file {
             Some(path) => {
@@ -183,7 +183,7 @@ impl Settings {
         Ok(self.or(from_file).or(upstream))
     }
 
-    /// Checks that the settings fit together.
+    /// Validates the settings.
     pub fn check(self) -> anyhow::Result<Config> {
         let dev = self.dev.unwrap_or(false);
         let given = self.clone();
@@ -326,7 +326,8 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// The names of all variables that are settings: none of them is for the commands we run.
+/// The names of all environment variables that are settings. Commands that the server runs do
+/// not inherit them.
 pub fn variables() -> Vec<String> {
     let command = Settings::augment_args(clap::Command::new("settings"));
     let ours = command.get_arguments().filter_map(|setting| setting.get_env());
@@ -335,13 +336,13 @@ pub fn variables() -> Vec<String> {
     ours.chain(upstream.map(str::to_owned)).collect()
 }
 
-/// Refuses variables that mean nothing, as unknown keys of the settings file are refused.
+/// Refuses unknown variables, as unknown keys of the settings file are refused.
 pub fn refuse_unknown_variables() -> anyhow::Result<()> {
     let unknown: Vec<String> = unknown_variables().iter().map(ToString::to_string).collect();
     if unknown.is_empty() { Ok(()) } else { bail!("{}", unknown.join("; ")) }
 }
 
-/// A secret as it was given, or as its file holds it.
+/// A secret, given directly or in a file.
 fn one_of<T>(
     name: &str,
     value: Option<T>,
@@ -359,7 +360,7 @@ fn one_of<T>(
     }
 }
 
-/// Whom push services may write to: an address of mail or of a page.
+/// A contact for push services: a `mailto:` or an `https` URL.
 fn contact(text: String) -> anyhow::Result<String> {
     let known = text.strip_prefix("mailto:").is_some_and(|address| address.contains('@'))
         || Url::parse(&text).is_ok_and(|url| url.scheme() == "https");
@@ -369,7 +370,7 @@ fn contact(text: String) -> anyhow::Result<String> {
     bail!("push_contact: expected mailto:ADDRESS or an https address, not {text}")
 }
 
-/// Ranges of addresses.
+/// Parses address ranges.
 fn ranges(name: &str, given: Option<&[String]>) -> anyhow::Result<Vec<Range>> {
     let range = |text: &String| {
         let range = text.trim().parse::<Range>();
@@ -378,7 +379,7 @@ fn ranges(name: &str, given: Option<&[String]>) -> anyhow::Result<Vec<Range>> {
     given.unwrap_or_default().iter().map(range).collect()
 }
 
-/// Commands by the agent whose runtime they are.
+/// The commands of agent runtimes, by agent.
 fn runtimes(given: Option<&[String]>) -> anyhow::Result<BTreeMap<AgentId, String>> {
     let mut commands = BTreeMap::new();
     for text in given.unwrap_or_default().iter().filter(|text| !text.trim().is_empty()) {
@@ -397,7 +398,7 @@ fn runtimes(given: Option<&[String]>) -> anyhow::Result<BTreeMap<AgentId, String
     Ok(commands)
 }
 
-/// A trailing comma must not make the empty text a credential.
+/// Drops empty secrets: a trailing comma must not make the empty text a credential.
 fn filled(secrets: Option<Vec<Secret>>) -> Vec<Secret> {
     let secrets = secrets.unwrap_or_default();
     secrets.into_iter().filter(|secret| !secret.reveal().is_empty()).collect()
@@ -435,7 +436,7 @@ mod tests {
         assert!(!config.dev);
     }
 
-    /// HXPX-005: plain HTTP beyond loopback only when told.
+    /// HXPX-005: plain HTTP beyond loopback requires an explicit setting.
     #[test]
     fn plain_http_stays_on_loopback() {
         let open = || Settings { listen: Some("0.0.0.0:80".into()), ..Settings::default() };

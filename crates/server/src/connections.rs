@@ -1,10 +1,9 @@
-//! Which connections are open: how many in total, how many from one client address, and which of them
-//! wait for a request.
+//! The open connections: how many in total, how many per client address, and which of them wait
+//! for a request.
 //!
-//! A new connection is always admitted while there is room. When there is none, the connection that has
-//! waited longest for a request is closed to make room: a connection that sends nothing must not keep
-//! out one that has something to say. Only when every connection is serving a request is a new one
-//! refused.
+//! A new connection is admitted while there is room. If there is none, the connection that has
+//! waited longest for a request is closed: an idle connection must not keep out an active one. A
+//! new connection is refused only if every open one is serving a request.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
@@ -23,7 +22,7 @@ const DEFAULT_TOTAL: usize = 50_000;
 /// Open files that are kept free for the database, uploads, outgoing calls, refused connections and
 /// the operations address.
 const RESERVED_FILES: usize = 256;
-/// However few files may be open, so many connections are admitted.
+/// The least number of connections admitted, however few files may be open.
 const SMALLEST_TOTAL: usize = 16;
 /// The most connections to the operations address.
 const OPERATIONS: usize = 64;
@@ -31,16 +30,16 @@ const OPERATIONS: usize = 64;
 /// How many connections may be open.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// In total.
+    /// The most connections in total.
     pub total: usize,
-    /// From one client address, or one IPv6 /64 network; 0 for no limit.
+    /// The most from one client address, or one IPv6 /64 network; 0 for no limit.
     pub per_address: usize,
-    /// Proxies, whose connections are those of many clients. Loopback addresses are exempt as well.
+    /// Proxies, whose connections carry many clients. Loopback addresses are exempt as well.
     pub exempt: Vec<Range>,
 }
 
 impl Limits {
-    /// The limits for the main address: what the settings say, and never more than the process may
+    /// The limits for the main address: those of the settings, and never more than the process may
     /// have open files.
     pub fn of(config: &Config) -> Self {
         let wanted = config.connection_limit.unwrap_or(DEFAULT_TOTAL);
@@ -60,12 +59,13 @@ impl Limits {
         }
     }
 
-    /// The limits for the operations address: few connections, so that it leaves the main one alone.
+    /// The limits for the operations address: few connections, so that it does not compete with
+    /// the main one.
     pub fn operations() -> Self {
         Self { total: OPERATIONS, per_address: 0, exempt: Vec::new() }
     }
 
-    /// The address a connection is counted for, if it is counted.
+    /// The address a connection is counted under, if it is counted.
     fn counted(&self, peer: SocketAddr) -> Option<IpAddr> {
         let ip = peer.ip().to_canonical();
         let exempt = ip.is_loopback() || self.exempt.iter().any(|range| range.contains(ip));
@@ -73,7 +73,7 @@ impl Limits {
     }
 }
 
-/// How many files this process may have open, after raising its soft limit to the hard one.
+/// How many files this process may open, after raising its soft limit to the hard one.
 fn open_files() -> usize {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
@@ -87,14 +87,15 @@ fn open_files() -> usize {
 /// Why a connection was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
-    /// As many connections are open as may be, and each is serving a request.
+    /// The total limit is reached, and each connection is serving a request.
     Total,
-    /// The same for the connections of this client address.
+    /// The limit of this client address is reached, and each of its connections is
+    /// serving a request.
     Address,
 }
 
 impl Refused {
-    /// Its name in metrics and logs.
+    /// The name in metrics and logs.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Total => "total",
@@ -113,10 +114,10 @@ pub struct Connections {
 struct State {
     open: usize,
     by_address: HashMap<IpAddr, usize>,
-    /// Connections without a request, by their turn: the one that has waited longest comes first.
+    /// The connections that wait for a request, longest first.
     waiting: BTreeMap<u64, Waiting>,
     next_turn: u64,
-    /// Whether the limit was reached and not left since.
+    /// Whether the limit was reached and the count has not dropped since.
     full: bool,
 }
 
@@ -146,12 +147,12 @@ impl State {
 }
 
 impl Connections {
-    /// None yet.
+    /// No connections yet.
     pub fn new(limits: Limits) -> Arc<Self> {
         Arc::new(Self { limits, state: Mutex::default() })
     }
 
-    /// Admits a connection, if need be in place of one that waits for a request.
+    /// Admits a connection, if necessary in place of one that waits for a request.
     pub fn admit(self: &Arc<Self>, peer: SocketAddr) -> Result<Arc<Connection>, Refused> {
         let address = self.limits.counted(peer);
         let mut state = self.state();
@@ -194,13 +195,13 @@ impl Connections {
         }))
     }
 
-    /// Closes the connection that has waited longest for a request, if one does: for when the process
-    /// cannot open another file.
+    /// Closes the connection that has waited longest for a request, if any. For use when the
+    /// process cannot open another file.
     pub fn make_room(&self) -> bool {
         self.state().make_room(None)
     }
 
-    /// How many are open.
+    /// The number of open connections.
     pub fn open(&self) -> usize {
         self.state().open
     }
@@ -216,7 +217,7 @@ fn refused(why: Refused) -> Refused {
     why
 }
 
-/// One open connection. It counts until it is dropped, with its socket.
+/// One open connection. It counts until it is dropped with its socket.
 pub struct Connection {
     connections: Arc<Connections>,
     address: Option<IpAddr>,
@@ -226,17 +227,17 @@ pub struct Connection {
 
 struct Activity {
     in_flight: u32,
-    /// Its place among those that wait, while it does.
+    /// Its position among the waiting connections, while it waits.
     turn: Option<u64>,
-    /// Since when it waits for a request.
+    /// When it began to wait for a request.
     since: Instant,
-    /// Whether a request ever came.
+    /// Whether it ever received a request.
     served: bool,
-    /// Whether it speaks something else than HTTP by now.
+    /// Whether it was upgraded from HTTP to another protocol.
     upgraded: bool,
 }
 
-/// What a connection is doing.
+/// The activity of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doing {
     /// Serving at least one request, or a WebSocket.
@@ -248,7 +249,7 @@ pub enum Doing {
 }
 
 impl Connection {
-    /// A request began. It lasts until its response was sent or given up.
+    /// Marks the begin of a request. The request lasts until its response was sent or aborted.
     pub fn request(self: &Arc<Self>) -> InFlight {
         let mut activity = self.activity();
         activity.in_flight += 1;
@@ -260,7 +261,7 @@ impl Connection {
         InFlight(Arc::clone(self))
     }
 
-    /// From now on it speaks something else, and no longer waits for requests.
+    /// Marks the connection as upgraded: it no longer waits for requests.
     pub fn upgraded(&self) {
         let mut activity = self.activity();
         activity.upgraded = true;
@@ -269,12 +270,11 @@ impl Connection {
         }
     }
 
-    /// The TLS handshake is done; the time for the first request begins.
+    /// The TLS handshake is done; the time limit for the first request starts.
     pub fn ready(&self) {
         self.activity().since = Instant::now();
     }
 
-    /// What it is doing.
     pub fn doing(&self) -> Doing {
         let activity = self.activity();
         if activity.upgraded || activity.in_flight > 0 {
@@ -286,7 +286,7 @@ impl Connection {
         }
     }
 
-    /// Waits until it has to make room for another connection.
+    /// Waits until the connection has to make room for another one.
     pub async fn must_close(&self) {
         self.close.cancelled().await;
     }
@@ -305,7 +305,7 @@ impl Drop for Connection {
             state.waiting.remove(&turn);
         }
         state.open -= 1;
-        // Not at the first that goes: at the limit one comes for each that goes.
+        // Not as soon as one closes: at the limit, a new connection replaces each closed one.
         if state.full && state.open * 10 <= self.connections.limits.total * 9 {
             state.full = false;
             tracing::info!(open = state.open, "connections are accepted again");
@@ -361,7 +361,7 @@ mod tests {
         assert!(!first.close.is_cancelled(), "it was serving a request");
         drop(second);
         assert_eq!(all.open(), 2);
-        // An answered request puts it behind the one that waited all the time.
+        // An answered request moves it behind the one that has waited all the time.
         drop(request);
         let _fourth = all.admit(peer("192.0.2.4:1")).unwrap();
         assert!(third.close.is_cancelled() && !first.close.is_cancelled());
@@ -395,7 +395,7 @@ mod tests {
             let request = first.request();
             assert_eq!(all.admit(peer(text)).err(), Some(Refused::Address), "{text}");
             let other = all.admit(peer(other)).unwrap();
-            // Its own waiting connection makes room, nobody else's.
+            // Only a waiting connection of the same address makes room.
             drop(request);
             let again = all.admit(peer(text)).unwrap();
             assert!(first.close.is_cancelled() && !other.close.is_cancelled());

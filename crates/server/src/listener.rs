@@ -1,4 +1,4 @@
-//! Accepting connections and serving HTTP on them, each for no longer than it has something to say.
+//! Accepts connections and serves HTTP on them, with time limits.
 //!
 //! | what | limit |
 //! |---|---|
@@ -7,8 +7,8 @@
 //! | the next request's header, from the end of the last response | 75 s |
 //! | a response of which the client takes no byte | 60 s |
 //!
-//! A request that is being answered has no limit here: streams and WebSockets live as long as they want.
-//! Accepting never waits: what takes time happens in a task of its own.
+//! A request that is being answered has no limit here: streams and WebSockets stay open. Accepting
+//! never waits: slow work runs in a separate task.
 
 use std::convert::Infallible;
 use std::io;
@@ -43,30 +43,30 @@ use crate::http::WithoutTrailingSlashes;
 
 /// How long a connection may take for its first request.
 const FIRST_REQUEST: Duration = Duration::from_secs(10);
-/// How long a connection may take for another request. Longer than proxies keep connections to us (60
-/// seconds with nginx and with AWS), so that they never send a request on one we are closing.
+/// How long a connection may take for another request. Longer than proxies keep connections to us
+/// (60 seconds with nginx and with AWS), so that they never send a request on one we are closing.
 const IDLE: Duration = Duration::from_secs(75);
 /// How long a client may take no byte of a response.
 const STALLED: Duration = Duration::from_mins(1);
 /// How often HTTP/2 connections are pinged, and how long the answer may take.
 const PING: Duration = Duration::from_secs(20);
-/// Requests at once on one HTTP/2 connection.
+/// Concurrent requests on one HTTP/2 connection.
 const STREAMS: u32 = 100;
 /// How long requests in flight may take to end when the server stops.
 const GRACE: Duration = Duration::from_secs(10);
-/// How long an idle HTTP/2 connection may take to hear that it ends.
+/// How long an idle HTTP/2 connection may take to receive the shutdown notice.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// How long a refused connection may take to send its request and to take the refusal.
+/// How long a refused connection may take to send its request and to receive the refusal.
 const REFUSAL: Duration = Duration::from_secs(2);
 /// How many connections are refused with a response at a time; the others are closed at once.
 const REFUSALS: usize = 64;
 /// How long to wait before accepting again when the process cannot open another file.
 const NO_FILES: Duration = Duration::from_millis(50);
 
-/// Everything that is served on a connection.
+/// Everything a connection serves.
 pub type Routes = WithoutTrailingSlashes<Router>;
 
-/// A listening socket and what it serves.
+/// A listening socket and its routes.
 pub struct Listener {
     socket: TcpListener,
     tls: Option<RustlsAcceptor>,
@@ -78,8 +78,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Serves `routes` on a socket; `refusal` answers connections beyond the limits. Listeners that share
-    /// `connections` share their limits: `localhost` is two sockets.
+    /// Serves `routes` on a socket; `refusal` answers connections beyond the limits. Listeners that
+    /// share `connections` share their limits: `localhost` is two sockets.
     pub fn new(
         socket: std::net::TcpListener,
         tls: Option<RustlsAcceptor>,
@@ -98,7 +98,7 @@ impl Listener {
         })
     }
 
-    /// Accepts until the server stops. Connections are tasks of `tasks`.
+    /// Accepts connections until the server stops. Each connection is a task of `tasks`.
     pub async fn run(self, tasks: TaskTracker, stop: CancellationToken) {
         loop {
             let accepted = tokio::select! {
@@ -139,7 +139,8 @@ impl Listener {
             });
             return;
         }
-        // Beyond these a flood would take as many files for refusals as it was refused.
+        // Without this limit, a flood of connections would use as many open files for refusals as
+        // it was refused.
         let Ok(permit) = Arc::clone(&self.refusals).try_acquire_owned() else { return };
         let routes = self.refusal.clone();
         tasks.spawn(async move {
@@ -150,7 +151,7 @@ impl Listener {
     }
 }
 
-/// Whether only the connection failed that was about to be accepted.
+/// Whether the error concerns only the connection about to be accepted.
 fn is_of_one_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
@@ -217,7 +218,7 @@ async fn serve<S>(
 async fn idle_for_too_long(connection: &Connection) {
     loop {
         let deadline = match connection.doing() {
-            // It is looked at again when it could have been idle for too long.
+            // Check again at the earliest time it could have been idle for too long.
             Doing::Serving => Instant::now() + IDLE,
             Doing::FirstWait(since) => since + FIRST_REQUEST,
             Doing::Idle(since) => since + IDLE,
@@ -306,7 +307,7 @@ impl HttpBody for InFlightBody {
     }
 }
 
-/// Answers a connection beyond the limits: once, and then it is closed.
+/// Answers a connection beyond the limits once, then closes it.
 #[derive(Clone)]
 struct Refusals(Routes);
 
@@ -324,7 +325,7 @@ where
     }
 
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
-        // HTTP/2 has no such header; its connection ends with the time for refusals.
+        // HTTP/2 has no such header; its connection ends when the time for refusals expires.
         let closes = request.version() < Version::HTTP_2;
         let answer = self.0.call(request);
         Box::pin(async move {
@@ -338,8 +339,8 @@ where
     }
 }
 
-/// A socket that gives up on a client that takes nothing, and that its connection counts with: also
-/// after an upgrade, when HTTP has let go of it.
+/// A socket that fails if the client takes no bytes. It holds its connection, so the connection
+/// counts even after an upgrade, when HTTP has released the socket.
 struct Socket<S> {
     stream: S,
     _connection: Option<Arc<Connection>>,
@@ -424,7 +425,7 @@ mod tests {
 
     const HOUR: Duration = Duration::from_hours(1);
 
-    /// A connection to a server whose clock stands still unless everybody waits.
+    /// A connection to a server in paused time, which advances only while all tasks wait.
     fn connected(buffer: usize) -> (DuplexStream, JoinHandle<()>, Arc<Connections>) {
         let endless = |every: Duration, bytes: Bytes| {
             Body::from_stream(stream::unfold((), move |()| {
@@ -534,7 +535,7 @@ mod tests {
             let (mut send, connection) = h2::client::handshake(client).await.unwrap();
             let begun = Instant::now();
             let ended = TaskTracker::new().spawn(async move {
-                // It answers pings until the server says goodbye.
+                // It answers pings until the server ends the connection.
                 let _ = connection.await;
             });
             for _ in 0..requests {

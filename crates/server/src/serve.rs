@@ -22,38 +22,39 @@ use gateway::oidc::Provider;
 use gateway::passkeys::Passkeys;
 use gateway::readiness::Readiness;
 use gateway::receipts::Receipts;
+use gateway::sealed_head::HeadFile;
 use gateway::secrets::Secrets;
+use gateway::sessions::Sessions;
 use gateway::signing::Signer;
 use gateway::ssrf_guard::Policy;
 use gateway::streams::Streams;
 use gateway::verification::Providers;
 use kernel::HumanId;
+use notify::callbacks::Callbacks;
+use notify::channel_setup::{self, ChannelEnvironment};
+use notify::operator_command::OperatorCommands;
+use notify::outbox::runtime_contracts::RuntimeCommands;
+use notify::sealer::Sealer;
+use notify::{Dependencies, Notifier, anchor, insights, sealer, search_index};
 use store::Clock;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::callbacks::Callbacks;
-use crate::channels::open::{self, ChannelEnvironment};
-use crate::config::{Config, Database};
+use crate::config::{Config, Database, variables};
 use crate::connections::{Connections, Limits};
 use crate::http::api::Dev;
 use crate::http::callers::Callers;
-use crate::http::channels::Listening;
 use crate::http::hacp::PageEnds;
 use crate::http::{App, Shared, operations_router, refusal_router, router};
 use crate::listener::Listener;
 use crate::script::{Players, Script};
 use crate::telemetry;
-use crate::workers::lanes::Lanes;
-use crate::workers::outbox::Desk;
-use crate::workers::sealer::Sealer;
-use crate::workers::{
-    anchor, counter, devices, housekeeping, indexer, keys, retention, sealer, timers,
-};
+use crate::workers::{housekeeping, keys, retention, timers};
 
 /// A server that runs until [`Server::stop`].
 pub struct Server {
     app: Shared,
+    feed_head: HeadFile,
     tasks: TaskTracker,
     stop: CancellationToken,
     listening: Vec<SocketAddr>,
@@ -61,18 +62,18 @@ pub struct Server {
     welcome: Welcome,
 }
 
-/// What is told once, at the start.
+/// The startup message, shown once.
 pub struct Welcome {
-    /// Made on the very first start.
+    /// The result of the very first start.
     pub first: Option<FirstStart>,
-    /// A one-time sign-in address, when no administrator has a way in.
+    /// A one-time sign-in URL, if no administrator can sign in.
     pub sign_in: Option<String>,
-    /// The administrator for whom another node printed such an address, which still works.
+    /// The administrator for whom another node printed such a URL, which still works.
     pub sign_in_elsewhere: Option<HumanId>,
 }
 
 impl Server {
-    /// Opens the store, makes what the first start needs, listens, and starts the workers.
+    /// Opens the store, creates what the first start needs, listens, and starts the workers.
     pub async fn start(mut config: Config, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
         let script = config.scripted.as_deref().map(Script::read).transpose()?;
         let wall = Arc::clone(&clock);
@@ -82,7 +83,7 @@ impl Server {
         let turn = installation.turn().await?;
         installation.require_keys().await?;
         let Installation { store, clock, vault, files, mark, head, .. } = installation;
-        // Only a clock that can be moved differs from the one everybody else goes by.
+        // Only a movable clock differs from the clock of all others.
         let wall = if movable.is_some() { wall } else { Arc::clone(&clock) };
         let listeners = bind(&mut config)?;
         let listening =
@@ -107,18 +108,18 @@ impl Server {
         let policy = Policy { dev: config.dev, allowed };
         let contact = config.push_contact.clone().unwrap_or_else(|| issuer.clone());
         let push = config.push.then(|| (policy.clone(), contact));
-        let callbacks = Callbacks::new(policy)?;
+        let callbacks = Callbacks::new(policy, Arc::clone(&secrets))?;
         let stop = CancellationToken::new();
-        let settings = open::complete((*config.channels).clone(), &secrets, push)?;
+        let settings = channel_setup::complete((*config.channels).clone(), &secrets, push)?;
         let around = ChannelEnvironment { clock: &clock, wall_clock: &wall, stop: &stop };
-        let channels = open::open(settings, &around)?;
+        let channels = channel_setup::open(settings, &around)?;
         let provider = config.sign_in.oidc.clone().map(Provider::new).transpose()?;
         let gateway =
             Gateway::new(store, clock).with_wall_clock(wall).keeping(Arc::clone(&secrets));
-        // Nothing is counted before there is a recorder.
+        // Metrics need a recorder first.
         let metrics = telemetry::metrics();
         let gateway = gateway.with_quotas(&config.quotas);
-        // Last of all: nothing that fails later may swallow what is told only once.
+        // Last of all: a later failure must not lose a message that is shown only once.
         let welcome = prepare(&gateway, &config).await?;
         drop(turn);
         let dev = match movable {
@@ -132,25 +133,40 @@ impl Server {
         let key_destruction = KeyDestruction::new(gateway.clone(), receipts.clone());
         let erasure = Erasure::new(gateway.clone(), blobs.clone());
         let callers = Callers::new(gateway.clone(), Arc::clone(&authenticator));
+        let idle = config.sign_in.idle;
+        let sessions = Sessions::new(gateway.clone(), Arc::clone(&authenticator), idle);
+        let commands = OperatorCommands::new(variables());
+        let notifier = Notifier::new(Dependencies {
+            gateway: gateway.clone(),
+            secrets: Arc::clone(&secrets),
+            receipts: receipts.clone(),
+            authenticator: Arc::clone(&authenticator),
+            sessions: sessions.clone(),
+            erasure: erasure.clone(),
+            channels,
+            callbacks,
+            runtimes: RuntimeCommands::new(config.runtime_commands.clone(), commands),
+            links: config.links(),
+            stop: stop.clone(),
+            tasks: tasks.clone(),
+        });
         let app = Shared::new(App {
             gateway,
             secrets,
             receipts,
             authenticator,
+            sessions,
             callers,
             passkeys: Passkeys::new(&config.public_url),
             provider,
-            channels,
             dev,
             files,
             blobs,
             answer_files,
             erasure,
-            callbacks,
-            lanes: Lanes::default(),
+            notifier,
             providers,
             sealer: Arc::new(sealer),
-            feed_head: head,
             readiness: Readiness::default(),
             metrics,
             streams: Streams::new(config.stream_limit),
@@ -161,44 +177,44 @@ impl Server {
             tasks: tasks.clone(),
             config: Arc::new(config),
         });
-        let server = Self { app, tasks, stop, listening, operations, welcome };
+        let server = Self { app, feed_head: head, tasks, stop, listening, operations, welcome };
         server.work();
         server.listen(listeners, tls)?;
         server.listen_for_operations(operations_listeners)?;
         Ok(server)
     }
 
-    /// Where it listens.
+    /// The addresses the server listens on.
     pub fn listening(&self) -> &[SocketAddr] {
         &self.listening
     }
 
-    /// Where health, readiness and metrics are served apart, if they are.
+    /// The separate addresses for health, readiness and metrics, if any.
     pub fn operations(&self) -> &[SocketAddr] {
         &self.operations
     }
 
-    /// What to tell whoever started it.
+    /// The startup message for the operator.
     pub fn welcome(&self) -> &Welcome {
         &self.welcome
     }
 
-    /// What its handlers share.
+    /// The state that the handlers share.
     pub fn app(&self) -> &Shared {
         &self.app
     }
 
-    /// Ends gracefully: no new connections, requests in flight end, workers finish their round, and
-    /// what was written is sealed.
+    /// Stops gracefully: accepts no new connections, lets requests in flight and worker rounds
+    /// finish, and seals the written records.
     pub async fn stop(self) {
         self.stop.cancel();
         self.tasks.close();
         self.tasks.wait().await;
         if let Err(error) = self.app.sealer.seal().await {
-            // The next start does it.
+            // The next start seals them.
             tracing::warn!(error = format!("{error:#}"), "cannot seal the last records");
         }
-        let kept = feed_head::keep(self.app.gateway.store(), &self.app.feed_head).await;
+        let kept = feed_head::keep(self.app.gateway.store(), &self.feed_head).await;
         if let Err(error) = kept {
             tracing::warn!(error = format!("{error:#}"), "cannot keep the head of the feed");
         }
@@ -211,27 +227,28 @@ impl Server {
         let database = || Arc::clone(gateway.database());
         self.tasks.spawn(gateway.wake().clone().follow(feed(), stop()));
         self.tasks.spawn(timers::run(gateway.clone(), stop()));
-        self.tasks.spawn(indexer::run(Arc::clone(gateway.store()), database(), feed(), stop()));
+        self.tasks.spawn(search_index::run(
+            Arc::clone(gateway.store()),
+            database(),
+            feed(),
+            stop(),
+        ));
         let named = self.app.config.metrics_projects;
         let counted = Arc::clone(gateway.store());
-        self.tasks.spawn(counter::run(counted, database(), feed(), named, stop()));
-        self.tasks.spawn(Desk::new(self.app.clone()).run(feed()));
-        self.tasks.spawn(devices::run(self.app.clone(), feed()));
-        for channel in self.app.channels.addressable() {
-            let app = self.app.clone();
-            self.tasks.spawn(Listening { app, channel }.run());
-        }
+        self.tasks.spawn(insights::run(counted, database(), feed(), named, stop()));
+        self.app.notifier.start(feed);
         if let Some(dev) = &self.app.dev {
             let players = Arc::clone(&dev.players);
             self.tasks.spawn(players.run(gateway.clone(), feed(), stop()));
         }
         let (app, config) = (&self.app, &self.app.config);
         self.tasks.spawn(sealer::run(Arc::clone(&app.sealer), config.seal_every, feed(), stop()));
-        let (store, kept) = (Arc::clone(gateway.store()), app.feed_head.clone());
+        let (store, kept) = (Arc::clone(gateway.store()), self.feed_head.clone());
         self.tasks.spawn(feed_head::run(store, kept, feed(), stop()));
         if let Some(command) = &config.anchor_command {
             let (store, command) = (Arc::clone(gateway.store()), command.clone());
-            self.tasks.spawn(anchor::run(store, command, app.sealer.newest(), stop()));
+            let commands = OperatorCommands::new(variables());
+            self.tasks.spawn(anchor::run(store, commands, command, app.sealer.newest(), stop()));
         }
         let (words, counts) = (config.retention, config.insights_retention);
         self.tasks.spawn(retention::run(gateway.clone(), words, counts, stop()));
@@ -264,7 +281,8 @@ impl Server {
         Ok(())
     }
 
-    /// Health, readiness and metrics on their own address, in plain HTTP: no credential travels there.
+    /// Serves health, readiness and metrics on separate addresses, in plain HTTP: no credential
+    /// is sent there.
     fn listen_for_operations(&self, sockets: Vec<TcpListener>) -> anyhow::Result<()> {
         for socket in sockets {
             let local = socket.local_addr()?.ip().is_loopback();
@@ -283,19 +301,20 @@ async fn tls(config: &Config) -> anyhow::Result<Option<RustlsConfig>> {
     Ok(Some(usable.context("cannot use tls_cert and tls_key")?))
 }
 
-/// Binds the main address. Links lead to the port that was free, if the settings left it open.
+/// Binds the main addresses. If the settings leave the port open, links use the port
+/// that was chosen.
 fn bind(config: &mut Config) -> anyhow::Result<Vec<TcpListener>> {
     let listeners = bind_addresses(&mut config.listen)?;
     if config.public_url.port() == Some(0) {
         let port = listeners.first().map(TcpListener::local_addr).transpose()?;
-        // An http address takes any port.
+        // Setting the port of an http URL cannot fail.
         let _ = config.public_url.set_port(port.map(|address| address.port()));
     }
     Ok(listeners)
 }
 
-/// Binds what can be bound. Of the two loopback addresses one is enough: some machines have no
-/// IPv6. Port 0 is a free one, the same on all of them.
+/// Binds the addresses. Of the two loopback addresses one is enough, because some machines have no
+/// IPv6. Port 0 chooses a free port, the same for all addresses.
 fn bind_addresses(addresses: &mut [SocketAddr]) -> anyhow::Result<Vec<TcpListener>> {
     let mut listeners: Vec<TcpListener> = Vec::new();
     let mut failed = None;
@@ -318,7 +337,7 @@ fn bind_addresses(addresses: &mut [SocketAddr]) -> anyhow::Result<Vec<TcpListene
         }
     }
     if let Some(error) = failed {
-        // Somebody else on our port would get what is meant for us.
+        // Another process on our port would receive our requests.
         let taken = |error: &anyhow::Error| {
             let cause = error.downcast_ref::<std::io::Error>();
             cause.is_some_and(|cause| cause.kind() == ErrorKind::AddrInUse)
@@ -331,7 +350,7 @@ fn bind_addresses(addresses: &mut [SocketAddr]) -> anyhow::Result<Vec<TcpListene
     Ok(listeners)
 }
 
-/// The people of a script. They answer what is asked from now on.
+/// The people of a script. They answer requests created from now on.
 async fn players(gateway: &Gateway, script: Option<Script>) -> anyhow::Result<Arc<Players>> {
     Ok(Arc::new(Players::new(script.unwrap_or_default(), gateway.store().last_position().await?)))
 }
@@ -356,7 +375,7 @@ async fn prepare(gateway: &Gateway, config: &Config) -> anyhow::Result<Welcome> 
     let shared = matches!(config.location.database, Database::Postgres(_));
     let (sign_in, sign_in_elsewhere) = match bootstrap::link_if_locked_out(gateway, shared).await? {
         WayIn::Exists => (None, None),
-        WayIn::Link { secret } => (Some(sign_in_url(config, &secret)?), None),
+        WayIn::Link { secret } => (Some(config.links().sign_in(&secret)?), None),
         WayIn::PrintedElsewhere { human } => (None, Some(human)),
     };
     Ok(Welcome { first, sign_in, sign_in_elsewhere })
@@ -365,10 +384,5 @@ async fn prepare(gateway: &Gateway, config: &Config) -> anyhow::Result<Welcome> 
 async fn dev_sign_in(gateway: &Gateway, config: &Config) -> anyhow::Result<Option<String>> {
     let human = "user_dev".parse()?;
     let secret = bootstrap::link(gateway, kernel::Actor::System, human).await?;
-    Ok(Some(sign_in_url(config, &secret)?))
-}
-
-/// Where a one-time link leads.
-pub fn sign_in_url(config: &Config, secret: &str) -> anyhow::Result<String> {
-    Ok(config.public_url.join(&format!("sign-in?token={secret}"))?.into())
+    Ok(Some(config.links().sign_in(&secret)?))
 }

@@ -1,4 +1,4 @@
-//! Reading names that come from a fixed list: which are accepted, and which one a typo means.
+//! Reads names from a fixed list: which are accepted, and which one a typo probably means.
 
 use std::ffi::OsStr;
 
@@ -8,7 +8,7 @@ use kernel::spelling::{ACCEPTED_TOO, other};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// A name of an enum of ours, in either spelling. The error lists the canonical names.
+/// Parses a name of one of our enums, in either spelling. The error lists the canonical names.
 pub fn word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_json::from_value(Value::String(text.to_owned())).map_err(|error| {
         let message = error.to_string();
@@ -20,8 +20,8 @@ pub fn word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     })
 }
 
-/// A flag that takes one of these names, which are spelt with `_`: `-` is accepted too, and the value
-/// is the name as it is listed here.
+/// A flag that takes one of these names, which are spelt with `_`. It accepts `-` too, and returns
+/// the name as listed here.
 #[derive(Clone)]
 pub struct Names(pub &'static [&'static str]);
 
@@ -45,13 +45,13 @@ impl TypedValueParser for Names {
     }
 }
 
-/// The names serde lists as "one of `a`, `b`" or "`a` or `b`", without the spellings that are accepted
-/// besides the canonical ones.
+/// The names that serde lists as "one of `a`, `b`" or "`a` or `b`", without the accepted spellings
+/// that are not canonical.
 pub fn canonical(names: &str) -> Vec<&str> {
     names.split('`').skip(1).step_by(2).filter(|name| !ACCEPTED_TOO.contains(name)).collect()
 }
 
-/// The names in a sentence, and the one that was probably meant.
+/// The names as a sentence, with the one that was probably meant.
 pub fn listed(names: &[&str], given: &str) -> String {
     let all = match names {
         [] => String::new(),

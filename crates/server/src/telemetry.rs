@@ -6,7 +6,7 @@ use tracing_subscriber::fmt;
 
 use crate::config::LogFormat;
 
-/// Starts logging. Log lines go to standard error; standard output belongs to commands.
+/// Starts logging. Log lines go to standard error, because commands use standard output.
 pub fn start_logging(format: LogFormat, filter: &str) -> anyhow::Result<()> {
     let lines = fmt().with_env_filter(directives(filter)?).with_writer(std::io::stderr);
     let started = match format {
@@ -16,26 +16,28 @@ pub fn start_logging(format: LogFormat, filter: &str) -> anyhow::Result<()> {
     started.map_err(|error| anyhow::anyhow!("cannot start logging: {error}"))
 }
 
-/// What is logged: what the setting says, except for libraries that would say too much.
+/// The log filter: the setting, except for libraries that log too much.
 fn directives(setting: &str) -> anyhow::Result<EnvFilter> {
     let bad = |error: &dyn std::fmt::Display| anyhow::anyhow!("log_level: {error}");
     let mut filter = EnvFilter::try_new(setting).map_err(|error| bad(&error))?;
-    // At its finest it would write the password of the mailbox.
+    // At its finest level it would log the password of the mailbox.
     let mut quiet = vec!["async_imap=info"];
-    // A database that fails is logged once by us, and by these for each of their connections. A setting
-    // that names them gets what it asks for.
+    // We log a failing database once; these libraries would log it for each connection. A setting
+    // that names them takes precedence.
     let database = ["tokio_postgres=off", "deadpool_postgres=off", "deadpool=off"];
     quiet.extend(database.iter().filter(|directive| {
         let target = directive.split('=').next().unwrap_or_default();
         !setting.split(',').any(|given| given.trim().split(['=', ':']).next() == Some(target))
     }));
-    // The use cases are a crate of their own: who names the server means both.
+    // Use cases and notifications are crates of their own: a setting that names the server means all three.
     let names = |crate_name: &str| {
         setting.split(',').any(|given| given.trim().split(['=', ':']).next() == Some(crate_name))
     };
     let level = setting.split(',').find_map(|given| given.trim().strip_prefix("server="));
-    let gateway = level.filter(|_| !names("gateway")).map(|level| format!("gateway={level}"));
-    for directive in quiet.into_iter().chain(gateway.as_deref()) {
+    let unnamed = ["gateway", "notify"].into_iter().filter(|crate_name| !names(crate_name));
+    let same_level = |crate_name| level.map(|level| format!("{crate_name}={level}"));
+    let inner: Vec<String> = unnamed.filter_map(same_level).collect();
+    for directive in quiet.into_iter().chain(inner.iter().map(String::as_str)) {
         filter = filter.add_directive(directive.parse().map_err(|error| bad(&error))?);
     }
     Ok(filter)
@@ -77,7 +79,9 @@ mod tests {
         assert!(named.contains("tokio_postgres=debug"), "{named}");
         assert!(named.contains("deadpool_postgres=off"), "{named}");
         assert!(of("server=debug,warn").contains("gateway=debug"));
+        assert!(of("server=debug,warn").contains("notify=debug"));
         assert!(!of("server=debug,gateway=warn").contains("gateway=debug"));
+        assert!(!of("server=debug,notify=warn").contains("notify=debug"));
         assert!(of("async_imap=trace").contains("async_imap=info"));
         assert!(directives("countersign=loud").is_err());
     }

@@ -1,43 +1,43 @@
-//! The record by subject: what a check of it reads.
+//! The audit log by subject, as the verification reads it.
 
 use std::str::FromStr;
 
 use kernel::Subject;
 use kernel::audit::Row;
 
-/// Part of the record by subject, as it lies there.
+/// A part of the audit log by subject, as stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Chains {
-    /// Whole chains, in the order of their subjects' names.
+    /// Complete chains, in the order of their subjects' names.
     pub chains: Vec<Chain>,
-    /// What to go on behind; `None` at the end.
+    /// The subject to continue after; `None` at the end.
     pub next: Option<String>,
 }
 
-/// One subject's records and its state of the same moment, nothing of it checked.
+/// One subject's records and its state at the same time. Neither is verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chain {
-    /// Its name as it lies there.
+    /// The subject's name as stored.
     pub subject: String,
-    /// Its records in order; none for a state that nothing led to.
+    /// Its records in order; empty for a state without records.
     pub rows: Vec<Row>,
     /// Its state, if it has one.
     pub state: Option<Held>,
 }
 
-/// A state as it lies there.
+/// A state as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
-    /// Which version the row says it is.
+    /// The version column of the row.
     pub version: u64,
     /// JSON: of an [`Ask`](kernel::Ask), a [`Task`](kernel::Task), an
-    /// [`Artifact`](kernel::task::Artifact) or an [`Entry`](kernel::task::Entry); of anything else an
-    /// [`Entity`](kernel::Entity).
+    /// [`Artifact`](kernel::task::Artifact) or an [`Entry`](kernel::task::Entry); of anything
+    /// else an [`Entity`](kernel::Entity).
     pub state: String,
 }
 
 impl Chains {
-    /// Puts rows and states together; both are in the order of names.
+    /// Joins rows and states; both are ordered by name.
     pub(crate) fn join(rows: Vec<Row>, held: Vec<(String, Held)>, next: Option<String>) -> Self {
         let mut chains: Vec<Chain> = Vec::new();
         let mut held = held.into_iter().peekable();
@@ -60,17 +60,17 @@ impl Chains {
     }
 }
 
-/// Where a reading that has these rows stops before the next one: between two subjects, when there
-/// are enough, and only behind one whose name can be read, since many names are turned into
-/// ids to find their states.
+/// The subject to stop after, before reading `next`: at a boundary between two subjects once there
+/// are `limit` rows, and only if the subject's name can be parsed, because many names are turned
+/// into ids to find their states.
 pub(crate) fn stop(rows: &[Row], next: &Row, limit: usize) -> Option<String> {
     let last = rows.last().filter(|last| rows.len() >= limit && last.subject != next.subject)?;
     last.subject.parse::<Subject>().is_ok().then(|| last.subject.clone())
 }
 
-/// What is named by ids of a kind among the names behind `after` up to and with `to`: the ids behind
-/// and up to which it is; `None` if there can be none. All such names begin with the prefix of the
-/// kind, so other names come before all of them or after all of them.
+/// The range of ids of one kind whose names come after `after`, up to and including `to`; `None` if
+/// it is empty. All such names begin with the prefix of the kind, so other names sort before or
+/// after all of them.
 pub(crate) fn between<T: FromStr>(
     prefix: &str,
     after: Option<&str>,

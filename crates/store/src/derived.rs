@@ -1,8 +1,8 @@
-//! Compares what is derived from states (lists, deadlines, the search index) with the states.
+//! Compares data derived from states (lists, deadlines, the search index) with the states.
 //!
-//! The rows of a list lie apart from the asks they stand for, and neither order fits the other. So
-//! each row is reduced to a number, and the numbers of an ask are added up twice: as its state wants
-//! them and as they are found. That takes a few bytes per ask, one pass over each table, and no sort.
+//! The rows of a list and the asks they stand for are stored in different orders. So each row is
+//! reduced to a hash, and the hashes of an ask are added up twice: as its state requires and as
+//! found in the tables. That takes a few bytes per ask, one pass over each table, and no sort.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -45,7 +45,7 @@ fn number(row: impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// What differs, how each is named, and what is wrong with it.
+/// The ids that differ, a function that names them, and the problem.
 type Differing<'n> = (Vec<u128>, &'n dyn Fn(u128) -> String, &'static str);
 
 impl Sums {
@@ -72,7 +72,7 @@ fn unequal(sum: &Sum) -> bool {
     sum.expected != sum.found
 }
 
-/// Everything that derives from states, as the states want it and as it was found.
+/// All data derived from states, as expected and as found.
 #[derive(Default)]
 pub(crate) struct Derived {
     lists: Sums,
@@ -81,13 +81,13 @@ pub(crate) struct Derived {
     task_lists: Sums,
     reviews: Sums,
     words: Sums,
-    /// Asks whose words are not compared: they changed after the index was brought up to date.
+    /// Asks whose words are not compared because they changed after the last update of the index.
     changed: HashSet<u128>,
     damages: Vec<Damage>,
 }
 
 impl Derived {
-    /// What the state of an ask wants.
+    /// Adds the rows that the state of an ask requires.
     pub(crate) fn ask(&mut self, ask: &Ask) {
         let id = ask.id.ulid().0;
         let lists = Scope::of(ask);
@@ -115,7 +115,7 @@ impl Derived {
         }
     }
 
-    /// What the state of a task wants.
+    /// Adds the rows that the state of a task requires.
     pub(crate) fn task(&mut self, task: &Task) {
         let id = task.id.ulid().0;
         for range in tasks::standing(task) {
@@ -126,7 +126,7 @@ impl Derived {
         }
     }
 
-    /// A row of a list that was found.
+    /// Adds a list row found in the table.
     pub(crate) fn listed(&mut self, id: Ulid, row: &ListRow<'_>, key: Option<i64>) {
         self.lists.find(id.0, row);
         if let Some(key) = key {
@@ -134,37 +134,37 @@ impl Derived {
         }
     }
 
-    /// A deadline that was found.
+    /// Adds a deadline found in the table.
     pub(crate) fn expires(&mut self, id: Ulid, scope: &str, at: i64) {
         self.deadlines.find(id.0, (scope, at));
     }
 
-    /// A row of a list of tasks that was found.
+    /// Adds a row of a task list found in the table.
     pub(crate) fn task_listed(&mut self, id: Ulid, scope: &str) {
         self.task_lists.find(id.0, scope);
     }
 
-    /// A review that was found to lead to a task.
+    /// Adds a review found in the table, with the task it belongs to.
     pub(crate) fn review(&mut self, task: Ulid, review: Ulid) {
         self.reviews.find(task.0, review.0);
     }
 
-    /// A word an ask is found by.
+    /// Adds a word of the search index found for an ask.
     pub(crate) fn word(&mut self, id: Ulid, word: &str) {
         self.words.find(id.0, word);
     }
 
-    /// An ask that changed after the search index was brought up to date.
+    /// Excludes an ask that changed after the last update of the search index.
     pub(crate) fn changed(&mut self, id: Ulid) {
         self.changed.insert(id.0);
     }
 
-    /// There is no search index to compare with.
+    /// Skips the comparison of words: there is no search index.
     pub(crate) fn without_words(&mut self) {
         self.words = Sums::default();
     }
 
-    /// A moment of an ask that is not the one its state wants.
+    /// Reports a wrong column of one subject.
     pub(crate) fn wrong(&mut self, subject: &impl ToString, why: &str) {
         if self.damages.len() < MOST_DAMAGES {
             let subject = Some(subject.to_string());
@@ -172,12 +172,12 @@ impl Derived {
         }
     }
 
-    /// Everything that differs.
+    /// Returns all differences found.
     pub(crate) fn finish(self) -> Vec<Damage> {
         let ask = |id: u128| AskId::new(Ulid(id)).to_string();
         let task = |id: u128| TaskId::new(Ulid(id)).to_string();
         let Self { changed, mut damages, .. } = self;
-        // Asks from before there were keys of similar requests have none in any of their rows.
+        // Asks created before similarity keys existed have none in any of their rows.
         let half = |sum: &Sum| sum.found != 0 && unequal(sum);
         let words: Vec<u128> = (self.words.differing(unequal).into_iter())
             .filter(|id| !changed.contains(id))
@@ -205,7 +205,7 @@ impl Derived {
                     .map(|id| Damage { subject: Some(name(id)), why: why.to_owned() }),
             );
         }
-        // One ask may differ in several ways; each is said once.
+        // One ask may differ in several ways; report each once.
         damages.into_iter().collect::<BTreeSet<_>>().into_iter().collect()
     }
 }

@@ -1,15 +1,16 @@
-//! Lengths of long lists, estimated lately: looking at thousands of rows for every page of an inbox
-//! would cost far more than the page.
+//! A cache of the estimated lengths of long lists: sampling thousands of rows for every page of an
+//! inbox would cost far more than the page.
 //!
-//! An estimate serves while so little has changed since that the list is certainly still too long to
-//! be counted. Then it is made anew; so what is short enough is always counted.
+//! An estimate is valid while so few changes happened since that the list is certainly still
+//! too long to be counted. After that it is computed again, so a list that is short enough is
+//! always counted exactly.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::listing::{Count, List, MARGIN};
 
-/// Lists that are kept. Few are this long; when there are more, all are forgotten.
+/// The most cached lists. Few lists are this long; beyond this number the cache is cleared.
 const KEPT: usize = 256;
 
 #[derive(Default)]
@@ -19,12 +20,12 @@ pub(crate) struct Estimates {
 
 struct Kept {
     count: Count,
-    /// The last record when it was made.
+    /// The feed position at the time of the estimate.
     position: u64,
 }
 
 impl Estimates {
-    /// What was estimated, if it still serves at this position.
+    /// The estimate, if it is still valid at this position.
     pub(crate) fn find(&self, list: &List, position: u64) -> Option<Count> {
         let kept = self.kept();
         let found = kept.get(list)?;

@@ -1,44 +1,45 @@
-//! Whether a store can be relied on: that it can be written now, how durable its commits are, and
-//! that nothing in it is damaged.
+//! Health checks of a store: whether it is writable, how durable its commits are, and whether its
+//! data is damaged.
 
 use async_trait::async_trait;
 use serde::Serialize;
 
 use crate::Result;
 
-/// Checks of the store itself, not of what is in the record.
+/// Checks of the store itself, not of the contents of the audit log.
 #[async_trait]
 pub trait Health {
-    /// Makes a small write durable and takes it back. Fails where an ordinary request could not be
-    /// stored: a full disk, a read-only disk or database, a database that does not answer. However
-    /// often it is called, the store does not grow.
+    /// Commits a small write and reverts it. Fails where an ordinary request could not be stored: a
+    /// full disk, a read-only disk or database, a database that does not respond. Repeated calls do
+    /// not grow the store.
     async fn probe_write(&self) -> Result<()>;
 
     /// The settings on which the durability of commits depends; `None` where nothing can be set.
     async fn durability(&self) -> Result<Option<Durability>>;
 
     /// Runs the database's own integrity check, and compares lists, deadlines and the search index
-    /// with the states they derive from. Reads everything once. Damage is a result and not an error:
-    /// it fails only where the database cannot be reached at all.
+    /// with the states they derive from. Reads everything once. Damage is a result and not an
+    /// error: the call fails only if the database cannot be reached at all.
     async fn inspect(&self) -> Result<Inspection>;
 }
 
 /// The settings of a database server on which the durability of commits depends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Durability {
-    /// Whether the database waits until the disk has what was written. Off loses commits, and may
-    /// damage the database, when the machine stops.
+    /// Whether the database waits until a write is on disk. If it is off, a crash of the machine
+    /// loses commits and may damage the database.
     pub fsync: String,
-    /// Whether the log holds whole pages. Off may damage the database when the machine stops.
+    /// Whether the write-ahead log holds full pages. If it is off, a crash of the machine may
+    /// damage the database.
     pub full_page_writes: String,
-    /// What a commit waits for in a session of ours.
+    /// The level of durability that a commit of this server waits for.
     pub synchronous_commit: String,
     /// The standby servers a commit waits for; empty for none.
     pub synchronous_standby_names: String,
 }
 
 impl Durability {
-    /// What is wrong with the settings: each sentence says what can be lost and what to do.
+    /// Warnings about the settings. Each one says what can be lost and what to do.
     pub fn warnings(&self) -> Vec<&'static str> {
         let mut warnings = Vec::new();
         if self.fsync == "off" {
@@ -57,29 +58,29 @@ impl Durability {
     }
 }
 
-/// What an inspection found.
+/// The result of an inspection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Inspection {
-    /// What is damaged; at most [`MOST_DAMAGES`] of one kind.
+    /// The damage found; at most [`MOST_DAMAGES`] of one kind.
     pub damages: Vec<Damage>,
-    /// What could not be checked, and what to do about it.
+    /// Checks that could not run, and what to do about it.
     pub notes: Vec<String>,
 }
 
-/// How many damages of one kind an inspection names.
+/// The most damages of one kind that an inspection reports.
 pub const MOST_DAMAGES: usize = 100;
 
-/// One thing that is damaged.
+/// One damaged object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Damage {
-    /// The request or task it is about, by its name; none if it is the database itself.
+    /// The id of the request or task concerned; `None` for the database itself.
     pub subject: Option<String>,
-    /// What is wrong.
+    /// The problem, in one sentence.
     pub why: String,
 }
 
 impl Damage {
-    /// Damage the database itself reports.
+    /// Damage reported by the database itself.
     pub(crate) fn database(why: impl Into<String>) -> Self {
         Self { subject: None, why: why.into() }
     }

@@ -1,13 +1,13 @@
-//! Counts of what happened, kept beside the record: what charts are drawn from.
+//! Daily counts, derived from the audit log, from which charts are drawn.
 //!
-//! They are made from the record, a little behind it and in its order, and where they have come is
-//! written down in the same commit as they are. So nobody who asks or answers waits for them, nothing
-//! is counted twice, and what happened before there were any is counted too. How many are read depends
-//! on days, projects and agents, and never on how many asks there were.
+//! A background task counts the records in order, shortly after their commit, and stores its
+//! position in the same commit as the counts. So no request waits for it, nothing is counted twice,
+//! and events from before the first run are counted too. The cost of a query depends on days,
+//! projects and agents, and never on the number of asks.
 //!
-//! They are kept as running totals: beside a bin and a day stands how many there were up to the end of
-//! that day. What a stretch of days comes to is the difference of two of them, so a year costs what a
-//! week costs, and a full house what an empty one does.
+//! Counts are stored as running totals: each row holds the total of a bin up to the end of its day.
+//! The count over a range of days is the difference of two totals, so a year costs as much as a
+//! week, whatever the volume.
 
 use std::collections::BTreeMap;
 
@@ -19,23 +19,23 @@ use kernel::{Ask, AskId, Subject};
 
 use crate::Result;
 
-/// Which counts are wanted.
+/// A query for counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counts {
-    /// Whose, each by itself.
+    /// The owners of the counts, each counted separately.
     pub whose: Vec<Whose>,
-    /// Of what.
+    /// The measures to count.
     pub measures: Vec<Measure>,
-    /// From which day.
+    /// The first day.
     pub from: Day,
-    /// To which day, and with it.
+    /// The last day, inclusive.
     pub to: Day,
-    /// How finely.
+    /// The granularity of the result.
     pub grain: Grain,
 }
 
 impl Counts {
-    /// Each bin that is wanted, by its measure.
+    /// Each requested bin with its measure.
     pub(crate) fn bins(&self) -> Vec<(Measure, &'static str)> {
         let of = |measure: &Measure| {
             let measure = *measure;
@@ -45,27 +45,27 @@ impl Counts {
     }
 }
 
-/// How finely counts are told.
+/// The granularity of counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grain {
-    /// Each day with anything by itself.
+    /// Each day that has counts, separately.
     Day,
-    /// All of the days together, under the last of them.
+    /// All days together, under the last one.
     Span,
 }
 
-/// Running totals of one bin, in the order of their days, to what each day came to.
+/// Turns the running totals of one bin, in the order of days, into the counts of each day.
 pub(crate) struct Steps {
     before: u64,
 }
 
 impl Steps {
-    /// What there was before the first of them.
+    /// Starts with the total before the first day.
     pub(crate) fn from(before: u64) -> Self {
         Self { before }
     }
 
-    /// What is new in the next one, if anything.
+    /// The increase over the previous total; `None` if there is none.
     pub(crate) fn to(&mut self, total: u64) -> Option<u64> {
         let new = total.saturating_sub(self.before);
         self.before = total;
@@ -73,26 +73,26 @@ impl Steps {
     }
 }
 
-/// What was just counted.
+/// The result of one counting step.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// How many records were gone through; none if there were no more, or another node is at it.
+    /// The number of records counted; 0 if there were no more, or if another node is counting.
     pub records: usize,
-    /// What they came to.
+    /// The counts of these records.
     pub tally: Tally,
 }
 
-/// Counts. Every backend passes the checks of `suite`.
+/// Storage of counts. Every backend passes the checks of `suite`.
 #[async_trait]
 pub trait Insights {
-    /// Counts on, by at most `limit` records; of several nodes one does it at a time.
+    /// Counts at most `limit` further records. With several nodes, one counts at a time.
     async fn count_on(&self, limit: usize) -> Result<Counted>;
 
-    /// What was counted, as far as [`Insights::count_on`] has come.
+    /// The counts, as far as [`Insights::count_on`] has progressed.
     async fn counts(&self, wanted: Counts) -> Result<Vec<Line>>;
 
-    /// Forgets what was counted on the days before one, at most `limit` counts of it; how many. Nothing
-    /// is told of those days from then on, nor when more of them is counted.
+    /// Deletes the counts of the days before a given one, at most `limit` rows; returns how many.
+    /// From then on those days have no counts, even if more of their records are counted later.
     async fn forget_counts(&self, before: Day, limit: usize) -> Result<u64>;
 }
 
@@ -106,17 +106,18 @@ impl Behind {
         Self { rows }
     }
 
-    /// Where they end.
+    /// The position of the last record.
     pub(crate) fn position(&self) -> Option<u64> {
         self.rows.last().map(|row| row.position)
     }
 
-    /// The asks they are about, as far as they count for anything.
+    /// The asks of the records that count.
     pub(crate) fn asks(&self) -> std::collections::BTreeSet<AskId> {
         self.rows.iter().filter_map(about).collect()
     }
 
-    /// What they come to. A record or an ask that cannot be read is for the verifier to find.
+    /// The counts of the records. Unreadable records and asks are skipped: the
+    /// verification reports them.
     pub(crate) fn counted(&self, asks: &BTreeMap<AskId, Ask>) -> Counted {
         let mut tally = Tally::default();
         for row in &self.rows {

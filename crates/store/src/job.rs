@@ -1,5 +1,5 @@
-//! What every backend does with a job, whatever it keeps things in: recognise a repeated request,
-//! decide, fetch what the decision lacks, and put the outcome together.
+//! The steps every backend runs for a job: recognise a repeated request, decide, load the missing
+//! data, and assemble the outcome.
 
 use std::sync::Arc;
 
@@ -9,21 +9,22 @@ use kernel::directory::Directory;
 use kernel::task::{Artifact, Contract, Entry, TaskCommand};
 use kernel::{
     AgentId, ArtifactId, Ask, AskId, Command, Effect, Entity, EntryId, Envelope, Loaded, ProjectId,
-    Refusal, ReviewId, Subject, Task, TaskId, Time, UploadId, Verdict, World,
+    Refusal, ReviewId, SecretAnswer, Subject, Task, TaskId, Time, UploadId, Verdict, World,
 };
 
 use crate::listing::{Moved, Scope};
+use crate::side::{SideRow, secret_row};
 use crate::{IDEMPOTENCY_HOURS, Idempotency, Job, Outcome, Result, StoreError};
 
-/// How often a decision may say that it needs more before it is a mistake.
+/// How often a decision may ask for more data before that counts as a bug.
 const ROUNDS: usize = 4;
 
-/// What a job needs of the place where things are kept, inside one transaction.
+/// The write transaction of a backend, as a job sees it.
 pub(crate) trait Books {
-    /// The directory, with what earlier jobs of the same transaction changed.
+    /// The directory, including changes of earlier jobs in the same transaction.
     fn directory(&self) -> Arc<Directory>;
 
-    /// One ask, with what earlier jobs of the same transaction changed.
+    /// One ask, including changes of earlier jobs in the same transaction.
     fn ask(&mut self, id: AskId) -> Result<Option<Ask>>;
 
     /// One task, likewise.
@@ -35,36 +36,37 @@ pub(crate) trait Books {
     /// One key of a ledger, likewise.
     fn entry(&mut self, id: EntryId) -> Result<Option<Entry>>;
 
-    /// What was remembered under an idempotency key, however old.
+    /// The idempotency record under a key, however old.
     fn remembered(&mut self, scope: &str, key: &str) -> Result<Option<Remembered>>;
 
-    /// Writes everything a job came to, or nothing.
+    /// Writes the whole outcome of a job, or nothing.
     fn write(&mut self, work: &Work, remember: Option<(&Idempotency, Remembered)>) -> Result<()>;
 }
 
-/// When a lasting key was used: at the end of time, so that it never gets too old to count.
+/// The use time of a lasting key: the end of time, so that it never expires.
 const LASTING: Time = Time::LAST;
 
-/// An idempotency record. It holds no answer and no token: the ask is read again on a replay, and a
-/// task as it was is folded from its records.
+/// An idempotency record. It holds no answer and no token: a replay reads the ask again, and folds
+/// the earlier state of a task from its records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Remembered {
     pub(crate) fingerprint: Digest,
     pub(crate) ask: Option<AskId>,
-    /// The task it was about, and where its chain ended then.
+    /// The task of the job, and the last sequence number of its chain at that time.
     pub(crate) place: Option<(TaskId, u64)>,
     pub(crate) at: Time,
 }
 
 impl Remembered {
-    /// Whether it is young enough to count at `now`, whatever became of its ask. One that is not counts
-    /// only as long as its ask [keeps](keeps_key) it; else it is absent, swept or not.
+    /// Whether the record is recent enough to count at `now` by itself. An older one counts only
+    /// while its ask [keeps](keeps_key) it. Otherwise it is treated as absent, even before the
+    /// sweep deletes it.
     pub(crate) fn is_recent(&self, now: Time) -> bool {
         self.at > forgotten_before(now)
     }
 }
 
-/// The moment an ask ended; none while it is open.
+/// The time an ask ended; `None` while it is open.
 fn ended_at(ask: &Ask) -> Option<Time> {
     ask.ending().map(|ending| match ending {
         Ending::Completed(resolution) => resolution.at,
@@ -72,24 +74,24 @@ fn ended_at(ask: &Ask) -> Option<Time> {
     })
 }
 
-/// Whether an ask keeps the idempotency keys that stand for it: as long as it is open, and
-/// [`IDEMPOTENCY_HOURS`] longer. An agent that resumes after a weekend must not ask twice.
+/// Whether an ask keeps its idempotency keys: while it is open, and [`IDEMPOTENCY_HOURS`] longer.
+/// An agent that resumes after a weekend must not ask twice.
 pub(crate) fn keeps_key(ask: &Ask, now: Time) -> bool {
     ended_at(ask).is_none_or(|at| at > forgotten_before(now))
 }
 
-/// The moment a key that is too old by itself counts from instead, because of its ask; none if it is
-/// to be forgotten.
+/// The new use time of an expired key whose ask still keeps it; `None` if the key is to be deleted.
 pub(crate) fn renewed(ask: &Ask, now: Time) -> Option<Time> {
     renewed_since(ended_at(ask), now)
 }
 
-/// The same by the moment the ask ended; none while it is open.
+/// The same, given the time the ask ended; `None` while it is open.
 pub(crate) fn renewed_since(ended: Option<Time>, now: Time) -> Option<Time> {
     Some(ended.unwrap_or(now)).filter(|at| *at > forgotten_before(now))
 }
 
-/// Idempotency keys used at this moment or earlier are forgotten at `now`, unless their ask keeps them.
+/// Idempotency keys used at this time or earlier have expired at `now`, unless their
+/// ask keeps them.
 pub(crate) fn forgotten_before(now: Time) -> Time {
     let millis = i64::try_from(IDEMPOTENCY_HOURS).unwrap_or(i64::MAX).saturating_mul(3_600_000);
     Time::from_millis(now.millis().saturating_sub(millis))
@@ -98,38 +100,49 @@ pub(crate) fn forgotten_before(now: Time) -> Time {
 /// Everything a backend writes for one job.
 #[derive(Debug)]
 pub(crate) struct Work {
-    /// The moment of the decision by the clock; outbox rows are due from then on, even when the
-    /// events are dated later because the clock went back.
+    /// The time of the decision by the clock. Outbox rows are due from then on, even if the events
+    /// are dated later because the clock went back.
     pub(crate) now: Time,
-    /// Asks made or changed.
+    /// The asks created or changed.
     pub(crate) asks: Vec<Moved>,
-    /// Tasks made or changed.
+    /// The tasks created or changed.
     pub(crate) tasks: Vec<MovedTask>,
-    /// Artifacts made or changed.
+    /// The artifacts created or changed.
     pub(crate) artifacts: Vec<Artifact>,
-    /// Keys of ledgers that were written.
+    /// The ledger keys written.
     pub(crate) entries: Vec<Entry>,
-    /// The rest of what changed; goes into the directory.
+    /// The other changed entities; they go into the directory.
     pub(crate) entities: Vec<Entity>,
     pub(crate) records: Vec<Record>,
-    pub(crate) effects: Vec<Effect>,
+    /// The follow-ups of each record, in the order of the records, for the followers
+    /// of this process.
+    pub(crate) follow_ups: Vec<Arc<[Effect]>>,
+    /// The effects that are written in the same commit as the records.
+    pub(crate) in_commit: Vec<Effect>,
+    /// The secret values of an answer, encrypted.
+    pub(crate) secret: Option<SideRow>,
     /// The upload something was made of; it must be there and finished.
     pub(crate) uses: Option<UploadId>,
 }
 
 impl Work {
-    /// Whether the decision was that nothing happens.
+    /// Whether the decision changes nothing.
     pub(crate) fn is_empty(&self) -> bool {
-        self.records.is_empty() && self.effects.is_empty()
+        self.records.is_empty() && self.in_commit.is_empty()
     }
 
-    /// Whether it changes one thing and no more, and nothing in the directory.
+    /// Whether the job changes exactly one subject, and nothing in the directory.
     pub(crate) fn is_single(&self) -> bool {
         let things = self.asks.len() + self.tasks.len() + self.artifacts.len() + self.entries.len();
         things == 1 && self.entities.is_empty() && self.uses.is_none()
     }
 
-    /// What those who follow the record are told beside it.
+    /// Each record with its follow-ups.
+    pub(crate) fn followed(&self) -> impl Iterator<Item = (&Record, Arc<[Effect]>)> {
+        self.records.iter().zip(self.follow_ups.iter().cloned())
+    }
+
+    /// What the feed announces with a record.
     pub(crate) fn about(&self, record: &Record) -> About<'_> {
         match &record.subject {
             Subject::Ask(id) => self.asks.iter().find(|moved| moved.after.id == *id).map_or_else(
@@ -161,19 +174,19 @@ impl Work {
         }
     }
 
-    /// What runtimes of agents have to do.
+    /// The contracts for agent runtimes.
     pub(crate) fn contracts(&self) -> impl Iterator<Item = &Contract> {
-        contracts(&self.effects)
+        contracts(&self.in_commit)
     }
 
-    /// The version of a subject before this work: what an update must find.
+    /// The version of a subject before this job. An update must find this version.
     pub(crate) fn version_before(&self, subject: &Subject) -> u64 {
         let first = self.records.iter().find(|record| record.subject == *subject);
         first.map_or(0, |record| record.seq.saturating_sub(1))
     }
 }
 
-/// What runtimes of agents have to do, among other things that have to be done.
+/// The contracts for agent runtimes among these effects.
 pub(crate) fn contracts<'a>(
     effects: impl IntoIterator<Item = &'a Effect>,
 ) -> impl Iterator<Item = &'a Contract> {
@@ -183,18 +196,18 @@ pub(crate) fn contracts<'a>(
     })
 }
 
-/// Whom a record concerns.
+/// The feed metadata of a record.
 #[derive(Default)]
 pub(crate) struct About<'a> {
-    /// Whose ask it is about.
+    /// The agent, if the record is about an ask.
     pub(crate) agent: Option<&'a AgentId>,
-    /// Whose task it is about.
+    /// The project, if the record is about a task.
     pub(crate) project: Option<&'a ProjectId>,
     /// The lists that changed.
     pub(crate) lists: Arc<[Scope]>,
 }
 
-/// A task before and after.
+/// A task before and after a job.
 #[derive(Debug)]
 pub(crate) struct MovedTask {
     pub(crate) before: Option<Task>,
@@ -202,15 +215,15 @@ pub(crate) struct MovedTask {
 }
 
 impl MovedTask {
-    /// The reviews it has got.
+    /// The reviews the job added.
     pub(crate) fn reviews(&self) -> impl Iterator<Item = ReviewId> {
         let known = self.before.as_ref().map_or(0, |before| before.reviews.len());
         self.after.reviews.iter().skip(known).map(|review| review.id)
     }
 }
 
-/// A decision made before its turn came, on the directory as it was then. A new ask or task depends
-/// on nothing else, so it is as good as one made in turn if nobody changed the directory meanwhile.
+/// A decision made before the job's turn in the writer, on the directory at that time. A new ask or
+/// task depends on nothing else, so the decision is valid if the directory has not changed since.
 #[derive(Debug)]
 pub(crate) struct Ahead {
     directory: Arc<Directory>,
@@ -218,28 +231,28 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    /// Decides a new ask or task; anything else, and anything refused, waits for its turn.
+    /// Decides a new ask or task. Other commands, and refused ones, wait for their turn.
     pub(crate) fn decide(directory: Arc<Directory>, now: Time, job: &Job) -> Option<Self> {
         let command = &job.envelope.command;
         if !command.makes_ask() && !makes_task(command) {
             return None;
         }
-        match judge(&directory, now, &job.envelope, &mut Loaded::default()) {
+        match judge(&directory, now, job, &mut Loaded::default()) {
             Ok(Judged::Done(work)) => Some(Self { directory, work }),
             Ok(Judged::Need(_)) | Err(_) => None,
         }
     }
 }
 
-/// Runs a job against the books: an earlier identical request is answered from memory, anything
-/// else is decided, unless that was done ahead, and written.
+/// Runs a job in a write transaction. An earlier identical request is answered from its idempotency
+/// record. Any other job is decided, unless that was done ahead, and written.
 pub(crate) fn transact(
     books: &mut impl Books,
     now: Time,
     job: &Job,
     ahead: Option<Ahead>,
 ) -> Result<Outcome> {
-    let Job { envelope, idempotency, uses } = job;
+    let Job { envelope, idempotency, uses, .. } = job;
     if let Some(request) = idempotency
         && let Some(earlier) = counting(books, request, now)?
     {
@@ -259,9 +272,9 @@ pub(crate) fn transact(
     let mut loaded = Loaded::default();
     let mut work = match ahead {
         Some(ahead) if Arc::ptr_eq(&ahead.directory, &books.directory()) => ahead.work,
-        Some(_) | None => settle(books, now, envelope, &mut loaded)?,
+        Some(_) | None => settle(books, now, job, &mut loaded)?,
     };
-    // Never before the subject's last event, whatever the clock says.
+    // The time is never before the subject's last event, even if the clock went back.
     let at = work.records.first().map_or(work.now, |record| record.at);
     let task = touched(envelope, &work, &loaded);
     let place = task.as_ref().map(|task| (task.id, task.head.seq));
@@ -290,7 +303,7 @@ pub(crate) fn transact(
     Ok(Outcome { ask, task, artifact, entry, replayed: false, place, at })
 }
 
-/// What was remembered under the key of a request, if it still counts.
+/// The idempotency record of a request, if it still counts.
 fn counting(
     books: &mut impl Books,
     request: &Idempotency,
@@ -304,7 +317,7 @@ fn counting(
     Ok(Some(earlier).filter(|_| ask.is_some_and(|ask| keeps_key(&ask, now))))
 }
 
-/// The task a job was about, as it leaves it: the one it names, or the one behind a checkpoint.
+/// The task of a job in its new state: the one it names, or the one of a checkpoint.
 fn touched(envelope: &Envelope, work: &Work, loaded: &Loaded) -> Option<Task> {
     let named = match &envelope.command {
         command if makes_task(command) => Some(TaskId::new(envelope.fresh)),
@@ -322,7 +335,7 @@ fn makes_task(command: &Command) -> bool {
     matches!(command, Command::Task(command) if matches!(**command, TaskCommand::Create(_)))
 }
 
-/// What a command says it is about, as far as it must be there already.
+/// The subjects that a command names and that must exist already.
 pub(crate) fn named(command: &Command) -> Vec<Subject> {
     let ask = command.ask().map(Subject::Ask);
     let Command::Task(command) = command else { return ask.into_iter().collect() };
@@ -341,7 +354,7 @@ fn named_artifact(command: &Command) -> Option<ArtifactId> {
     if let Command::Task(command) = command { artifact_of(command) } else { None }
 }
 
-/// The artifact a command is about, if it names one.
+/// The artifact that a command names, if any.
 fn artifact_of(command: &TaskCommand) -> Option<ArtifactId> {
     match command {
         TaskCommand::Commit(_, new) => new.artifact,
@@ -367,7 +380,7 @@ fn artifact_of(command: &TaskCommand) -> Option<ArtifactId> {
     }
 }
 
-/// What a command makes under the fresh id, or may make.
+/// The subjects that a command creates, or may create, under the fresh id.
 pub(crate) fn made(envelope: &Envelope) -> Vec<Subject> {
     let (fresh, command) = (envelope.fresh, &envelope.command);
     let ask = Subject::Ask(AskId::new(fresh));
@@ -383,18 +396,14 @@ pub(crate) fn made(envelope: &Envelope) -> Vec<Subject> {
 
 /// Decides, loading what the decision says it needs. What was loaded and stays as it is remains in
 /// `loaded`.
-fn settle(
-    books: &mut impl Books,
-    now: Time,
-    envelope: &Envelope,
-    loaded: &mut Loaded,
-) -> Result<Work> {
+fn settle(books: &mut impl Books, now: Time, job: &Job, loaded: &mut Loaded) -> Result<Work> {
+    let envelope = &job.envelope;
     let directory = books.directory();
     for subject in named(&envelope.command) {
         load(books, loaded, &subject)?;
     }
     for _ in 0..ROUNDS {
-        match judge(&directory, now, envelope, loaded)? {
+        match judge(&directory, now, job, loaded)? {
             Judged::Done(work) => return Ok(work),
             Judged::Need(subjects) => {
                 for subject in subjects {
@@ -415,7 +424,7 @@ fn load(books: &mut impl Books, loaded: &mut Loaded, subject: &Subject) -> Resul
         Subject::Task(id) => drop(loaded.tasks.insert(id, books.task(id)?)),
         Subject::Artifact(id) => drop(loaded.artifacts.insert(id, books.artifact(id)?)),
         Subject::Entry(id) => drop(loaded.entries.insert(id, books.entry(id)?)),
-        // These are in the directory already.
+        // These are already in the directory.
         Subject::Project(_)
         | Subject::Agent(_)
         | Subject::Human(_)
@@ -426,18 +435,25 @@ fn load(books: &mut impl Books, loaded: &mut Loaded, subject: &Subject) -> Resul
     Ok(())
 }
 
+/// The row of a secret answer. A server that cannot encrypt it does not take the answer.
+fn encrypted(job: &Job, secret: &SecretAnswer) -> Result<SideRow> {
+    let unkept = |why: &str| StoreError::Unavailable(why.into());
+    let cipher = job.cipher.as_ref();
+    let cipher = cipher.ok_or_else(|| unkept("there is no key to encrypt a secret answer with"))?;
+    let name = secret.values.name();
+    let value = cipher.encrypt(secret.ask, name, &secret.values);
+    let value = value.ok_or_else(|| unkept("a secret answer is too large"))?;
+    Ok(secret_row(secret.ask, name, value))
+}
+
 enum Judged {
     Done(Work),
     Need(Vec<Subject>),
 }
 
 /// One round: the decision on what was loaded, and the state it leads to. Pure.
-fn judge(
-    directory: &Directory,
-    now: Time,
-    envelope: &Envelope,
-    loaded: &mut Loaded,
-) -> Result<Judged> {
+fn judge(directory: &Directory, now: Time, job: &Job, loaded: &mut Loaded) -> Result<Judged> {
+    let envelope = &job.envelope;
     let world = World { now, directory, loaded };
     let decision = match kernel::decide(&world, envelope)? {
         Verdict::Decided(decision) => decision,
@@ -454,7 +470,9 @@ fn judge(
         entries: Vec::new(),
         entities: Vec::new(),
         records: changes.records,
-        effects: changes.effects,
+        follow_ups: changes.follow_ups.into_iter().map(Arc::from).collect(),
+        in_commit: changes.work,
+        secret: changes.secret.map(|secret| encrypted(job, &secret)).transpose()?,
         uses: None,
     };
     for entity in changes.entities {

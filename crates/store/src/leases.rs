@@ -1,21 +1,21 @@
-//! Who works on which wake-up, for a store that only one process has open: such a claim need not
-//! outlive the process, so nothing is written for it.
+//! Claims on wake-ups, for a store that only one process has open. Such a claim need not outlive
+//! the process, so it is not stored.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kernel::{AskId, HumanId, Time};
 
-/// When an ask is to be woken.
+/// The wake-up time of an ask.
 pub(crate) type Wake = (Time, AskId);
 
-/// The claims that have not ended; as many as are worked on at once.
+/// The claims that have not ended; as many as are in progress at once.
 #[derive(Default)]
 pub(crate) struct Leases {
     held: Mutex<HashMap<AskId, Lease>>,
 }
 
-/// On one wake-up of an ask: when that moves, it is nobody's.
+/// A claim on one wake-up of an ask. It ends when the wake-up time changes.
 #[derive(Clone, Copy)]
 struct Lease {
     wake: Time,
@@ -23,23 +23,23 @@ struct Lease {
 }
 
 impl Leases {
-    /// How many wake-ups more than wanted must be read to find enough that are free.
+    /// How many wake-ups more than the limit must be read to find enough unclaimed ones.
     pub(crate) fn len(&self) -> usize {
         self.held().len()
     }
 
-    /// Those nobody has claimed, at most `limit`.
+    /// The unclaimed asks, at most `limit`.
     pub(crate) fn free(&self, now: Time, due: Vec<Wake>, limit: usize) -> Vec<AskId> {
         let held = self.held();
         let free = due.into_iter().filter(|wake| is_free(&held, *wake, now));
         free.take(limit).map(|(_, id)| id).collect()
     }
 
-    /// Claims those nobody has claimed, at most `limit`. `due` is what is due first, in order.
+    /// Claims the unclaimed asks, at most `limit`. `due` holds the earliest wake-ups, in order.
     pub(crate) fn claim(&self, now: Time, until: Time, due: Vec<Wake>, limit: usize) -> Vec<AskId> {
         let mut held = self.held();
-        // What was claimed and is not due any more was worked on. Kept until its claim ends, it would
-        // make everybody read past it: thousands in a flood.
+        // A claimed wake-up that is no longer due was handled. If it stayed until its claim ends,
+        // every reader would have to skip it: thousands after a burst.
         let last = due.last().copied();
         let there: HashSet<Wake> = due.iter().copied().collect();
         held.retain(|id, lease| {
@@ -56,7 +56,7 @@ impl Leases {
         claimed
     }
 
-    /// When the first of these is to be claimed: what is claimed now, when its claim ends.
+    /// The earliest time one of these can be claimed: its wake-up time, or the end of its claim.
     pub(crate) fn next(&self, wakes: &[Wake]) -> Option<Time> {
         let held = self.held();
         let from = |(wake, id): &Wake| match held.get(id) {
@@ -75,23 +75,23 @@ fn is_free(held: &HashMap<AskId, Lease>, (wake, id): Wake, now: Time) -> bool {
     held.get(&id).is_none_or(|lease| lease.wake != wake || lease.until <= now)
 }
 
-/// From so many asks on, those nobody looks at any more are forgotten.
+/// From this many asks on, stale entries are removed.
 const MOST_LOOKED_AT: usize = 1_000;
 
-/// Who looks at what, for a store that only one process has open. Whoever goes away is forgotten when
-/// their time is up.
+/// The people who view each ask, for a store that only one process has open. An entry
+/// expires by itself.
 #[derive(Default)]
 pub(crate) struct Viewers {
     held: Mutex<BTreeMap<AskId, BTreeMap<HumanId, Time>>>,
 }
 
 impl Viewers {
-    /// Notes that somebody looks, or no longer.
+    /// Records that a person views an ask, or has stopped.
     pub(crate) fn view(&self, ask: AskId, human: HumanId, until: Option<Time>) {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         match until {
             Some(until) => {
-                // As many as look at once are kept: what is long over goes when there are more.
+                // Remove entries that expired a minute ago once there are many.
                 if held.len() >= MOST_LOOKED_AT {
                     held.retain(|_, people| {
                         people.values().any(|end| end.plus_seconds(60) > until)
@@ -105,7 +105,7 @@ impl Viewers {
         }
     }
 
-    /// Who looks at these now.
+    /// The people who view these asks now.
     pub(crate) fn at(&self, asks: &[AskId], now: Time) -> Vec<(AskId, HumanId)> {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found = Vec::new();
@@ -123,7 +123,8 @@ mod tests {
 
     use super::*;
 
-    /// A flood of one moment, in batches that are worked on before the next one is claimed.
+    /// A burst of asks due at the same time, in batches that are handled before the next
+    /// one is claimed.
     #[test]
     fn what_was_worked_on_is_forgotten() {
         let (leases, now, until) = (Leases::default(), Time::from_millis(5), Time::from_millis(99));
@@ -149,7 +150,7 @@ mod tests {
         assert_eq!(claim(&due[..4]), [due[2].1, due[3].1]);
         assert_eq!(leases.len(), 4);
         assert_eq!(first, [due[0].1, due[1].1]);
-        // One reads less far than another has claimed.
+        // One worker reads less far than another has claimed.
         assert!(claim(&due[..2]).is_empty());
         assert_eq!(leases.len(), 4);
     }

@@ -1,28 +1,30 @@
-//! Where everything is kept: one trait, several backends, one set of checks.
+//! Storage: one trait, several backends, one set of checks.
 //!
-//! `decide` is pure and synchronous, so it is sent to the data: [`Store::transact`] loads the asks a
-//! command names, stamps the moment, runs the rule, and makes its outcome durable, all or nothing:
-//! state, audit records, outbox and idempotency record in one commit.
+//! `decide` is pure and synchronous, so it runs where the data is: [`Store::transact`] loads the
+//! asks a command names, takes the current time, decides, and commits the outcome atomically:
+//! state, audit records, outbox and idempotency record.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`memory`] | everything in maps; for tests and for reading the contract |
+//! | [`memory`] | everything in maps; for tests and as a readable reference |
 //! | [`sqlite`] | the embedded default: one writer thread, group commit, a pool of readers |
-//! | [`postgres`] | many nodes on one database |
-//! | [`outbox`] | work to be done outside, in lanes, and the log of what endpoints were told |
-//! | [`listing`] | which lists an ask stands in, and how lists are paged |
-//! | `health` | whether the store can be written, and whether anything in it is damaged |
-//! | `insights` | counts of what happened |
-//! | [`search`] | which words an ask is found by |
-//! | `side` | what is kept beside the record: anchors, codes, devices, drafts, secrets, snoozes |
-//! | `tasks` | tasks with their artifacts and ledgers, and what runtimes of agents have to do |
-//! | `uploads` | bytes on their way, as far as they have come |
-//! | `usage` | counters of what agents, projects and people use, for quotas |
-//! | `suite` | the named checks every backend passes |
+//! | [`postgres`] | several nodes on one database |
+//! | [`outbox`] | effects outside the store, in lanes, and the webhook delivery log |
+//! | [`followers`] | followers of the feed: their positions, and the work they write |
+//! | [`listing`] | the lists an ask is in, and how lists are paged |
+//! | `health` | whether the store is writable, and whether its data is damaged |
+//! | `insights` | daily counts for charts |
+//! | [`search`] | the full-text search index |
+//! | `side` | the side table: anchors, codes, devices, drafts, secrets, snoozes |
+//! | `tasks` | tasks with their artifacts and ledgers, and the contracts of agent runtimes |
+//! | `uploads` | the progress of uploads |
+//! | `usage` | usage counters of agents, projects and people, for quotas |
+//! | `suite` | the named checks that every backend passes |
 
 mod chains;
 mod derived;
 mod estimates;
+pub mod followers;
 mod health;
 mod insights;
 mod job;
@@ -52,22 +54,25 @@ mod tasks;
 mod uploads;
 mod usage;
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use kernel::audit::{Digest, Record, Row};
 use kernel::directory::Directory;
+use kernel::question::Confided;
 use kernel::seal::{Block, LARGEST};
 use kernel::task::{Artifact, Entry};
 use kernel::{
-    AgentId, Ask, AskId, Envelope, HumanId, KeyId, ProjectId, Refusal, Subject, Task, TaskId, Time,
-    UploadId,
+    AgentId, Ask, AskId, Effect, Envelope, HumanId, KeyId, ProjectId, Refusal, Subject, Task,
+    TaskId, Time, UploadId,
 };
 use tokio::sync::broadcast;
 use ulid::Ulid;
 
 pub use chains::{Chain, Chains, Held};
+pub use followers::{Advance, Followers};
 pub use health::{Damage, Durability, Health, Inspection, MOST_DAMAGES};
 pub use insights::{Counted, Counts, Grain, Insights};
 pub use listing::{Count, Cursor, Expiring, Filter, List, Order, Page, Scope};
@@ -86,113 +91,126 @@ pub use tasks::{CONTRACT_DAYS, TASKS_COUNTED, TaskList, TaskPage, Tasks};
 pub use uploads::{MOST_PIECES, MOST_UPLOADS, Piece, UPLOAD_KEPT, Upload, Uploads};
 pub use usage::{Charge, Counting, Usage};
 
-/// What a caller wants done, with the key that makes repeating it harmless.
+/// A command to run, with the idempotency key that makes a repeat harmless.
 #[derive(Debug, Clone)]
 pub struct Job {
-    /// The command and everything around it.
+    /// The command and its context.
     pub envelope: Envelope,
-    /// Present when the caller may send the same thing twice.
+    /// Present when the caller may send the same request twice.
     pub idempotency: Option<Idempotency>,
-    /// The upload whose bytes what is made consists of: with the job it is used, and its bytes stay.
+    /// The finished upload whose bytes the new object consists of. The job marks it as used, so its
+    /// bytes are kept.
     pub uses: Option<UploadId>,
+    /// Encrypts the secret values of an answer. Without it a job with such values fails.
+    pub cipher: Option<Arc<dyn SecretCipher>>,
 }
 
-/// The key under which a caller may repeat a request, and what the request was.
+/// Encrypts secret answers. The store never sees the key.
+pub trait SecretCipher: fmt::Debug + Send + Sync {
+    /// The secret values of an answer, encrypted. `None` if they are too large.
+    fn encrypt(&self, ask: AskId, name: Digest, values: &Confided) -> Option<Vec<u8>>;
+}
+
+/// An idempotency key and a fingerprint of the request it stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Idempotency {
-    /// Whose keys these are: two callers may choose the same key.
+    /// The namespace of the key: two callers may choose the same key.
     pub scope: String,
     /// The caller's key.
     pub key: String,
     /// SHA-256 of the request.
     pub fingerprint: Digest,
-    /// Whether it is remembered for ever, so that the ask can be found by it; else as long as the ask
-    /// is open, and at least [`IDEMPOTENCY_HOURS`] after its use and after the end of the ask.
+    /// Whether the key is kept permanently, so that the ask can be found by it. Other keys are
+    /// kept while the ask is open, and at least [`IDEMPOTENCY_HOURS`] after their use and after
+    /// the ask ended.
     pub lasting: bool,
 }
 
-/// How long an idempotency key that is not lasting is remembered at least: after it was used, and after
-/// the ask it stands for ended.
+/// How long an idempotency key that is not lasting is kept at least, after its use and after the
+/// end of its ask.
 pub const IDEMPOTENCY_HOURS: u64 = 24;
 
-/// What came of a job.
+/// The result of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// The ask the job made or changed, as it is now.
+    /// The ask that the job created or changed, in its current state.
     pub ask: Option<Ask>,
-    /// The task the job made or was about, as it is now; also the one behind a checkpoint it changed.
+    /// The task that the job created or named, in its current state; also the task of a checkpoint
+    /// that the job changed.
     pub task: Option<Box<Task>>,
-    /// The artifact the job made, changed, or named. A replay does not say: the record of the task does.
+    /// The artifact that the job created, changed or named. Absent on a replay: read it from the
+    /// records of the task.
     pub artifact: Option<Box<Artifact>>,
-    /// The key of a ledger the job wrote. A replay does not say: the record of the task does.
+    /// The ledger key that the job wrote. Absent on a replay: read it from the records of the task.
     pub entry: Option<Box<Entry>>,
     /// Whether this is the outcome of an earlier, identical request.
     pub replayed: bool,
-    /// The task and where its chain ended with the job, or with the earlier one: its records up to
-    /// there are what the first caller was shown.
+    /// The task, and the last sequence number of its chain after this job, or after the earlier
+    /// identical one. The records up to there are the state that the first caller saw.
     pub place: Option<(TaskId, u64)>,
-    /// The moment the decision was made.
+    /// The time of the decision.
     pub at: Time,
 }
 
-/// Why a job came to nothing.
+/// Why a job failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The rules say no. Nothing changed.
+    /// The kernel refused the command. Nothing changed.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The store cannot be written or read now; trying later may work.
+    /// The store cannot be read or written now; a retry may succeed.
     #[error("the store is not available")]
     Unavailable(#[source] BoxError),
-    /// What is stored does not make sense.
+    /// Stored data is invalid.
     #[error("the stored {what} cannot be read")]
     Damaged {
-        /// What was being read.
+        /// The object being read.
         what: String,
-        /// Why it could not be.
+        /// The reason it could not be read.
         #[source]
         source: BoxError,
     },
 }
 
-/// Whatever a driver reports.
+/// An error of a database driver.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A shorthand.
+/// A result whose error is [`StoreError`] by default.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
-/// What gives the store the moment of a decision. `PostgreSQL` asks its own clock instead.
+/// The source of the time of a decision. `PostgreSQL` uses the clock of the database instead.
 pub trait Clock: Send + Sync + 'static {
-    /// The moment.
+    /// The current time.
     fn now(&self) -> Time;
 }
 
-/// One committed change: which subject moved to which version.
+/// One committed change: a subject moved to a new version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Its place in the feed; grows in commit order and never skips a late commit.
+    /// Its position in the feed. Positions grow in commit order, and no commit later appears below
+    /// a position that was already read.
     pub position: u64,
-    /// What changed.
+    /// The subject that changed.
     pub subject: Subject,
     /// The version it moved to.
     pub seq: u64,
-    /// When.
+    /// The time of the event.
     pub at: Time,
     /// The name of the event.
     pub what: String,
 }
 
-/// A block with the signature over it, a compact JWS.
+/// A block and its signature, a compact JWS.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealedBlock {
-    /// What it claims.
+    /// The claims of the block.
     pub block: Block,
-    /// The same, signed.
+    /// The signed block.
     pub jws: String,
 }
 
 impl SealedBlock {
-    /// Whether it may come behind `last` in a record that ends at position `end`.
+    /// Whether the block may follow `last` in a feed that ends at position `end`.
     fn follows(&self, last: Option<&Self>, end: u64) -> bool {
         let expected = last.map_or((1, Digest::ZERO, 1), |last| {
             (last.block.n + 1, last.block.hash(), last.block.end())
@@ -204,64 +222,67 @@ impl SealedBlock {
     }
 }
 
-/// A change as it is announced, with the lists its ask stands in from then on, or those of its task
-/// and of the runtimes that have to do something about it; none for anything else.
+/// A change as the feed announces it. For an ask it names the lists the ask is in after the change;
+/// for a task it names the lists of the task and of the runtimes with new contracts. For other
+/// subjects there are no lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct News {
-    /// What changed.
+    /// The committed change.
     pub change: Change,
-    /// Who may care.
+    /// The lists whose subscribers the change concerns.
     pub lists: Arc<[Scope]>,
+    /// The [follow-ups](kernel::follow_up) of the change, if this process committed it. A follower
+    /// computes them again for events of other processes.
+    pub follow_ups: Option<Arc<[Effect]>>,
 }
 
 /// How many batches of changes a receiver may lag behind before it misses some.
 const FEED: usize = 1024;
 
-/// A moment and a while more.
+/// The given time plus a duration.
 fn later(at: Time, more: Duration) -> Time {
     let millis = i64::try_from(more.as_millis()).unwrap_or(i64::MAX);
     Time::from_millis(at.millis().saturating_add(millis))
 }
 
-/// Asks as they are stored: one by its id, lists of them, and what is due on them.
+/// Stored asks: lookup by id, lists, and due times.
 #[async_trait]
 pub trait Asks: Send + Sync {
-    /// One ask as stored; the caller judges whether a deadline has passed meanwhile.
+    /// One ask as stored. The caller checks whether a deadline has passed in the meantime.
     async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>>;
 
-    /// The ids of every ask there is after the given one, in order; at most `limit`. For checking the
-    /// record: what cannot be read has an id all the same.
+    /// The ids of all asks after the given one, in order; at most `limit`. The verification uses
+    /// it: an ask that cannot be read still has an id.
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>>;
 
-    /// The ask a key stands for, as long as the key is remembered.
+    /// The ask that an idempotency key stands for, while the key is kept.
     async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>>;
 
     /// A page of asks, in the order of the list.
     async fn list(&self, list: List) -> Result<Page>;
 
-    /// How many asks are in a list: exact to 10,000, estimated above. An estimate may be older than
-    /// the last changes, by fewer than would make the list one that is counted.
+    /// The number of asks in a list: exact up to 10,000, estimated above. An estimate may be stale,
+    /// but only while the list is certainly too long to be counted exactly.
     async fn count(&self, list: List) -> Result<Count>;
 
-    /// Open asks that are due until a moment, soonest first, also those that stay open when their
-    /// deadline passes. Those whose deadline has passed already come first.
+    /// Open asks that are due before a given time, soonest first, including asks that stay open
+    /// after their deadline. Asks whose deadline has already passed come first.
     async fn expiring(&self, wanted: Expiring) -> Result<Vec<Ask>>;
 
-    /// Up to `limit` asks on which something is due at `now` and that nobody has claimed, longest
-    /// due first.
+    /// Up to `limit` unclaimed asks on which something is due at `now`, longest due first.
     async fn due(&self, now: Time, limit: usize) -> Result<Vec<AskId>>;
 
-    /// Claims up to `limit` of what is due at `now`, until `now + lease`, so that several workers
-    /// share it. Whatever moves the wake-up of an ask ends its claim. Two who work on one ask all the
-    /// same do no harm: a decision is made on the ask as it is, and who comes second is refused.
+    /// Claims up to `limit` due asks until `now + lease`, so that several workers share the work. A
+    /// change of an ask's wake-up time ends the claim. Two workers on the same ask do no harm: each
+    /// decision is made on the current state, and the second one is refused.
     async fn claim_due(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<AskId>>;
 
-    /// When something is next due, or next to be claimed again.
+    /// The next time at which something is due or a claim ends.
     async fn next_due(&self) -> Result<Option<Time>>;
 
-    /// Claims up to `limit` asks of a project that ended at `since` or before and still have their words,
-    /// longest over first, until `now + lease`, so that several workers share them. Two who erase one ask all
-    /// the same erase it once.
+    /// Claims up to `limit` asks of a project that ended at `since` or before and still have their
+    /// text, longest ended first, until `now + lease`, so that several workers share them. Two
+    /// workers on the same ask erase it only once.
     async fn claim_over(
         &self,
         project: ProjectId,
@@ -271,36 +292,37 @@ pub trait Asks: Send + Sync {
         limit: usize,
     ) -> Result<Vec<AskId>>;
 
-    /// Stores the signatures of receipts of asks that are at the version given with each; storing one
-    /// again replaces it. Returns the asks that have changed since, of which nothing was stored.
+    /// Stores receipt signatures, each for the version of the ask given with it; storing one
+    /// again replaces it. Returns the asks that have changed since that version. Nothing is
+    /// stored for these.
     ///
-    /// An erasure that changes what a receipt says deletes its signatures in the same transaction.
+    /// An erasure that changes the claims of a receipt deletes its signatures in
+    /// the same transaction.
     async fn store_receipt_signatures(&self, new: Vec<ReceiptSignature>) -> Result<Vec<AskId>>;
 
-    /// The name of the key that signed these claims about an ask, and the signature.
+    /// The id of the key that signed these claims about an ask, and the signature.
     async fn receipt_signature(
         &self,
         ask: AskId,
         claims: Digest,
     ) -> Result<Option<(String, Vec<u8>)>>;
 
-    /// Notes that a person views an ask until a moment, or no longer. Others see it; it is not kept
-    /// for good.
+    /// Records that a person views an ask until the given time, or has stopped viewing it. Other
+    /// people see this. It is not stored permanently.
     async fn view(&self, ask: AskId, human: HumanId, until: Option<Time>) -> Result<()>;
 
-    /// Who views these asks at `now`, by name.
+    /// The people who view these asks at `now`, by name.
     async fn viewers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>>;
 }
 
-/// The record: what happened, in the order of commits, in the chain of each subject, and in signed
-/// blocks.
+/// The audit log: events in commit order, in the chain of each subject, and in signed blocks.
 #[async_trait]
 pub trait AuditFeed: Send + Sync {
     /// Changes after `position`, oldest first, at most `limit`.
     async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>>;
 
-    /// What happened to the asks of these agents after `position`, oldest first, at most `limit`.
-    /// Whoever goes on after the last position it was given misses nothing and sees nothing twice.
+    /// Events of the asks of these agents after `position`, oldest first, at most `limit`. A client
+    /// that continues after the last position it received misses nothing and sees nothing twice.
     async fn stream(
         &self,
         agents: Vec<AgentId>,
@@ -308,16 +330,16 @@ pub trait AuditFeed: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Change>>;
 
-    /// What happened to one ask after version `seq`, oldest first, at most `limit`.
+    /// Events of one ask after version `seq`, oldest first, at most `limit`.
     async fn history(&self, ask: AskId, seq: u64, limit: usize) -> Result<Vec<Change>>;
 
-    /// Changes as they are committed. A receiver that lags misses some and must look for itself.
+    /// Changes as they are committed. A receiver that lags misses some and must read the store.
     fn feed(&self) -> broadcast::Receiver<Arc<[News]>>;
 
     /// A subject's audit records after `seq`, in order, at most `limit`.
     async fn records(&self, subject: Subject, seq: u64, limit: usize) -> Result<Vec<Record>>;
 
-    /// All audit records after feed `position`, in feed order with their positions, at most `limit`.
+    /// Audit records after feed `position`, in feed order with their positions, at most `limit`.
     async fn all_records(&self, position: u64, limit: usize) -> Result<Vec<(u64, Record)>> {
         let rows = self.rows(position, limit).await?;
         rows.into_iter().map(|row| Ok((row.position, rows::record(row)?))).collect()
@@ -332,15 +354,16 @@ pub trait AuditFeed: Send + Sync {
     /// Positions and hashes of the records after `position`, without their bodies, at most `limit`.
     async fn hashes(&self, position: u64, limit: usize) -> Result<Vec<(u64, Digest)>>;
 
-    /// Records after `position` in feed order as they lie there, at most `limit`.
+    /// Records after `position` in feed order as stored, at most `limit`.
     async fn rows(&self, position: u64, limit: usize) -> Result<Vec<Row>>;
 
-    /// The chains of the subjects whose names come after `after`, each whole and with its state of
-    /// the same moment. Stops behind the subject with which it has at least `limit` records.
+    /// The chains of the subjects whose names come after `after`, each complete and with its state
+    /// at the same time. Stops after the subject that brings the total to `limit` records or more.
     async fn chains(&self, after: Option<String>, limit: usize) -> Result<Chains>;
 
-    /// Appends a block. `false`, and nothing changed, unless it follows the last one by number,
-    /// hash and position and its records are there: whoever loses a race cannot fork the chain.
+    /// Appends a block. Returns `false` and changes nothing unless the block follows the last
+    /// one by number, hash and position and its records exist. So two nodes that race cannot
+    /// fork the chain.
     async fn append_block(&self, sealed: SealedBlock) -> Result<bool>;
 
     /// The newest block.
@@ -353,23 +376,23 @@ pub trait AuditFeed: Send + Sync {
     async fn block_at(&self, position: u64) -> Result<Option<SealedBlock>>;
 }
 
-/// Which files were given to which ask or upload. Their bytes are elsewhere.
+/// The files that belong to each ask or upload. Their bytes are stored elsewhere.
 #[async_trait]
 pub trait FileHolders: Send + Sync {
-    /// Remembers that something, an ask or an upload, was given the file of this digest. Before the file
-    /// itself is kept, so that none is there that belongs to nobody.
+    /// Records that an ask or an upload holds the file with this digest. Call it before the file is
+    /// stored, so that no stored file is without a holder.
     async fn note_file(&self, holder: Ulid, digest: Digest) -> Result<()>;
 
-    /// The files that were given to this one and to no other.
+    /// The files that belong to this holder and to no other.
     async fn own_files(&self, holder: Ulid) -> Result<Vec<Digest>>;
 
-    /// Everything that was given the file of this digest.
+    /// All holders of the file with this digest.
     async fn file_holders(&self, digest: Digest) -> Result<Vec<Ulid>>;
 
-    /// Forgets that one was given one file.
+    /// Removes one file from a holder.
     async fn forget_file(&self, holder: Ulid, digest: Digest) -> Result<()>;
 
-    /// Forgets which files one was given.
+    /// Removes all files from a holder.
     async fn forget_files(&self, holder: Ulid) -> Result<()>;
 }
 
@@ -383,6 +406,7 @@ pub trait Store:
     + Devices
     + Drafts
     + FileHolders
+    + Followers
     + Health
     + Insights
     + Messages
@@ -396,25 +420,25 @@ pub trait Store:
     + Uploads
     + Usage
 {
-    /// Decides a job and makes its outcome durable. A refusal changes nothing. Acknowledged means
-    /// on disk. A record that [erases](kernel::audit::Erasure) drops the contents of earlier records
-    /// of its subject.
+    /// Decides a job and commits its outcome. A refusal changes nothing. When this returns, the
+    /// commit is on disk. A record that [erases](kernel::audit::Erasure) deletes the contents of
+    /// earlier records of its subject.
     async fn transact(&self, job: Job) -> Result<Outcome>;
 
     /// The directory as of the last commit.
     fn directory(&self) -> Arc<Directory>;
 
-    /// Remembers when keys were last used. Not an event: losing a minute of it is no loss.
+    /// Records when keys were last used. This is not an event: losing a minute of it does no harm.
     async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()>;
 
     /// When a key was last used.
     async fn key_used(&self, id: KeyId) -> Result<Option<Time>>;
 
     /// Deletes idempotency keys older than [`IDEMPOTENCY_HOURS`] unless their ask is open or ended
-    /// since then, rows of the side table that have expired, messages of asks that ended long ago, and
-    /// the [delivery log](outbox::LOG_DAYS) of before; how many keys.
+    /// since then, expired rows of the side table, old messages of closed asks, and old entries of
+    /// the [delivery log](outbox::LOG_DAYS). Returns the number of deleted keys.
     async fn sweep(&self, now: Time) -> Result<u64>;
 
-    /// Whether the store answers.
+    /// Fails if the store does not respond.
     async fn ping(&self) -> Result<()>;
 }

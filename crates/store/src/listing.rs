@@ -1,9 +1,9 @@
-//! Lists: which ones an ask stands in, and how they are paged.
+//! The lists an ask is in, and how lists are paged.
 //!
-//! Every list anyone asks for is a range of one ordered set with the key
-//! `(scope, phase, rank, newest first)`, so no list ever scans what grows without bound. A list by
-//! urgency reads rank after rank, one by age all ranks at once. A list narrowed to an agent, a
-//! project, a kind or whoever answered is where two ranges of that set meet.
+//! Every list is a range of one ordered set with the key `(scope, phase, rank, newest first)`, so
+//! no list scans data that grows without bound. A list by urgency reads rank after rank, one by age
+//! all ranks at once. A list filtered by agent, project, kind or answering person is the
+//! intersection of two ranges of that set.
 
 use std::sync::Arc;
 
@@ -12,57 +12,57 @@ use kernel::directory::Human;
 use kernel::question::Kind;
 use kernel::{AgentId, AskId, By, HumanId, ProjectId, Time};
 
-/// An ask before and after.
+/// An ask before and after a job.
 #[derive(Debug)]
 pub(crate) struct Moved {
     pub(crate) before: Option<Ask>,
     pub(crate) after: Ask,
-    /// The lists it stands in afterwards.
+    /// The lists the ask is in afterwards.
     pub(crate) lists: Arc<[Scope]>,
-    /// The key it is folded by in them while it is open.
+    /// The similarity key of the ask while it is open.
     pub(crate) fold: Option<Fold>,
 }
 
 impl Moved {
-    /// Whether what its receipt says changes, so that stored signatures of it have to go.
+    /// Whether the claims of its receipt change, so that stored signatures must be deleted.
     pub(crate) fn changes_receipt(&self) -> bool {
         let over = self.before.as_ref().filter(|before| !before.is_open());
         over.is_some_and(|before| !kernel::receipt::is_unchanged(before, &self.after))
     }
 
-    /// Whether this is its end.
+    /// Whether the ask ended with this change.
     pub(crate) fn ended(&self) -> bool {
         self.before.as_ref().is_some_and(Ask::is_open) && !self.after.is_open()
     }
 }
 
-/// Whose list.
+/// The scope of a list.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// All asks of an agent.
     Agent(AgentId),
     /// All asks of a project.
     Project(ProjectId),
-    /// Asks a person was picked for, was handed, or owns.
+    /// Asks that a person was chosen for, was assigned, or owns.
     Human(HumanId),
-    /// Asks put to a pool: project and group.
+    /// Asks sent to a pool: project and group.
     Pool(ProjectId, Option<kernel::ids::GroupId>),
-    /// Asks of the installation whose receipt was called back.
+    /// Asks of the installation whose receipt was revoked.
     Revoked,
     /// All asks of a kind, of the whole installation.
     Kind(Kind),
-    /// Asks a person ended: answered or withdrawn.
+    /// Asks that a person closed: answered or withdrew.
     By(HumanId),
-    /// Conversations people began with an agent.
+    /// Conversations that people began with an agent.
     Begun(AgentId),
-    /// The tasks of a project. No ask stands there; whoever follows it hears of them.
+    /// The tasks of a project. It contains no asks; it exists for feed subscribers.
     Tasks(ProjectId),
-    /// What the runtime of an agent has to do. No ask stands there either.
+    /// The contracts of an agent's runtime. It contains no asks either.
     Runtime(AgentId),
 }
 
 impl Scope {
-    /// As it is stored.
+    /// The key of the scope, as stored.
     pub fn key(&self) -> String {
         match self {
             Self::Agent(id) => format!("agent/{id}"),
@@ -79,7 +79,7 @@ impl Scope {
         }
     }
 
-    /// What [`Scope::key`] wrote; none if it did not.
+    /// Parses [`Scope::key`]; `None` if the text is not one.
     fn from_key(key: &str) -> Option<Self> {
         let Some((kind, name)) = key.split_once('/') else {
             return (key == "revoked").then_some(Self::Revoked);
@@ -101,17 +101,17 @@ impl Scope {
         })
     }
 
-    /// Several in one text. Names have no spaces.
+    /// Several scopes in one text. Names contain no spaces.
     pub(crate) fn write(scopes: &[Self]) -> String {
         scopes.iter().map(Self::key).collect::<Vec<_>>().join(" ")
     }
 
-    /// What [`Scope::write`] wrote.
+    /// Parses the text of [`Scope::write`].
     pub(crate) fn read(text: &str) -> Vec<Self> {
         text.split_whitespace().filter_map(Self::from_key).collect()
     }
 
-    /// The lists an ask stands in that somebody may follow.
+    /// The lists of an ask that feed subscribers can follow.
     pub fn of(ask: &Ask) -> Vec<Self> {
         let mut scopes = vec![
             Self::Agent(ask.agent.clone()),
@@ -135,21 +135,21 @@ impl Scope {
         scopes
     }
 
-    /// Everything there is.
+    /// The scopes that together contain all asks.
     pub fn everything() -> Vec<Self> {
         Kind::ALL.into_iter().map(Self::Kind).collect()
     }
 
-    /// The pools a person is in. They may hold asks whose tags the person does not know; the caller
-    /// checks [`Ask::admits`].
+    /// The pools a person is in. They may contain asks with tags the person does not have; the
+    /// caller checks [`Ask::admits`].
     pub fn pools(human: &Human) -> Vec<Self> {
         let mut scopes = Self::inbox(human);
         scopes.retain(|scope| matches!(scope, Self::Pool(..)));
         scopes
     }
 
-    /// The lists that make up a person's inbox. Pools may hold asks whose tags the person does not
-    /// know; the caller checks [`Ask::admits`].
+    /// The lists that make up a person's inbox. Pools may contain asks with tags the person does
+    /// not have; the caller checks [`Ask::admits`].
     pub fn inbox(human: &Human) -> Vec<Self> {
         let mut scopes = vec![Self::Human(human.id.clone())];
         for project in &human.projects {
@@ -162,55 +162,55 @@ impl Scope {
     }
 }
 
-/// A list to be read.
+/// A query for a list of asks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct List {
     /// The scopes to merge.
     pub scopes: Vec<Scope>,
-    /// Which phases.
+    /// The phases of the asks.
     pub phases: Vec<Phase>,
-    /// Which come first.
+    /// The order of the asks.
     pub order: Order,
-    /// What else must hold.
+    /// Further conditions on the asks.
     pub filter: Filter,
-    /// Go on after this one.
+    /// Continue after this position.
     pub after: Option<Cursor>,
-    /// At most this many.
+    /// The most asks per page.
     pub limit: usize,
 }
 
-/// Which asks of a list come first.
+/// The order of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// The most urgent; of those the newest.
+    /// Most urgent first; newest first among equals.
     Urgency,
-    /// The newest.
+    /// Newest first, whatever the priority.
     Age,
 }
 
-/// What an ask in a list must have.
+/// Conditions on the asks of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Filter {
     /// One of these kinds; empty for any.
     pub kinds: Vec<Kind>,
-    /// This priority.
+    /// The priority of the ask.
     pub priority: Option<Priority>,
     /// The agent's own name for itself.
     pub agent_label: Option<String>,
     /// The agent's own name for its project.
     pub project_label: Option<String>,
-    /// Of this agent.
+    /// The agent that asked.
     pub agent: Option<AgentId>,
-    /// Of this project.
+    /// The project of the ask.
     pub project: Option<ProjectId>,
-    /// Ended by this person.
+    /// The person who closed the ask.
     pub by: Option<HumanId>,
-    /// Nearly the same as others with this key.
+    /// The similarity key.
     pub fold: Option<Fold>,
 }
 
 impl Filter {
-    /// Whether an ask has it all.
+    /// Whether an ask meets all conditions.
     pub fn admits(&self, ask: &Ask) -> bool {
         let label =
             |wanted: &Option<String>, has: &Option<String>| wanted.is_none() || wanted == has;
@@ -224,7 +224,7 @@ impl Filter {
             && self.fold.is_none_or(|fold| ask.is_open() && ask.fold() == Some(fold))
     }
 
-    /// The lists an ask must stand in as well: in one of each.
+    /// Further lists that must contain the ask: one scope of each group.
     pub(crate) fn meeting(&self) -> Vec<Vec<Scope>> {
         let kinds = self.kinds.iter().copied().map(Scope::Kind).collect::<Vec<_>>();
         let agent = self.agent.iter().cloned().map(Scope::Agent).collect();
@@ -233,18 +233,19 @@ impl Filter {
         [agent, project, by, kinds].into_iter().filter(|union| !union.is_empty()).collect()
     }
 
-    /// Whether it names another list to meet; kinds can be told from the rows of any.
+    /// Whether the filter needs an intersection with another list; the kind is a column
+    /// of every row.
     pub(crate) fn is_meeting(&self) -> bool {
         self.agent.is_some() || self.project.is_some() || self.by.is_some()
     }
 
-    /// Whether it lets everything through.
+    /// Whether the filter matches every ask.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// A place in a list: the last ask seen there. Stays valid while asks come and go.
+/// A position in a list: the last ask seen. It stays valid while asks come and go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cursor {
     /// The rank of the last ask seen; 0 in lists by age.
@@ -256,26 +257,26 @@ pub struct Cursor {
 /// A page of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// In the order of the list.
+    /// The asks, in the order of the list.
     pub asks: Vec<Ask>,
-    /// Where to go on; `None` at the end. A page may be short and still go on: at most
-    /// [`EXAMINED`] asks are looked at for one page.
+    /// The position to continue after; `None` at the end. A page may be short and still have a next
+    /// one: at most [`EXAMINED`] asks are examined per page.
     pub next: Option<Cursor>,
 }
 
-/// How many asks one page may look at, and how many are counted one by one.
+/// How many asks one page may examine, and how many are counted exactly.
 pub const EXAMINED: usize = 10_000;
 
-/// A count looks at so many more. What is estimated is therefore longer than [`EXAMINED`] by this
-/// much, and stays longer for as many changes: so long the estimate may be kept.
+/// A count examines this many rows more. So an estimated list is longer than [`EXAMINED`] by this
+/// margin, and stays longer for as many changes: the estimate is valid that long.
 pub(crate) const MARGIN: usize = 1_000;
 
-/// How many asks are in a list.
+/// The number of asks in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count {
-    /// How many.
+    /// The number of asks.
     pub n: u64,
-    /// Whether it was counted or estimated.
+    /// Whether the number is exact; otherwise it is an estimate.
     pub exact: bool,
 }
 
@@ -296,13 +297,13 @@ impl Entry {
         scopes.map(|scope| Self { scope: scope.key(), phase, rank }).collect()
     }
 
-    /// The rows to take away and the rows to add when an ask moves; most moves need neither.
+    /// The rows to delete and to insert when an ask changes; most changes need neither.
     pub(crate) fn moved(moved: &Moved) -> (Vec<Self>, Vec<Self>) {
         let after = &moved.after;
         let Some(before) = &moved.before else {
             return (Vec::new(), Self::of(after, &moved.lists));
         };
-        // Kind, priority and labels are fixed when an ask is made.
+        // Kind, priority and labels are fixed when an ask is created.
         if before.phase() == after.phase()
             && before.seats == after.seats
             && before.claim == after.claim
@@ -319,21 +320,21 @@ impl Entry {
     }
 }
 
-/// The lists an ask stands in that nobody follows.
+/// The lists of an ask that no feed subscriber follows.
 fn beside(ask: &Ask) -> Vec<Scope> {
     let by = ended_by(ask).cloned().map(Scope::By);
     let begun = ask.is_opening().then(|| Scope::Begun(ask.agent.clone()));
     [Scope::Kind(ask.kind)].into_iter().chain(by).chain(begun).collect()
 }
 
-/// Every list an ask stands in.
+/// Every list an ask is in.
 pub(crate) fn standing(ask: &Ask) -> Vec<Scope> {
     let mut scopes = Scope::of(ask);
     scopes.extend(beside(ask));
     scopes
 }
 
-/// The person who ended it, if one did.
+/// The person who closed it, if one did.
 fn ended_by(ask: &Ask) -> Option<&HumanId> {
     match ask.ending()? {
         Ending::Completed(Resolution { by: By::Human(id), .. })
@@ -345,8 +346,8 @@ fn ended_by(ask: &Ask) -> Option<&HumanId> {
     }
 }
 
-/// When an open ask is due, in one of its lists: the ordered set of what is due soon. It holds every
-/// deadline, also of asks that stay open when it passes.
+/// The deadline of an open ask in one of its lists. The ordered set holds every deadline, including
+/// those of asks that stay open after it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Deadline {
     pub(crate) scope: String,
@@ -361,7 +362,7 @@ impl Deadline {
         people.chain([&kind]).map(|scope| Self { scope: scope.key(), at }).collect()
     }
 
-    /// The rows to take away and the rows to add when an ask moves; most moves need neither.
+    /// The rows to delete and to insert when an ask changes; most changes need neither.
     pub(crate) fn moved(moved: &Moved) -> (Vec<Self>, Vec<Self>) {
         let before = moved.before.as_ref();
         if before.and_then(Ask::due_at).is_none() && moved.after.due_at().is_none() {
@@ -376,16 +377,17 @@ impl Deadline {
     }
 }
 
-/// What is due soon, soonest first, also asks that stay open when their deadline passes.
+/// A query for asks that are due soon, soonest first, including asks that stay open
+/// after their deadline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expiring {
-    /// The scopes to merge: people's, pools', kinds'.
+    /// The scopes to merge: people, pools, kinds.
     pub scopes: Vec<Scope>,
-    /// Not what runs out later.
+    /// The latest due time.
     pub until: Time,
-    /// Go on after the ask that runs out then.
+    /// Continue after this due time and ask.
     pub after: Option<(Time, AskId)>,
-    /// At most this many.
+    /// The most asks to return.
     pub limit: usize,
 }
 

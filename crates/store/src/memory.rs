@@ -1,10 +1,11 @@
-//! Everything in maps behind one lock: for tests, and for reading the contract.
+//! Everything in maps behind one lock: for tests, and as a readable reference.
 //!
-//! Nothing survives the process. Every other backend behaves like this one; where the two differ,
-//! the `suite` lacks a check.
+//! Nothing survives the process. Every other backend behaves like this one. Where two backends
+//! differ, the `suite` lacks a check.
 
 mod chains;
 mod files;
+mod followers;
 mod health;
 mod insights;
 mod listing;
@@ -55,7 +56,7 @@ impl Memory {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Every write is worked out before the first map is touched, so a panic leaves no half.
+        // Every write is computed before the first map changes, so a panic leaves no partial write.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -68,7 +69,7 @@ impl Store for Memory {
         let outcome = job::transact(&mut *state, self.clock.now(), &job, None)?;
         let news: Arc<[News]> = state.news(before).collect();
         if !news.is_empty() {
-            // Nobody listening is no failure.
+            // A feed without receivers is not an error.
             let _ = self.feed.send(news);
         }
         Ok(outcome)

@@ -1,5 +1,5 @@
-//! What went out to people about asks, by which means, and what became of it: what the request page
-//! shows, what is changed when an ask is over, and what an answer from a platform is found by.
+//! Messages sent to people about asks, and their delivery status. The request page shows them, the
+//! server updates them when an ask is closed, and replies from a platform are matched by them.
 
 use async_trait::async_trait;
 use kernel::audit::Digest;
@@ -11,73 +11,74 @@ use serde_json::Value;
 use crate::Result;
 use crate::outbox::unlogged_before;
 
-/// So many messages about one ask are found, the newest.
+/// The most messages returned for one ask; the newest ones.
 pub const MOST_MESSAGES: usize = 200;
 
-/// One message about one ask, to one person or place, by one means.
+/// One message about one ask, to one person or place, through one contact method.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// The same however often it is tried.
+    /// The deduplication key: the same for every attempt.
     pub name: Digest,
-    /// About which ask.
+    /// The ask it is about.
     pub ask: AskId,
-    /// What carries it: `slack`, `email`.
+    /// The channel: `slack`, `email`.
     pub medium: String,
-    /// To which address, by its mark: addresses are not kept here.
+    /// The digest of the recipient's address. Addresses are not stored here.
     pub to: Digest,
-    /// To whom; nobody, if the agent named the place.
+    /// The recipient; `None` if the agent named the place.
     pub human: Option<HumanId>,
-    /// Why they are told.
+    /// The reason for the notification.
     pub why: Occasion,
-    /// Since when they are to be told, where it goes on by other means if this one is in vain.
+    /// When the notification plan of the person began, if the next contact method is tried after
+    /// this one fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Time>,
-    /// When it was first tried.
+    /// The time of the first attempt.
     pub at: Time,
-    /// How it stands.
+    /// The delivery status.
     pub standing: Sent,
-    /// What it is known by on its platform, once it is there.
+    /// The id of the message on its platform, once posted.
     pub posted: Option<String>,
-    /// The thread it is in, by what answers in it name; nothing, if they name the message itself.
+    /// The thread id that replies refer to; `None` if they refer to the message itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
-    /// Whatever else its channel needs to change it.
+    /// Other data its channel needs to update the message.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub place: Value,
-    /// What a written answer begins with, where a platform has no threads.
+    /// The code that a written reply starts with, on platforms without threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// Whether it says that the ask is over.
+    /// Whether the message shows that the ask is closed.
     pub over: bool,
-    /// When anything last became of it.
+    /// The time of the last change.
     pub updated_at: Time,
 }
 
-/// How a message stands.
+/// The delivery status of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "is")]
 pub enum Sent {
-    /// It was not taken yet; it is tried again.
+    /// The platform has not accepted it yet; the server retries.
     Waiting {
-        /// What went wrong.
+        /// The error of the last attempt.
         error: String,
     },
-    /// The platform took it.
+    /// The platform accepted it.
     Sent,
-    /// It is on a device.
+    /// It arrived on a device.
     Delivered,
-    /// It was looked at.
+    /// The recipient read it.
     Read,
-    /// It did not arrive, and is not tried again.
+    /// It was not delivered and is not retried.
     Failed {
-        /// Why.
+        /// The reason for the failure.
         error: String,
     },
 }
 
 impl Message {
-    /// What it says from now on: what was learned of a message later says more than what was known
-    /// before, in whatever order platforms say it.
+    /// Applies a delivery status. A status of higher rank replaces a lower one, in whatever order
+    /// the platform reports them.
     #[must_use]
     pub fn learned(mut self, standing: Sent, now: Time) -> Self {
         let rank = |standing: &Sent| match standing {
@@ -94,58 +95,59 @@ impl Message {
     }
 }
 
-/// Which messages are looked up.
+/// A lookup of messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MessageQuery {
-    /// The one of this name.
+    /// The message with this name.
     Name(Digest),
     /// The newest [`MOST_MESSAGES`] about each of these asks.
     Asks(Vec<AskId>),
-    /// The one a platform knows by this name.
+    /// The message with this id on the platform.
     Posted {
-        /// What carries it.
+        /// The channel of the message.
         medium: String,
-        /// Its name on the platform.
+        /// The id on the platform.
         posted: String,
     },
     /// The newest one in a thread of a platform.
     Thread {
-        /// What carries it.
+        /// The channel of the message.
         medium: String,
-        /// By what answers in the thread name.
+        /// The thread id that replies refer to.
         thread: String,
     },
-    /// The newest to an address, newest first.
+    /// The latest messages to an address, newest first.
     To {
-        /// The mark of the address.
+        /// The digest of the address.
         to: Digest,
-        /// At most so many.
+        /// The most messages to return.
         limit: usize,
     },
 }
 
-/// None of this is an event: what somebody answers is.
+/// Storage of messages. None of these writes is an event; only the answer is.
 #[async_trait]
 pub trait Messages: Send + Sync {
-    /// Keeps a message in place of what was kept under its name.
+    /// Stores a message, replacing the one with the same name.
     async fn put_message(&self, message: Message) -> Result<()>;
 
-    /// The messages a query is about.
+    /// The messages that match a query.
     async fn find_messages(&self, wanted: MessageQuery) -> Result<Vec<Message>>;
 
-    /// One message.
+    /// The message with this name.
     async fn message(&self, name: Digest) -> Result<Option<Message>> {
         Ok(self.find_messages(MessageQuery::Name(name)).await?.pop())
     }
 
-    /// What went out about these asks, oldest first; of very many about one the newest.
+    /// The messages about these asks, oldest first; at most [`MOST_MESSAGES`] of the
+    /// newest per ask.
     async fn messages(&self, asks: Vec<AskId>) -> Result<Vec<Message>> {
         let mut messages = self.find_messages(MessageQuery::Asks(asks)).await?;
         messages.sort_by_key(|message| (message.at, message.name));
         Ok(messages)
     }
 
-    /// The message a platform knows by this name; or the newest one in the thread of this name.
+    /// The message with this id on the platform, or else the newest one in the thread with this id.
     async fn posted(&self, medium: &str, posted: &str) -> Result<Option<Message>> {
         let (medium, name) = (medium.to_owned(), posted.to_owned());
         let known = MessageQuery::Posted { medium: medium.clone(), posted: name.clone() };
@@ -156,13 +158,13 @@ pub trait Messages: Send + Sync {
         Ok(self.find_messages(in_thread).await?.pop())
     }
 
-    /// What last went to an address, newest first.
+    /// The latest messages to an address, newest first.
     async fn messages_to(&self, to: Digest, limit: usize) -> Result<Vec<Message>> {
         self.find_messages(MessageQuery::To { to, limit }).await
     }
 }
 
-/// Messages that say that their ask is over are forgotten like the log of what endpoints were told.
+/// Messages that show that their ask is closed are kept as long as the webhook delivery log.
 pub(crate) fn forgotten_before(now: Time) -> Time {
     unlogged_before(now)
 }

@@ -1,15 +1,17 @@
-//! Schemas and how they got there: numbered files, forward only, never edited once released. What
-//! every backend has in common; each runs its own files.
+//! Schema migrations: numbered files, forward only, never edited once released. This is the part
+//! all backends share; each runs its own files.
 
 use kernel::audit::Digest;
 
 use crate::StoreError;
 
-/// One step. A released file is never edited: its checksum is stored where it ran.
+/// One migration. A released file is never edited: each database stores the checksum of the
+/// file it ran.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Migration {
     pub(crate) version: i64,
-    /// The oldest version a program may know and still work with a database on which this ran.
+    /// The oldest schema version a program may know to still work with a database
+    /// after this migration.
     pub(crate) serves: i64,
     pub(crate) name: &'static str,
     pub(crate) sql: &'static str,
@@ -21,7 +23,7 @@ impl Migration {
     }
 }
 
-/// A step that ran on a database.
+/// A migration that ran on a database.
 #[derive(Debug, Clone)]
 pub(crate) struct Applied {
     pub(crate) version: i64,
@@ -30,10 +32,10 @@ pub(crate) struct Applied {
     pub(crate) serves: i64,
 }
 
-/// Why a database does not fit this program.
+/// Why this program cannot use a database.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
-    /// A newer program wrote it.
+    /// A newer program migrated it.
     #[error(
         "the database has version {found}, this program knows versions up to {known}; use a newer \
          one"
@@ -41,25 +43,25 @@ pub enum SchemaError {
     Newer {
         /// The version of the database.
         found: i64,
-        /// The newest version known here.
+        /// The newest version this program knows.
         known: i64,
     },
-    /// An older program wrote it and it is opened only for reading.
+    /// Its schema is older than this program's, and it is opened for reading only.
     #[error(
         "the database has version {found} and must be opened for writing once to reach {known}"
     )]
     Older {
         /// The version of the database.
         found: i64,
-        /// The newest version known here.
+        /// The newest version this program knows.
         known: i64,
     },
-    /// A step ran there with other contents than this program has.
+    /// A migration ran there with other contents than this program has.
     #[error("migration {version} ({name}) is not the one that was applied to this database")]
     Edited {
-        /// Which.
+        /// The version of the migration.
         version: i64,
-        /// Its name.
+        /// The name of the migration.
         name: String,
     },
 }
@@ -70,8 +72,8 @@ impl From<SchemaError> for StoreError {
     }
 }
 
-/// The version of a database on which these steps ran, if every one of them is one we know or one
-/// that serves us.
+/// The schema version of a database. Fails unless this program knows every applied migration, or
+/// the migration still supports this program.
 pub(crate) fn check(applied: Vec<Applied>, steps: &[Migration]) -> Result<i64, SchemaError> {
     let mut found = 0;
     let known = newest(steps);
@@ -87,7 +89,7 @@ pub(crate) fn check(applied: Vec<Applied>, steps: &[Migration]) -> Result<i64, S
     Ok(found)
 }
 
-/// Checks that a database that cannot be changed has the newest version.
+/// Fails unless a read-only database has the newest version.
 pub(crate) fn check_current(found: i64, steps: &[Migration]) -> Result<(), SchemaError> {
     let known = newest(steps);
     if found < known { Err(SchemaError::Older { found, known }) } else { Ok(()) }

@@ -1,7 +1,7 @@
-//! One log line when something we depend on begins to fail, and one when it works again.
+//! One log line when a dependency begins to fail, and one when it works again.
 //!
-//! Workers try again every few seconds and requests come all the time: a line for each failure says the
-//! same thing over and over and hides the rest.
+//! Workers retry every few seconds and requests arrive all the time. A log line per failure would
+//! repeat the same message and hide the others.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,15 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A user that has not failed for this long no longer counts as failing, also if it did not try
-/// again.
+/// A user that has not failed for this long no longer counts as failing, even if it did not retry.
 const STALE: Duration = Duration::from_secs(10);
 
-/// Whether one dependency works, as far as those know who use it.
+/// The state of one dependency, as its users see it.
 ///
-/// It fails from the first failure of any user until every user that failed has succeeded again, or
-/// has not failed for ten seconds while others succeed: a database that can be read but not written is
-/// still failing.
+/// It counts as failing from the first failure of any user until every user that failed has either
+/// succeeded again or not failed for ten seconds while others succeed. So a database that can be
+/// read but not written is still failing.
 pub struct Outage {
     dependency: String,
     failing: AtomicBool,
@@ -28,12 +27,12 @@ pub struct Outage {
 struct State {
     since: Option<Instant>,
     failures: u64,
-    /// Who failed and has not succeeded since, and when they last failed.
+    /// The users that failed and have not succeeded since, with the time of their last failure.
     users: BTreeMap<String, Instant>,
 }
 
 impl Outage {
-    /// A dependency that works, by the name the log calls it.
+    /// A dependency that works, with the name that the log uses.
     pub fn new(dependency: impl Into<String>) -> Self {
         Self {
             dependency: dependency.into(),
@@ -42,12 +41,12 @@ impl Outage {
         }
     }
 
-    /// Whether it fails.
+    /// Whether the dependency is failing.
     pub fn is_failing(&self) -> bool {
         self.failing.load(Ordering::Acquire)
     }
 
-    /// A user could not use it. The first failure is logged as a warning, further ones at `debug`.
+    /// Records a failure. The first failure is logged as a warning, further ones at `debug`.
     pub fn failed(&self, user: &str, error: &(impl fmt::Display + ?Sized)) {
         self.failed_at(Instant::now(), user, error);
     }
@@ -71,7 +70,7 @@ impl Outage {
         }
     }
 
-    /// A user could use it. Costs next to nothing while it works.
+    /// Records a success. This is nearly free while the dependency works.
     pub fn worked(&self, user: &str) {
         if self.is_failing() {
             self.worked_at(Instant::now(), user);
@@ -92,7 +91,7 @@ impl Outage {
         tracing::info!(dependency = &*self.dependency, failures, seconds, "dependency recovered");
     }
 
-    /// What became of one use.
+    /// Records the outcome of one use.
     pub fn note<T, E: fmt::Display>(&self, user: &str, outcome: &Result<T, E>) {
         match outcome {
             Ok(_) => self.worked(user),
@@ -126,7 +125,7 @@ mod tests {
         }
     }
 
-    /// The lines that were logged at `info` and above.
+    /// The lines logged at `info` and above.
     fn logged(story: impl FnOnce(&Outage)) -> Vec<String> {
         let kept = Kept::default();
         let writer = kept.clone();

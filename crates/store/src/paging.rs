@@ -1,5 +1,5 @@
-//! How a list is read from the ordered set: stretches merged into one order, lists that meet, a
-//! budget on how much is looked at, and counts that become estimates above it.
+//! How a list is read from the ordered set: stretches merged into one order, intersections of
+//! lists, a budget on how many rows are examined, and counts that become estimates above it.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
@@ -10,13 +10,13 @@ use ulid::Ulid;
 use crate::Result;
 use crate::listing::{Count, Cursor, EXAMINED, Filter, List, MARGIN, Order, Scope};
 
-/// Rows fetched from one stretch at a time; a page fetches less when it wants less.
+/// Rows fetched from one stretch at a time; a small page fetches fewer.
 pub(crate) const CHUNK: usize = 500;
 
-/// What it costs of the budget to look for a place in a stretch: two hundred times are enough.
+/// The cost of one seek in a stretch: the budget allows two hundred of them.
 const SEEK: usize = EXAMINED / 200;
 
-/// The rows of one scope, phase and rank; newest first.
+/// The rows of one scope, phase and rank, newest first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Stretch {
     pub(crate) scope: String,
@@ -24,10 +24,10 @@ pub(crate) struct Stretch {
     pub(crate) rank: u8,
 }
 
-/// Where the rows come from.
+/// The source of the rows.
 pub(crate) trait Rows {
-    /// Up to `n` asks of a stretch older than `before`, newest first, each with whether the filter
-    /// lets it through.
+    /// Up to `n` asks of a stretch older than `before`, newest first, each with whether it
+    /// matches the filter.
     fn rows(
         &self,
         stretch: &Stretch,
@@ -47,7 +47,6 @@ pub(crate) struct Found {
     pub(crate) next: Option<Cursor>,
 }
 
-/// Reads one page.
 pub(crate) fn page(rows: &impl Rows, list: &List) -> Result<Found> {
     let limit = list.limit.max(1);
     let mut walk = Walk::new(rows, list, limit.saturating_add(1).min(CHUNK));
@@ -75,7 +74,7 @@ pub(crate) fn page(rows: &impl Rows, list: &List) -> Result<Found> {
     Ok(found)
 }
 
-/// Counts a list, exactly if no more than [`EXAMINED`] and [`MARGIN`] rows make it up.
+/// Counts a list, exactly if it has no more than [`EXAMINED`] plus [`MARGIN`] rows.
 pub(crate) fn count(rows: &impl Rows, list: &List) -> Result<Count> {
     if list.filter.is_meeting() {
         return count_meeting(rows, list);
@@ -84,7 +83,7 @@ pub(crate) fn count(rows: &impl Rows, list: &List) -> Result<Count> {
         .into_iter()
         .map(|stretch| Sample { stretch, ..Sample::default() })
         .collect();
-    // Small enough for every stretch to be sampled before the budget is spent.
+    // Small enough to sample every stretch before the budget is used up.
     let chunk = (EXAMINED / samples.len().max(1)).clamp(1, CHUNK);
     let mut distinct = HashSet::new();
     let mut budget = EXAMINED + MARGIN;
@@ -112,13 +111,14 @@ pub(crate) fn count(rows: &impl Rows, list: &List) -> Result<Count> {
     for sample in &samples {
         estimate += sample.estimate(rows)?;
     }
-    // An ask may stand in several stretches: as often in the rest as in what was looked at.
+    // An ask may be in several stretches. Assume the same share of duplicates in the rest as
+    // in the sample.
     let admitted: u64 = samples.iter().map(|sample| sample.admitted).sum();
     let estimate = estimate * u128::from(seen) / u128::from(admitted.max(1));
     Ok(Count { n: u64::try_from(estimate).unwrap_or(u64::MAX).max(seen), exact: false })
 }
 
-/// Counts where lists meet, as far as one page would look: nothing can be said of the rest.
+/// Counts an intersection of lists as far as one page would read: the rest cannot be estimated.
 fn count_meeting(rows: &impl Rows, list: &List) -> Result<Count> {
     let mut walk = Walk::new(rows, list, CHUNK);
     let mut n = 0;
@@ -133,7 +133,7 @@ fn count_meeting(rows: &impl Rows, list: &List) -> Result<Count> {
     Ok(Count { n, exact })
 }
 
-/// What was seen of one stretch.
+/// The rows examined in one stretch.
 #[derive(Default)]
 struct Sample {
     stretch: Stretch,
@@ -157,8 +157,8 @@ impl Sample {
         self.done = more.len() < wanted;
     }
 
-    /// How many rows the filter admits, if the rest of the stretch is as dense in time as the part
-    /// that was looked at: ids tell when an ask was made.
+    /// The number of rows that match the filter, if the rest of the stretch is as dense in time as
+    /// the examined part: ids contain the creation time of an ask.
     fn estimate(&self, rows: &impl Rows) -> Result<u128> {
         let admitted = u128::from(self.admitted);
         if self.done {
@@ -182,7 +182,7 @@ fn ranks(list: &List) -> Vec<u8> {
     }
 }
 
-/// Ranks that are read together, one after the other: all at once where only age counts.
+/// The ranks that are read together, in order: all ranks at once if the list is ordered by age.
 fn groups(list: &List) -> VecDeque<(u8, Vec<u8>)> {
     let ranks = ranks(list);
     match list.order {
@@ -194,7 +194,7 @@ fn groups(list: &List) -> VecDeque<(u8, Vec<u8>)> {
     }
 }
 
-/// Every stretch a list may have rows of, each with where the list goes on in it.
+/// Every stretch a list may have rows in, each with the ask to continue after.
 pub(crate) fn every_stretch(list: &List) -> Vec<(Stretch, Option<AskId>)> {
     let meeting = list.filter.meeting();
     let unions: Vec<&[Scope]> =
@@ -212,7 +212,7 @@ pub(crate) fn every_stretch(list: &List) -> Vec<(Stretch, Option<AskId>)> {
     all
 }
 
-/// Where a group of ranks goes on.
+/// The ask to continue after in a group of ranks.
 fn begins(list: &List, group: u8) -> Option<AskId> {
     list.after.filter(|after| after.rank == group).map(|after| after.ask)
 }
@@ -230,19 +230,19 @@ fn stretches(scopes: &[Scope], list: &List, ranks: &[u8]) -> Vec<Stretch> {
     all
 }
 
-/// What comes next in a list.
+/// The next item of a list.
 enum Step {
-    /// An ask, and whether the filter lets it through.
+    /// An ask, and whether it matches the filter.
     Ask { rank: u8, ask: AskId, admitted: bool },
-    /// The budget is used up; the list goes on here.
+    /// The budget is used up; the list continues here.
     Spent(Cursor),
-    /// Nothing.
+    /// The list has ended.
     End,
 }
 
-/// The asks of a list in its order, each once. An ask of a narrowed list stands in a stretch of every
-/// union: the one that is furthest on says where the others look next, so what they do not share is
-/// passed over and not read.
+/// The asks of a list in its order, each once. An ask of a filtered list is in a stretch of every
+/// union. The union that is furthest ahead says where the others continue, so rows that they do not
+/// share are skipped and not read.
 struct Walk<'a, R> {
     rows: &'a R,
     list: &'a List,
@@ -251,7 +251,7 @@ struct Walk<'a, R> {
     rank: u8,
     unions: Vec<Union>,
     chunk: usize,
-    /// How much was looked at.
+    /// How many rows were examined.
     spent: usize,
 }
 
@@ -293,7 +293,7 @@ impl<'a, R: Rows> Walk<'a, R> {
         }
     }
 
-    /// The next ask of each union; none if one of them has no more.
+    /// The next ask of each union; `None` if one of them has ended.
     fn heads(&mut self) -> Result<Option<Vec<(AskId, bool)>>> {
         let mut heads = Vec::with_capacity(self.unions.len());
         for union in &mut self.unions {
@@ -304,12 +304,12 @@ impl<'a, R: Rows> Walk<'a, R> {
     }
 }
 
-/// The smallest place behind which a list goes on with this very ask.
+/// The smallest cursor after which a list continues with this very ask.
 fn above(ask: AskId) -> AskId {
     AskId::new(Ulid::from(u128::from(ask.ulid()).saturating_add(1)))
 }
 
-/// Several stretches in one order.
+/// Several stretches merged into one order.
 struct Union(Vec<Stream>);
 
 impl Union {
@@ -329,7 +329,7 @@ impl Union {
         }
     }
 
-    /// Passes over what is newer than `ask`; how many streams must look for it anew.
+    /// Skips rows newer than `ask`. Returns how many streams must query again.
     fn seek(&mut self, ask: AskId, behind: AskId) -> usize {
         let mut missed = 0;
         for stream in &mut self.0 {
@@ -366,7 +366,7 @@ impl Stream {
         self.done = more.len() < self.chunk;
         self.before = more.last().map(|(ask, _)| *ask).or(self.before);
         self.buffer = more.into();
-        // A filter that lets little through is read in growing strides.
+        // If few rows match the filter, read in growing chunks.
         self.chunk = self.chunk.saturating_mul(2).min(CHUNK);
         Ok(())
     }

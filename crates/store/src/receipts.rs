@@ -3,18 +3,18 @@
 use kernel::AskId;
 use kernel::audit::Digest;
 
-/// The signature under one receipt of an ask. An ask can have several receipts: agents and people get
-/// different ones.
+/// The signature under one receipt of an ask. An ask can have several receipts: agents and people
+/// get different ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceiptSignature {
-    /// The ask.
+    /// The ask of the receipt.
     pub ask: AskId,
-    /// The version of the ask the claims were made of.
+    /// The version of the ask that the claims describe.
     pub version: u64,
     /// The digest of the signed claims, in canonical JSON.
     pub claims: Digest,
-    /// The key that signed.
+    /// The id of the signing key.
     pub kid: String,
-    /// What it signed them with.
+    /// The signature over the claims.
     pub signature: Vec<u8>,
 }

@@ -1,8 +1,8 @@
-//! Full-text search: which words an ask is found by, and what a query wants of them.
+//! Full-text search: the tokens of an ask, and how a query matches them.
 //!
-//! Every backend keeps the same tokens: the words of the ask in small letters, and marks for the
-//! lists it stands in, so that a search looks only where the one who searches may. A mark begins
-//! with a character no word has, so no text can pass for one.
+//! Every backend stores the same tokens: the words of the ask in lower case, and marker tokens for
+//! its state and the lists it is in, so that a search covers only the lists its user may read. A
+//! marker token begins with a character that no word contains, so text cannot forge one.
 
 use std::collections::BTreeSet;
 
@@ -15,57 +15,57 @@ use serde_json::{Map, Value};
 use crate::Result;
 use crate::listing::{Filter, Scope, standing};
 
-/// Found are at most the newest so many.
+/// The most asks a search returns: the newest.
 pub const FOUND: usize = 200;
-/// What is longer is no word anybody types.
+/// Longer words are not indexed, because people do not type them.
 const LONGEST: usize = 64;
-/// More words of one ask are not kept; those of its question come first.
+/// The most words indexed per ask; those of its question come first.
 const MOST: usize = 1_000;
-/// More words of a query are not looked for.
+/// The most words of a query; further ones are ignored.
 const WANTED: usize = 16;
-/// What a mark begins with: no letter, no digit, nothing a word can have.
+/// The first character of a marker token. It is not alphanumeric, so no word contains it.
 const MARK: char = '\u{E000}';
 
-/// The index of words.
+/// The full-text index.
 #[async_trait]
 pub trait SearchIndex: Send + Sync {
-    /// The newest asks that have these words, newest first, as far as [`SearchIndex::index`] has come.
+    /// The newest asks that match, newest first, as far as [`SearchIndex::index`] has progressed.
     async fn search(&self, wanted: Search) -> Result<Vec<Ask>>;
 
-    /// Brings the index of words up to date with at most `limit` changes; how many it was behind by,
-    /// of those. It is kept behind the commits, so that nobody who asks waits for it; of several nodes
-    /// one does it. What was erased leaves the index here.
+    /// Indexes at most `limit` changes and returns how many of these it indexed. The index follows
+    /// the commits, so that no request waits for it. With several nodes, one of them does the work.
+    /// This also removes erased text from the index.
     async fn index(&self, limit: usize) -> Result<usize>;
 }
 
-/// What is searched for.
+/// A search query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
-    /// As somebody typed it: every word must be there, the last one as the beginning of one.
+    /// The text as typed: every word must match, the last one as a prefix.
     pub words: String,
-    /// In which lists; `None` for everywhere.
+    /// The lists to search; `None` for all asks.
     pub scopes: Option<Vec<Scope>>,
-    /// What else must hold.
+    /// Further conditions on the asks.
     pub filter: Filter,
-    /// Only open asks, only those that are over, or both.
+    /// `true` for open asks only, `false` for closed ones only, `None` for both.
     pub open: Option<bool>,
-    /// At most this many, and never more than [`FOUND`].
+    /// The most results, and never more than [`FOUND`].
     pub limit: usize,
 }
 
-/// A search as backends carry it out.
+/// A parsed query.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Terms {
-    /// Tokens that must all be there: words and marks.
+    /// Tokens that must all match: words and marker tokens.
     pub(crate) all: Vec<String>,
-    /// Of each of these, one must be there.
+    /// One token of each group must match.
     pub(crate) any: Vec<Vec<String>>,
-    /// One must begin so.
+    /// One word must begin with this prefix.
     pub(crate) last: String,
 }
 
 impl Search {
-    /// What it wants; none if there is no word in it, or nowhere to look.
+    /// The parsed query; `None` if it has no word, or no list to search.
     pub(crate) fn terms(&self) -> Option<Terms> {
         let mut all: Vec<String> = words(&self.words).take(WANTED).collect();
         let last = all.pop()?;
@@ -82,19 +82,19 @@ impl Search {
         Some(Terms { all, any, last })
     }
 
-    /// How many are wanted.
+    /// The number of results to return.
     pub(crate) fn limit(&self) -> usize {
         self.limit.min(FOUND)
     }
 }
 
 impl Terms {
-    /// The words among what must be there; the last one stands apart.
+    /// The words that must match, without the prefix.
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
         self.all.iter().map(String::as_str).filter(|token| !token.starts_with(MARK))
     }
 
-    /// Whether an ask is found.
+    /// Whether an ask matches.
     pub(crate) fn admit(&self, ask: &Ask) -> bool {
         let tokens = tokens(ask);
         self.all.iter().all(|word| tokens.contains(word))
@@ -103,7 +103,7 @@ impl Terms {
     }
 }
 
-/// Whether an event changes what an ask is found by.
+/// Whether an event changes the tokens of an ask.
 pub(crate) fn concerns(what: &str) -> bool {
     !matches!(
         what,
@@ -120,7 +120,7 @@ pub(crate) fn concerns(what: &str) -> bool {
     )
 }
 
-/// Everything an ask is found by; nothing once its words were erased.
+/// All tokens of an ask; none once its text was erased.
 pub(crate) fn tokens(ask: &Ask) -> BTreeSet<String> {
     let Some(question) = ask.question.value() else { return BTreeSet::new() };
     let mut found = BTreeSet::new();
@@ -141,10 +141,10 @@ pub(crate) fn tokens(ask: &Ask) -> BTreeSet<String> {
     }
     ask.tags.iter().for_each(|tag| add(tag));
     ask.comments.iter().filter_map(|said| said.text.value()).for_each(|text| add(text));
-    // What was provided is not looked into: it may be a secret.
+    // Do not index a provided value: it may be a secret.
     let reply = ask.resolution().and_then(|resolution| resolution.reply.value());
     add(reply.and_then(|reply| reply.comment.as_deref()).unwrap_or_default());
-    // What a person began with is what it is about.
+    // The first message of a conversation that a person began is its subject.
     if let Some(Answer::Replied { text }) = reply.map(|reply| &reply.answer)
         && ask.is_opening()
     {
@@ -192,7 +192,7 @@ fn in_value(value: &Value, add: &mut impl FnMut(&str)) {
     }
 }
 
-/// The mark of a list.
+/// The marker token of a list.
 fn mark(scope: &Scope) -> String {
     let digest = Digest::of(scope.key().as_bytes()).to_string();
     let end = digest.len().min(16);
@@ -203,7 +203,7 @@ fn phase(open: bool) -> String {
     format!("{MARK}{}", if open { "open" } else { "over" })
 }
 
-/// The words of a text, in small letters. Where a script has no spaces every character is one.
+/// The words of a text, in lower case. In scripts without spaces every character is a word.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = String> {
     let mut all = Vec::new();
     let mut word = String::new();
@@ -228,7 +228,7 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = String> {
     all.into_iter()
 }
 
-/// Han, kana: written without spaces.
+/// Whether the character belongs to a script written without spaces: Han and kana.
 fn is_alone(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
         | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
@@ -272,7 +272,7 @@ mod tests {
             ("ref order", false),
             ("refund cat", false),
             ("bot", true),
-            // Nobody types a mark.
+            // A typed marker token does not match.
             ("\u{E000}over refund", false),
         ] {
             let terms = search(words).terms().unwrap();

@@ -1,7 +1,7 @@
-//! The side table: what is kept beside the record and belongs to no event.
+//! The side table: data stored beside the audit log that belongs to no event.
 //!
-//! Anchors, codes, devices, drafts, secrets and snoozes are rows of one table with a key, a version and an
-//! expiry. A backend implements [`Side`] and nothing else; the modules below give each kind its types
+//! Anchors, codes, devices, drafts, secrets and snoozes are rows of one table with a key, a version
+//! and an expiry. A backend implements only [`Side`]; the modules below give each kind its types
 //! and its rules, once for all backends.
 
 mod anchors;
@@ -21,32 +21,33 @@ pub use codes::{CODE_TRIES, Code, CodeTried, Codes};
 pub use devices::{Device, Devices};
 pub use drafts::Drafts;
 pub use erasure::SideErasure;
+pub(crate) use secrets::secret_row;
 pub use secrets::{SECRET_READABLE_FOR, Secrets};
 pub use snoozes::{MOST_SNOOZED, Snoozes};
 
 use crate::{BoxError, Result, StoreError};
 
-/// What sort of row it is.
+/// The kind of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SideKind {
-    /// Up to which block the chain was anchored elsewhere.
+    /// The last block that was anchored outside the server.
     Anchor,
-    /// A code that was sent to an address.
+    /// A verification code sent to an address.
     Code,
     /// A device that receives push notifications.
     Device,
-    /// An answer that was begun and not sent.
+    /// An answer that a person began and has not sent.
     Draft,
-    /// A secret answer, or a bot token an agent lends for one ask.
+    /// A secret answer, or a bot token that an agent lends for one ask.
     Secret,
-    /// An ask a person has hidden for a while.
+    /// An ask that a person has snoozed.
     Snooze,
     /// A device that was notified of an ask.
     DeviceNotified,
 }
 
 impl SideKind {
-    /// Its name, as stored.
+    /// The name of the kind, as stored.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Anchor => "anchor",
@@ -60,10 +61,10 @@ impl SideKind {
     }
 }
 
-/// One row. The ask and the human are whom it belongs to, so that it is found by them.
+/// One row. It can be looked up by the ask and the person it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SideRow {
-    /// What sort of row.
+    /// The kind of the row.
     pub kind: SideKind,
     /// Unique within its kind.
     pub key: String,
@@ -71,45 +72,45 @@ pub struct SideRow {
     pub ask: Option<AskId>,
     /// The person it belongs to.
     pub human: Option<HumanId>,
-    /// How often it was written. A store counts it; writers leave it at 0.
+    /// How often the row was written. The store counts it; writers leave it at 0.
     pub version: u64,
-    /// When [`Store::sweep`](crate::Store::sweep) deletes it, if ever.
+    /// When [`Store::sweep`](crate::Store::sweep) deletes it; `None` for never.
     pub expires_at: Option<Time>,
-    /// What it says.
+    /// The content; its format depends on the kind.
     pub value: Vec<u8>,
 }
 
-/// What must hold for a row to be written.
+/// A condition for writing a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SideCondition {
-    /// Nothing: it replaces any row under its key.
+    /// No condition: the row replaces any other under its key.
     Always,
-    /// There is no row under its key.
+    /// No row exists under its key.
     Absent,
     /// The row under its key has this version.
     Version(u64),
     /// The ask of the row exists and is open.
     AskOpen,
-    /// The person of the row has fewer than so many other rows of this kind.
+    /// The person of the row has fewer than this many other rows of the kind.
     FewerThan(usize),
 }
 
-/// Which rows of a kind are read or deleted.
+/// The rows of a kind to read or delete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SideRows {
-    /// The one under this key.
+    /// The row under this key.
     Key(String),
-    /// Those whose keys begin so.
+    /// The rows whose keys begin with this prefix.
     Prefix(String),
-    /// Those of these asks.
+    /// The rows of these asks.
     Asks(Vec<AskId>),
-    /// Those of these people.
+    /// The rows of these people.
     Humans(Vec<HumanId>),
 }
 
 impl SideRows {
-    /// The first key and the first key behind the last, where rows are chosen by their keys. Keys are
-    /// printable ASCII: a space sorts before every character they have, and `~` behind.
+    /// The first key, and the first key after the last one, if rows are selected by key. Keys are
+    /// printable ASCII: a space sorts before every character they contain, and `~` after.
     pub(crate) fn range(&self) -> Option<(String, String)> {
         match self {
             Self::Key(key) => Some((key.clone(), format!("{key} "))),
@@ -119,16 +120,16 @@ impl SideRows {
     }
 }
 
-/// The part a backend implements. Every method is one transaction.
+/// The methods a backend implements. Each one is one transaction.
 #[async_trait]
 pub trait Side: Send + Sync {
-    /// Writes a row if the condition holds; whether it did.
+    /// Writes a row if the condition holds. Returns whether it did.
     async fn put_side(&self, row: SideRow, condition: SideCondition) -> Result<bool>;
 
     /// The rows of a kind, expired or not, ordered by key.
     async fn side(&self, kind: SideKind, rows: SideRows) -> Result<Vec<SideRow>>;
 
-    /// Deletes rows of several kinds; how many of each.
+    /// Deletes rows of several kinds. Returns the number of each.
     async fn delete_side(&self, rows: Vec<(SideKind, SideRows)>) -> Result<Vec<u64>>;
 }
 
@@ -137,12 +138,13 @@ async fn row<S: Side + ?Sized>(store: &S, kind: SideKind, key: String) -> Result
     Ok(store.side(kind, SideRows::Key(key)).await?.pop())
 }
 
-/// An id as part of a key. Not as it is shown, so that a database can write keys by itself.
+/// An id as part of a key. It is hexadecimal and not in its display form, so that SQL
+/// can compute keys.
 fn part(id: Ulid) -> String {
     hex::encode(id.to_bytes())
 }
 
-/// What a value that is JSON says.
+/// Parses a JSON value.
 fn read<T: serde::de::DeserializeOwned>(what: &str, value: &[u8]) -> Result<T> {
     serde_json::from_slice(value).map_err(|error| damaged(what, error))
 }

@@ -1,8 +1,8 @@
-//! The named checks every backend passes.
+//! The named checks that every backend passes.
 //!
-//! Each check opens a fresh store, plays on it with the people and agents of [`kernel::testing`],
-//! and asserts one promise of [`Store`](crate::Store). A backend runs them all with one line, and a
-//! failure names the promise that was broken:
+//! Each check opens a fresh store, runs a scenario with the people and agents of
+//! [`kernel::testing`], and asserts one guarantee of [`Store`](crate::Store). A backend runs them
+//! all with one line, and a failure names the broken guarantee:
 //!
 //! ```ignore
 //! store::suite!(memory, |clock| async { (Arc::new(Memory::new(clock)) as _, Box::new(()) as _) });
@@ -16,6 +16,7 @@ pub mod delivery_log;
 pub mod devices;
 pub mod directory;
 pub mod drafts;
+pub mod followers;
 pub mod insights;
 pub mod jobs;
 pub mod lists;
@@ -38,8 +39,9 @@ pub mod usage;
 
 pub use stage::{Guard, Hands, Stage};
 
-/// Makes one test per check for a backend. `$open` takes a clock and gives, in time, an empty store
-/// and something to keep alive while it is used. A backend that may be `missing` skips them all then.
+/// Generates one test per check for a backend. `$open` takes a clock and returns a future of an
+/// empty store and a guard to keep alive while the store is used. If the backend is `missing`, all
+/// tests are skipped.
 #[macro_export]
 macro_rules! suite {
     ($backend:ident, $open:expr) => {
@@ -140,6 +142,7 @@ macro_rules! suite {
                 a_secret_is_gone_a_while_after_it_was_read,
                 secrets_are_deleted_by_name_or_all_at_once,
                 a_borrowed_token_is_there_until_it_is_deleted,
+                an_answer_and_its_secret_values_are_written_together,
             }
             $crate::suite! { @in $open, $missing; receipts:
                 a_signature_is_stored_for_the_version_it_was_made_of,
@@ -204,6 +207,12 @@ macro_rules! suite {
                 what_is_claimed_is_left_to_who_claimed_it,
                 of_many_who_erase_each_gets_others,
                 a_file_is_its_asks_own_until_another_has_it,
+            }
+            $crate::suite! { @in $open, $missing; followers:
+                position_and_work_are_written_together,
+                a_step_from_another_position_changes_nothing,
+                of_many_who_follow_each_event_is_handled_by_one,
+                the_follower_that_leads_can_extend_its_lease,
             }
             $crate::suite! { @in $open, $missing; outbox:
                 the_urgent_are_claimed_first,

@@ -1,7 +1,7 @@
-//! Tasks, what they deliver, what ledgers remember, and what the runtimes of agents have to do.
+//! Tasks with their artifacts and ledgers, and the contracts of agent runtimes.
 //!
-//! A task stands in one row of an ordered set for every way in which a list can be narrowed, so
-//! every list is a range of that set, newest first, however many tasks there are.
+//! A task has one row in an ordered set for every combination of filters, so every list is a range
+//! of that set, newest first, however many tasks there are.
 
 use std::collections::BTreeSet;
 
@@ -14,33 +14,34 @@ use kernel::{
 
 use crate::{Count, Result, StoreError};
 
-/// How many tasks of a state are counted; if there are more, so many is what a count says.
+/// How far the tasks of a state are counted. A longer list reports this number.
 pub const TASKS_COUNTED: usize = 1_000;
 
-/// A list of tasks to be read, newest first.
+/// A list of tasks, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskList {
-    /// Of these projects; nobody sees those of all without naming them.
+    /// The projects of the tasks. A list always names its projects.
     pub projects: Vec<ProjectId>,
-    /// In one of these states; empty for any.
+    /// The states of the tasks; empty for any.
     pub states: Vec<State>,
-    /// With whom they are.
+    /// The current assignee of the tasks.
     pub assignee: Option<Party>,
-    /// Who answers for them.
+    /// The principal of the tasks.
     pub principal: Option<HumanId>,
-    /// The task they are part of.
+    /// The parent of the tasks.
     pub parent: Option<TaskId>,
-    /// Those this agent was ever given, whoever has them now. It has a list of its own that is
-    /// narrowed by state alone: projects, assignee, principal and parent are not looked at.
+    /// The agent that the tasks were ever assigned to, whether or not it still has them. These
+    /// tasks have their own ranges, filtered by state alone: projects, assignee, principal and
+    /// parent are ignored.
     pub agent: Option<AgentId>,
-    /// Go on after this one.
+    /// Continue after this task.
     pub after: Option<TaskId>,
-    /// At most this many.
+    /// The most tasks per page.
     pub limit: usize,
 }
 
 impl TaskList {
-    /// The ranges it is made of. No task stands in two of them.
+    /// The ranges that make up the list. They are disjoint.
     pub(crate) fn ranges(&self) -> BTreeSet<String> {
         let states: Vec<Option<State>> = match &self.states[..] {
             [] => vec![None],
@@ -56,18 +57,18 @@ impl TaskList {
         projects.flat_map(|project| states.iter().map(move |state| of(project, *state))).collect()
     }
 
-    /// The same list, of one state only.
+    /// The same list, limited to one state.
     pub(crate) fn of_state(&self, state: State) -> Self {
         Self { states: vec![state], ..self.clone() }
     }
 
-    /// The states that are wanted.
+    /// The states in the list.
     pub(crate) fn wanted_states(&self) -> Vec<State> {
         let wanted = |state: &State| self.states.is_empty() || self.states.contains(state);
         State::ALL.into_iter().filter(wanted).collect()
     }
 
-    /// The page that was found by reading one task more than wanted.
+    /// The page, from a read of one task more than the limit.
     pub(crate) fn page(&self, mut tasks: Vec<Task>) -> TaskPage {
         let more = tasks.len() > self.limit;
         tasks.truncate(self.limit);
@@ -78,18 +79,18 @@ impl TaskList {
 /// A page of tasks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskPage {
-    /// Newest first.
+    /// The tasks, newest first.
     pub tasks: Vec<Task>,
-    /// Where to go on; `None` at the end.
+    /// The task to continue after; `None` at the end.
     pub next: Option<TaskId>,
 }
 
-/// How a count ends that was not carried on beyond [`TASKS_COUNTED`].
+/// The count after `n` tasks were read; not exact above [`TASKS_COUNTED`].
 pub(crate) fn counted(n: usize) -> Count {
     Count { n: n.min(TASKS_COUNTED) as u64, exact: n <= TASKS_COUNTED }
 }
 
-/// The ranges a task stands in.
+/// The ranges a task is in.
 pub(crate) fn standing(task: &Task) -> BTreeSet<String> {
     let parents: &[Option<TaskId>] =
         if task.parent.is_some() { &[None, task.parent] } else { &[None] };
@@ -109,10 +110,10 @@ pub(crate) fn standing(task: &Task) -> BTreeSet<String> {
     ranges
 }
 
-/// The ranges to take a task out of, and those to put it into, when it changes.
+/// The ranges to remove a task from and to add it to after a change.
 pub(crate) fn moved(before: Option<&Task>, after: &Task) -> (Vec<String>, Vec<String>) {
     let Some(before) = before else { return (Vec::new(), standing(after).into_iter().collect()) };
-    // Everything else by which it is listed is fixed when it is made; whoever it goes to is in its chain.
+    // All other filter fields are fixed when a task is created; a new assignee extends its chain.
     if before.state == after.state && before.chain.len() == after.chain.len() {
         return (Vec::new(), Vec::new());
     }
@@ -120,10 +121,10 @@ pub(crate) fn moved(before: Option<&Task>, after: &Task) -> (Vec<String>, Vec<St
     (old.difference(&new).cloned().collect(), new.difference(&old).cloned().collect())
 }
 
-/// What a range is not narrowed by.
+/// Stands for a field without a filter.
 const ANY: &str = "*";
 
-/// A range, as it is stored. Names have no spaces and no stars.
+/// The stored key of a range. Names contain neither spaces nor stars.
 fn range(
     project: &ProjectId,
     state: Option<State>,
@@ -138,30 +139,30 @@ fn range(
     format!("{project} {state} {assignee} {principal} {parent}")
 }
 
-/// The range of what an agent was ever given.
+/// The range of the tasks ever assigned to an agent.
 fn known(agent: &AgentId, state: Option<State>) -> String {
     format!("agent/{agent} {}", state.map_or(ANY, State::as_str))
 }
 
-/// How the ranges begin of what an agent was ever given, one for each project.
+/// The prefix of the ranges, one per project, of the tasks ever assigned to an agent.
 fn given(agent: &AgentId) -> String {
     format!("agent/{agent} in/")
 }
 
-/// The stretch in which these ranges lie: all of them are between its ends.
+/// The bounds of these ranges: all of them sort between the two.
 pub(crate) fn given_in(agent: &AgentId) -> (String, String) {
     (given(agent), format!("agent/{agent} in0"))
 }
 
-/// The stretch in which the names of the organisation's ledgers lie.
+/// The bounds of the names of the organisation's ledgers.
 pub(crate) const ORGANISATION: (&str, &str) = ("org:", "org;");
 
-/// The project whose range it is.
+/// The project of such a range.
 pub(crate) fn given_project(range: &str) -> Option<ProjectId> {
     range.rsplit_once("in/")?.1.parse().ok()
 }
 
-/// A person and an agent may have the same name.
+/// The kind is part of the name because a person and an agent may have the same id.
 fn name(party: &Party) -> String {
     match party {
         Party::Human(id) => format!("human/{id}"),
@@ -169,7 +170,7 @@ fn name(party: &Party) -> String {
     }
 }
 
-/// A key of a ledger as it was after one of its records.
+/// A ledger key as of one of its records.
 pub(crate) fn written(record: &Record) -> Result<Entry> {
     let damaged = |source| StoreError::Damaged { what: record.subject.to_string(), source };
     let event = record.event().map_err(|broken| damaged(broken.into()))?;
@@ -184,26 +185,26 @@ pub(crate) fn written(record: &Record) -> Result<Entry> {
     Ok(Entry { id, head, scope, key, value, by, written_at: at })
 }
 
-/// What is kept of tasks beside the record. All of it is written by
-/// [`Store::transact`](crate::Store::transact), except how far runtimes have come.
+/// Storage of tasks. [`Store::transact`](crate::Store::transact) writes all of it, except which
+/// contracts the runtimes acknowledged.
 #[async_trait]
 pub trait Tasks {
-    /// One task as stored.
+    /// The task with this id.
     async fn task(&self, id: TaskId) -> Result<Option<Task>>;
 
     /// A page of tasks.
     async fn tasks(&self, list: TaskList) -> Result<TaskPage>;
 
-    /// The projects of the tasks an agent was ever given, by name. As many steps as projects, however
-    /// many tasks.
+    /// The projects of the tasks ever assigned to an agent, by name. The cost depends on the number
+    /// of projects, not of tasks.
     async fn projects_given(&self, agent: AgentId) -> Result<Vec<ProjectId>>;
 
-    /// How many tasks of a list are in each state, in the order of the states; from wherever and in
-    /// whatever pages it is read. Counted up to [`TASKS_COUNTED`] each; beyond that not exact.
+    /// The number of tasks in each state, in the order of the states. The page position and the
+    /// limit of the list are ignored. Each count stops at [`TASKS_COUNTED`] and is not exact above.
     async fn task_counts(&self, list: TaskList) -> Result<Vec<(State, Count)>>;
 
-    /// Up to `limit` tasks that ended at `since` or before and still have their words, longest over
-    /// first. Two who erase one all the same erase it once.
+    /// Up to `limit` tasks that ended at `since` or before and still have their text, longest ended
+    /// first. Two workers on the same task erase it only once.
     async fn over_tasks(
         &self,
         project: ProjectId,
@@ -211,13 +212,13 @@ pub trait Tasks {
         limit: usize,
     ) -> Result<Vec<TaskId>>;
 
-    /// One artifact with all its versions.
+    /// The artifact with this id, with all its versions.
     async fn artifact(&self, id: ArtifactId) -> Result<Option<Artifact>>;
 
-    /// One key of a ledger as it was written last.
+    /// The current value of a ledger key.
     async fn entry(&self, id: EntryId) -> Result<Option<Entry>>;
 
-    /// The keys of a ledger after one of them, in the order of their bytes, at most `limit`.
+    /// The keys of a ledger after the given one, in byte order, at most `limit`.
     async fn entries(
         &self,
         scope: Ledger,
@@ -225,19 +226,18 @@ pub trait Tasks {
         limit: usize,
     ) -> Result<Vec<Entry>>;
 
-    /// The ledgers of the organisation (`org:…`) in which something was ever written, by name, at most
-    /// `limit`. As many steps as ledgers, however many keys.
+    /// The ledgers of the organisation (`org:…`) that were ever written, by name, at most `limit`.
+    /// The cost depends on the number of ledgers, not of keys.
     async fn organisation_ledgers(&self, limit: usize) -> Result<Vec<Ledger>>;
 
-    /// A key of a ledger as it was each time it was written after the `seq`-th, oldest first, at most
-    /// `limit`.
+    /// The versions of a ledger key after the `seq`-th, oldest first, at most `limit`.
     async fn entry_history(&self, id: EntryId, seq: u64, limit: usize) -> Result<Vec<Entry>>;
 
-    /// The task a review is of.
+    /// The task that a review belongs to.
     async fn task_of_review(&self, id: ReviewId) -> Result<Option<TaskId>>;
 
-    /// What happened to the tasks of these projects after feed `position`, oldest first with its
-    /// positions, at most `limit`. Whoever goes on after the last position misses nothing.
+    /// The records of the tasks of these projects after feed `position`, oldest first with their
+    /// positions, at most `limit`. A reader that continues after the last position misses nothing.
     async fn task_records(
         &self,
         projects: Vec<ProjectId>,
@@ -245,64 +245,63 @@ pub trait Tasks {
         limit: usize,
     ) -> Result<Vec<(u64, Record)>>;
 
-    /// What the runtime of an agent has to do after number `n`, in order with its numbers, at most
-    /// `limit`. Reading takes nothing away. Numbers grow in the order of commits: whoever goes on
-    /// after the last one misses nothing.
+    /// The contracts of an agent's runtime after number `n`, in order with their numbers, at most
+    /// `limit`. Reading does not remove them. Numbers grow in commit order: a runtime that
+    /// continues after the last number misses nothing.
     async fn contracts(&self, agent: AgentId, n: u64, limit: usize)
     -> Result<Vec<(u64, Contract)>>;
 
-    /// Remembers that the runtime of an agent has everything up to and with number `n`. Never goes
-    /// back, and never beyond what there is. Up to where it is now.
+    /// Records that an agent's runtime has all contracts up to and including number `n`. The
+    /// acknowledged number never decreases and never exceeds the last contract. Returns the number
+    /// that is acknowledged now.
     async fn ack_contracts(&self, agent: AgentId, n: u64) -> Result<u64>;
 
-    /// Up to which number the runtime of an agent has everything; 0 if nothing.
+    /// The last number that an agent's runtime acknowledged; 0 if none.
     async fn acked(&self, agent: AgentId) -> Result<u64>;
 
-    /// Lets go what runtimes had to do [so long](CONTRACT_DAYS) ago and is of no use: what they have
-    /// confirmed, and what belongs to tasks that are over as long. What an open task wants stays
-    /// until it is confirmed. Looks at so many after number `after`, oldest first, and says where to
-    /// go on; 0 to begin again.
+    /// Deletes contracts older than [`CONTRACT_DAYS`] that are acknowledged, or whose task ended as
+    /// long ago. A contract of an open task stays until it is acknowledged. Examines a batch after
+    /// number `after`, oldest first, and returns the number to continue after; 0 to start again.
     async fn sweep_contracts(&self, after: u64, now: Time) -> Result<u64>;
 }
 
-/// How long what runtimes had to do is kept once nobody waits for it.
+/// How long a contract is kept once no runtime needs it.
 pub const CONTRACT_DAYS: i64 = 30;
-/// So many are looked at in one go.
+/// The number of contracts examined per call.
 pub(crate) const LOOKED_AT: usize = 2_000;
 
-/// What is kept of something a runtime had to do, as far as it says whether that may go.
+/// The fields of a contract that decide whether it can be deleted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Aged {
-    /// Its number.
     pub(crate) n: u64,
-    /// Of which task.
     pub(crate) task: TaskId,
-    /// Since when.
+    /// The time of the contract.
     pub(crate) at: Time,
-    /// Whether its runtime has it.
+    /// Whether the runtime acknowledged it.
     pub(crate) acked: bool,
 }
 
 impl Aged {
-    /// Whether it may go; `over` says since when its task is.
+    /// Whether the contract can be deleted; `over` is the time its task ended.
     pub(crate) fn is_spent(&self, over: Option<Time>, now: Time) -> bool {
         let old = spent_before(now);
         self.at <= old && (self.acked || over.is_some_and(|at| at <= old))
     }
 
-    /// Where to go on after having looked at these: what comes behind something young is younger.
+    /// The number to continue after. A contract that follows a recent one is more recent, so the
+    /// pass ends there.
     pub(crate) fn next(looked_at: &[Self], now: Time) -> u64 {
         let last = looked_at.last().filter(|_| looked_at.len() == LOOKED_AT);
         last.filter(|last| last.at <= spent_before(now)).map_or(0, |last| last.n)
     }
 }
 
-/// Since when a task is over.
+/// The time the task ended; `None` while it is open.
 pub(crate) fn over_since(task: &Task) -> Option<Time> {
     task.state.is_over().then_some(task.head.at)
 }
 
-/// What was wanted at this moment or earlier may go at `now`.
+/// Contracts of this time or earlier can be deleted at `now`.
 fn spent_before(now: Time) -> Time {
     Time::from_millis(now.millis().saturating_sub(CONTRACT_DAYS * 86_400_000))
 }

@@ -1,5 +1,5 @@
-//! Bytes on their way: what has arrived of each upload, so that it goes on where it stopped. The bytes
-//! themselves lie elsewhere, in pieces.
+//! Uploads in progress: how much of each has arrived, so that the client can resume it. The bytes
+//! are stored elsewhere, in pieces.
 
 use std::time::Duration;
 
@@ -10,84 +10,85 @@ use kernel::{Time, UploadId};
 
 use crate::Result;
 
-/// How long an upload is kept that nobody goes on with, or of which nothing is made.
+/// How long an idle or unused upload is kept.
 pub const UPLOAD_KEPT: Duration = Duration::from_hours(24);
 
-/// How many pieces an upload may have: a list of so many still fits into a file of its own.
+/// The most pieces of an upload: a list of this many still fits into one file.
 pub const MOST_PIECES: u64 = 10_000;
 
-/// How many uploads somebody may have of which nothing is made.
+/// The most unused uploads per owner.
 pub const MOST_UPLOADS: usize = 100;
 
-/// An upload, as far as it has come.
+/// An upload and its progress.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upload {
-    /// What it is called.
+    /// The id of the upload.
     pub id: UploadId,
-    /// Who sends it. Nobody else is told that it is there.
+    /// The party that sends it. The server does not reveal it to anyone else.
     pub owner: Party,
-    /// How many bytes it is to have, if that was said.
+    /// The announced size in bytes, if any.
     pub length: Option<u64>,
-    /// What sort of bytes, if that was said.
+    /// The announced media type, if any.
     pub media_type: Option<String>,
-    /// How many have arrived.
+    /// The number of bytes received.
     pub size: u64,
-    /// In how many pieces.
+    /// The number of pieces received.
     pub pieces: u64,
-    /// What it is, once all of it has arrived.
+    /// Size and digest of the content, once all of it has arrived.
     pub whole: Option<Held>,
-    /// When something was last heard of it.
+    /// The time of the last activity.
     pub at: Time,
 }
 
 impl Upload {
-    /// One of which nothing has arrived yet.
+    /// An upload of which nothing has arrived yet.
     pub fn new(id: UploadId, owner: Party, at: Time) -> Self {
         let (length, media_type, whole) = (None, None, None);
         Self { id, owner, length, media_type, size: 0, pieces: 0, whole, at }
     }
 }
 
-/// A part of an upload, kept as a file of its own.
+/// A part of an upload, stored as a separate file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece {
-    /// What it hashes to.
+    /// The digest of its bytes.
     pub digest: Digest,
-    /// How many bytes it has.
+    /// Its size in bytes.
     pub size: u64,
 }
 
-/// Nothing of this is an event: what is made of an upload is.
+/// Storage of uploads. None of this is an event; the object created from an upload is.
 #[async_trait]
 pub trait Uploads {
-    /// Begins an upload. `false`, and nothing is kept, when its owner has [`MOST_UPLOADS`] of which
-    /// nothing is made. That something is comes with [`Job::uses`](crate::Job::uses), together with
-    /// what is made: whatever is refused leaves the upload as it was.
+    /// Begins an upload. Returns `false` and stores nothing if its owner has [`MOST_UPLOADS`]
+    /// unused ones. A job marks an upload as used with [`Job::uses`](crate::Job::uses), in the
+    /// transaction that creates the object: a refusal leaves the upload unchanged.
     async fn begin_upload(&self, upload: Upload) -> Result<bool>;
 
-    /// One upload.
+    /// The upload with this id.
     async fn upload(&self, id: UploadId) -> Result<Option<Upload>>;
 
     /// Its pieces, in order.
     async fn pieces(&self, id: UploadId) -> Result<Vec<Piece>>;
 
-    /// Appends a piece. `false`, and nothing changed, unless exactly `offset` bytes have arrived, more
-    /// may come, and it has fewer than [`MOST_PIECES`]: of two who send the same part one wins.
+    /// Appends a piece. Returns `false` and changes nothing unless exactly `offset` bytes have
+    /// arrived, the upload is unfinished, and it has fewer than [`MOST_PIECES`] pieces. So if two
+    /// clients send the same part, one wins.
     async fn append_piece(&self, id: UploadId, offset: u64, piece: Piece, at: Time)
     -> Result<bool>;
 
-    /// Says what an upload is, now that all of it has arrived. `false`, and nothing changed, if it has
-    /// another size, or is finished.
+    /// Marks an upload as complete. Returns `false` and changes nothing if its size differs, or if
+    /// it is already finished.
     async fn finish_upload(&self, id: UploadId, whole: Held, at: Time) -> Result<bool>;
 
-    /// Gives up an upload of which nothing is made: it is as good as gone. `false` if there is none.
+    /// Discards an unused upload. Its bytes are deleted later. Returns `false` if there is none.
     async fn give_up_upload(&self, id: UploadId) -> Result<bool>;
 
-    /// Gives up the uploads of which nothing was heard since `before` and nothing is made, and forgets
-    /// those of which something is. Names at most `limit` that were given up, whenever that was: their
-    /// bytes are to be taken away before they are forgotten.
+    /// Discards the uploads without activity since `before` that are unused, and deletes the rows
+    /// of those that are used. Returns at most `limit` discarded uploads, whenever they were
+    /// discarded: the caller deletes their bytes before it calls [`Uploads::forget_upload`].
     async fn given_up_uploads(&self, before: Time, limit: usize) -> Result<Vec<UploadId>>;
 
-    /// Forgets an upload with its pieces.
+    /// Deletes the rows of an upload and its pieces.
     async fn forget_upload(&self, id: UploadId) -> Result<()>;
 }

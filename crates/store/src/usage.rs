@@ -1,8 +1,8 @@
-//! What agents, projects and people use, for quotas.
+//! Usage counters of agents, projects and people, for quotas.
 //!
-//! Counters are rows of the database, so they hold on every node. Open requests and the bytes of
-//! requests are counted by triggers on the tables that hold them, in the same transaction; everything
-//! else is counted with [`Usage::charge`].
+//! Counters are rows of the database, so all nodes share them. Triggers count open requests
+//! and the bytes of requests in the same transaction as the change; everything else is
+//! counted with [`Usage::charge`].
 
 use async_trait::async_trait;
 use kernel::Time;
@@ -15,40 +15,40 @@ use crate::Result;
 pub struct Charge {
     /// The counter, as [`Account::counter`](kernel::quota::Account::counter) names it.
     pub name: String,
-    /// How much is added.
+    /// The amount added.
     pub by: u64,
-    /// What the counter may come to.
+    /// The most the counter may reach.
     pub limit: Option<u64>,
-    /// What else says when it counts.
+    /// When the charge counts, and until when.
     pub kind: Counting,
 }
 
-/// How an addition counts.
+/// How long a charge counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Counting {
-    /// Until a moment, when the counter is deleted.
+    /// Until the given time, when the counter is deleted.
     Until(Time),
-    /// Likewise, but only once for each of these names.
+    /// Until the given time, and only once per name.
     OnceUntil(Time, String),
     /// Until [`Usage::release`] is called for this holder.
     Held(Ulid),
 }
 
-/// Counters of what is used.
+/// Storage of usage counters.
 #[async_trait]
 pub trait Usage {
-    /// Adds all charges, or none if a counter would go above its limit: then the place of the first
-    /// such charge is returned.
+    /// Adds all charges, or none if a counter would exceed its limit. Then it returns the index of
+    /// the first such charge.
     async fn charge(&self, charges: Vec<Charge>) -> Result<Option<usize>>;
 
-    /// What counters stand at, in the order of their names; 0 for one that nobody counted.
+    /// The values of the counters, in the order of the names; 0 for a counter that does not exist.
     async fn used(&self, names: Vec<String>) -> Result<Vec<u64>>;
 
-    /// Takes back what was charged for a holder.
+    /// Removes the charges of a holder.
     async fn release(&self, holder: Ulid) -> Result<()>;
 }
 
-/// The name under which it is remembered that somebody was counted.
+/// The key that records that a member was counted.
 pub(crate) fn member(counter: &str, member: &str) -> String {
     format!("{counter}/{member}")
 }

@@ -11,6 +11,7 @@ use kernel::command::{NewAsk, Silence};
 use kernel::question::{Kind, Question};
 use kernel::testing::{human, new_ask, yes};
 use kernel::{Actor, AskCommand, AskId, Effect, Phase, Subject};
+use store::followers::DELIVERIES;
 use store::sqlite::Sqlite;
 use store::suite::blocks::next_block;
 use store::suite::stage::{acme, bot, person};
@@ -63,7 +64,10 @@ async fn a_restart_keeps_everything() {
     stage.run(person("olga"), AskCommand::Answer(answered, yes())).await;
     let keyed = stage.keyed(bot(), AskCommand::Create(Box::new(new_ask())), "k", "a");
     let made = stage.store.transact(keyed).await.unwrap().ask.unwrap();
+    stage.follow().await;
+    stage.ask(new_ask()).await;
     let before = (
+        stage.store.follower(DELIVERIES).await.unwrap(),
         stage.seen(open_ask).await,
         stage.seen(answered).await,
         stage.ids(acme(), &Phase::ALL).await,
@@ -79,6 +83,7 @@ async fn a_restart_keeps_everything() {
     let sqlite = open(folder.path(), &hands).unwrap();
     let stage = Stage::on(sqlite, hands, Box::new(()));
     let after = (
+        stage.store.follower(DELIVERIES).await.unwrap(),
         stage.seen(open_ask).await,
         stage.seen(answered).await,
         stage.ids(acme(), &Phase::ALL).await,
@@ -114,6 +119,7 @@ async fn what_was_acknowledged_survives_a_kill() {
     for id in acknowledged {
         assert_eq!(after.seen(id).await, stage.seen(id).await);
     }
+    after.follow().await;
     assert_eq!(after.store.backlog().await.unwrap(), Backlog { waiting: 50, dead: 0 });
     verify_all(&*after.store).await.unwrap();
     after.ask(new_ask()).await;
@@ -167,7 +173,8 @@ async fn a_database_of_version_1_opens() {
     drop((stage, sqlite));
     raw(&folder)
         .execute_batch(
-            "DROP TRIGGER usage_listed; DROP TRIGGER usage_unlisted; DROP TRIGGER usage_asked;
+            "DROP TABLE follower; ALTER TABLE work RENAME TO outbox;
+             DROP TRIGGER usage_listed; DROP TRIGGER usage_unlisted; DROP TRIGGER usage_asked;
              DROP TRIGGER usage_changed; DROP TABLE usage_held; DROP TABLE usage;
              DROP TABLE running; DROP TABLE tally_place;
              DROP TABLE file_use; DROP INDEX ask_kept; ALTER TABLE ask DROP COLUMN over_at;
@@ -459,7 +466,8 @@ async fn an_unreadable_delivery_does_not_stand_in_the_way() {
     let (stage, _sqlite) = fresh(folder.path()).await;
     stage.ask(new_ask()).await;
     stage.ask(new_ask()).await;
-    raw(&folder).execute("UPDATE outbox SET effect = '?' WHERE id = 1", []).unwrap();
+    stage.follow().await;
+    raw(&folder).execute("UPDATE work SET effect = '?' WHERE id = 1", []).unwrap();
     let lease = std::time::Duration::from_secs(1);
     assert_eq!(stage.store.claim(Effect::PEOPLE, stage.now(), lease, 10).await.unwrap().len(), 1);
     assert_eq!(stage.store.backlog().await.unwrap(), Backlog { waiting: 1, dead: 1 });
@@ -474,15 +482,15 @@ async fn queries_go_by_an_index() {
     for sql in [
         "SELECT id FROM ask WHERE wake_at IS NOT NULL AND wake_at <= 1 ORDER BY wake_at, id LIMIT 1",
         "SELECT wake_at FROM ask WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1",
-        "SELECT id, attempt, written_at, effect FROM outbox
+        "SELECT id, attempt, written_at, effect FROM work
          WHERE dead = 0 AND lane = '' AND rank = 1 AND due_at <= 1 ORDER BY due_at, id LIMIT 1",
-        "SELECT id, attempt, written_at, effect FROM outbox
+        "SELECT id, attempt, written_at, effect FROM work
          WHERE dead = 0 AND lane <> '' AND lane = 'a' AND due_at <= 1 ORDER BY due_at, id LIMIT 1",
-        "SELECT lane FROM outbox WHERE dead = 0 AND lane <> '' AND lane > 'a' ORDER BY lane LIMIT 1",
+        "SELECT lane FROM work WHERE dead = 0 AND lane <> '' AND lane > 'a' ORDER BY lane LIMIT 1",
         "SELECT state FROM delivery_log WHERE status = 'dead' AND webhook = x'00'
          AND (at, message) < (1, 'a') ORDER BY at DESC, message DESC LIMIT 1",
         "SELECT rowid FROM delivery_log WHERE updated_at <= 1 ORDER BY updated_at LIMIT 1",
-        "SELECT id FROM outbox WHERE dead = 0 AND name IS NOT NULL AND name = 'a'",
+        "SELECT id FROM work WHERE dead = 0 AND name IS NOT NULL AND name = 'a'",
         "SELECT key FROM side WHERE kind = 'a' AND key >= 'b' AND key < 'c'",
         "SELECT key FROM side WHERE kind = 'a' AND ask = X''",
         "SELECT key FROM side WHERE kind = 'a' AND human = 'b'",

@@ -73,6 +73,11 @@ impl Blobs {
         &**self.gateway.store()
     }
 
+    /// Deletes the small files of a holder, except those that another holds too.
+    pub(crate) async fn drop_files(&self, holder: Ulid) -> anyhow::Result<()> {
+        self.files.take_away(self.store(), holder).await
+    }
+
     /// Stores bytes that came with a call, before the call is decided, so that nothing refers to
     /// bytes the server does not have. [`Blobs::refused`] deletes them again.
     pub async fn inline(&self, bytes: Bytes) -> anyhow::Result<Given> {

@@ -211,10 +211,8 @@ impl Gateway {
         // Compiled patterns are held until the job is done, so that the store compiles none.
         let _prepared = self.prepare(&envelope).await?;
         self.quotas.keep(&envelope, idempotency.as_ref()).await?;
-        // Stored before the answer is decided, so that no answer refers to a value the server
-        // does not have.
-        let kept = self.keep_secret_answer(&envelope).await?;
-        let outcome = self.store.transact(Job { envelope, idempotency, uses }).await;
+        let cipher = self.secret_cipher();
+        let outcome = self.store.transact(Job { envelope, idempotency, uses, cipher }).await;
         match &outcome {
             Err(StoreError::Unavailable(error)) => self.database.failed("commands", error),
             Err(StoreError::Refused(_) | StoreError::Damaged { .. }) | Ok(_) => {
@@ -222,20 +220,8 @@ impl Gateway {
             }
         }
         note(verb, &by, about.as_ref(), &outcome);
-        match (&outcome, ask, kept) {
-            (
-                Err(StoreError::Refused(_)) | Ok(Outcome { replayed: true, .. }),
-                Some(ask),
-                Some(name),
-            ) => {
-                // The caller gets the refusal. A secret that cannot be deleted stays encrypted, and
-                // no answer refers to it.
-                if let Err(error) = self.store.delete_secrets(ask, Some(name)).await {
-                    tracing::warn!(%error, ask.id = %ask, "a secret of no answer stays");
-                }
-            }
-            (Ok(_), Some(ask), None) if erases => self.store.erase_side_of_ask(ask).await?,
-            _ => {}
+        if let (Ok(_), Some(ask), true) = (&outcome, ask, erases) {
+            self.store.erase_side_of_ask(ask).await?;
         }
         outcome
     }

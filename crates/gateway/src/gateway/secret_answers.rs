@@ -1,58 +1,38 @@
 //! Secret answers: stored apart from the answer, encrypted, until the agent has read them.
 
+use std::fmt;
 use std::sync::Arc;
 
 use kernel::audit::Digest;
 use kernel::question::Confided;
-use kernel::{Ask, AskCommand, Command, Envelope};
-use store::StoreError;
+use kernel::{Ask, AskId};
+use store::{SecretCipher, StoreError};
 
 use super::Gateway;
+use crate::secrets::Secrets;
 use crate::vault::cipher;
 
+/// Encrypts secret answers with a key of their ask.
+struct AnswerCipher(Arc<Secrets>);
+
+impl fmt::Debug for AnswerCipher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AnswerCipher")
+    }
+}
+
+impl SecretCipher for AnswerCipher {
+    fn encrypt(&self, ask: AskId, name: Digest, values: &Confided) -> Option<Vec<u8>> {
+        let plain = serde_json::to_vec(values).ok()?;
+        cipher::close(&self.0.confided(ask), &name.0, &plain)
+    }
+}
+
 impl Gateway {
-    /// Stores the secret values of an answer and returns their name. `None` if there are none, or
-    /// if the reply does not answer the question.
-    pub(super) async fn keep_secret_answer(
-        &self,
-        envelope: &Envelope,
-    ) -> Result<Option<Digest>, StoreError> {
-        // An answer with secret values is never held, so `HoldAnswer` answers immediately.
-        let Command::Ask(
-            AskCommand::Answer(id, reply)
-            | AskCommand::HoldAnswer(id, reply)
-            | AskCommand::AnswerWithProofs(id, reply, _)
-            | AskCommand::AnswerWithPasskey(id, reply, _),
-        ) = &envelope.command
-        else {
-            return Ok(None);
-        };
-        let (actor, command) = (&envelope.actor, &envelope.command);
-        let ask = self.store().ask(*id).await?;
-        let taken = match &ask {
-            Some(ask) => self.considering(ask).await?.takes(actor, command.clone()).is_ok(),
-            None => false,
-        };
-        let ask = ask.filter(|_| taken);
-        let question = ask.as_ref().and_then(|ask| ask.question.value());
-        // The decision itself refuses an invalid answer, with the reason.
-        let checked = question.and_then(|question| {
-            let reply = question.check((**reply).clone()).ok()?.into_reply();
-            Some((question, reply))
-        });
-        let Some((question, mut reply)) = checked else { return Ok(None) };
-        let confided = question.confide(&mut reply, &envelope.salts);
-        if confided.is_empty() {
-            return Ok(None);
-        }
-        let unkept = |why: &str| StoreError::Unavailable(why.into());
-        let secrets = self.secrets().ok_or_else(|| unkept("nothing to keep a secret with"))?;
-        let name = confided.name();
-        let plain = serde_json::to_vec(&confided).map_err(|_| unkept("a secret is unreadable"))?;
-        let closed = cipher::close(&secrets.confided(*id), &name.0, &plain);
-        let closed = closed.ok_or_else(|| unkept("a secret is too large"))?;
-        self.store().put_secret(*id, name, closed).await?;
-        Ok(Some(name))
+    /// Encrypts the secret values of an answer, in the transaction that stores the answer.
+    pub(super) fn secret_cipher(&self) -> Option<Arc<dyn SecretCipher>> {
+        let secrets = self.secrets.as_ref()?;
+        Some(Arc::new(AnswerCipher(Arc::clone(secrets))))
     }
 
     /// An ask as its agent reads it, with the secret values while they exist. The first such read

@@ -1,4 +1,4 @@
-//! A person answers. Exactly one answer wins; every channel comes in here.
+//! A person answers. Exactly one answer wins, and every channel uses this module.
 
 use std::collections::BTreeSet;
 
@@ -17,28 +17,28 @@ use crate::task;
 use crate::text::is_short;
 use crate::time::Time;
 use crate::verification::{Door, Presented, Verification};
-use crate::world::{Decision, Stop, World};
+use crate::world::{Decision, SecretAnswer, Stop, World};
 
-/// An answer that a person confirmed with a passkey. The shell has checked the signature.
+/// An answer that a person confirmed with a passkey. The server has checked the signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PasskeyAnswer {
-    /// The assertion, which is then used up.
+    /// The assertion of the passkey. It can be used only once.
     pub used: PasskeyUse,
-    /// What anybody can check it with; kept with the answer.
+    /// The evidence with which anyone can check the confirmation. It is stored with the answer.
     pub evidence: PasskeyEvidence,
 }
 
-/// What comes with an answer besides the answer.
+/// Proofs that come with an answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AnswerProofs<'a> {
-    /// Proofs that a person is there.
+    /// Proofs that a person is present.
     pub presented: &'a [Presented],
     /// The passkey that confirmed the answer.
     pub passkey: Option<&'a PasskeyAnswer>,
 }
 
 impl AnswerProofs<'_> {
-    /// Nothing besides the answer.
+    /// No proof at all.
     pub(crate) const NONE: Self = Self { presented: &[], passkey: None };
 }
 
@@ -60,8 +60,8 @@ pub(crate) fn decide(
     }
 }
 
-/// What somebody says, as it is kept, and what it comes to for the ask. Whoever knows whether that
-/// decides it says so; else equal votes are counted.
+/// Checks a reply and returns it as the ask stores it, with the events it causes. `decisive` says
+/// whether the reply decides the ask; if it is `None`, equal votes are counted against the quorum.
 pub(crate) fn vote(
     world: &World<'_>,
     envelope: &Envelope,
@@ -70,7 +70,7 @@ pub(crate) fn vote(
     proofs: AnswerProofs<'_>,
     decisive: Option<bool>,
 ) -> Result<(Reply, Decision), Stop> {
-    // An agent never answers, its own ask least of all; what it passes on is marked as that.
+    // An agent never answers. An answer that it passes on is marked as relayed.
     let (via, assurance) = match (&envelope.actor, ask.proven_by(&envelope.actor, world.directory))
     {
         // Being signed in never counts as a passkey: only the signature over this answer does.
@@ -109,15 +109,16 @@ pub(crate) fn vote(
     };
     let mut reply = question.check(reply.clone()).map_err(Refusal::from)?.into_reply();
 
-    // Last, so that nobody is asked for a proof of what could not be taken anyway.
+    // This check comes last, so that no person is asked to prove anything for an answer that would
+    // be refused anyway.
     let at = ask.moment(world.now);
     let verification = verified(ask, &envelope.actor, &reply, proofs.presented, at)?;
     let confirmed =
         proofs.passkey.map(|given| passkey::confirms(world, envelope, ask, &reply, given));
     let confirmed = confirmed.transpose()?;
 
-    // What is sensitive is kept apart by whoever sent the command, and is never part of what happened.
-    question.confide(&mut reply, &envelope.salts);
+    // Secret values are stored apart, and are never part of an event.
+    let secret = question.confide(&mut reply, &envelope.salts);
     let decisive = decisive.unwrap_or_else(|| decides(ask, &reply));
     let vote = Box::new(Vote {
         reply: Erasable::new(reply.clone(), &mut salts),
@@ -134,13 +135,17 @@ pub(crate) fn vote(
         sender: envelope.sender(&mut salts),
     });
     let happened = Happened::Answered { vote, decisive };
-    let mut decision = if decisive { ask.ends(happened) } else { Decision::on(ask, happened) };
+    let mut decision = Decision::on(ask, happened);
+    if !secret.is_empty() {
+        decision.secret = Some(SecretAnswer { ask: ask.id, values: secret });
+    }
     // The use of the passkey is recorded in the same commit: no other answer can be made with it.
     decision.happened.extend(confirmed);
     Ok((reply, decision))
 }
 
-/// Who answered, as the agent says, if it may pass on such an answer and says it properly.
+/// The person who answered according to the agent, if the agent may pass on such an answer and the
+/// data is valid.
 fn relayed(ask: &Ask, reply: &Reply, attested: &Attested) -> Result<Attested, Refusal> {
     let allowed = ask.inline.as_ref().is_some_and(|may| may.contains(&reply.answer.stance()));
     if !allowed {
@@ -162,7 +167,8 @@ fn relayed(ask: &Ask, reply: &Reply, attested: &Attested) -> Result<Attested, Re
     Ok(attested.clone())
 }
 
-/// What came of the proofs: nothing where none were wanted and none came. A refusal uses none up.
+/// The result of judging the proofs. `None` if no proof was demanded and none was presented. A
+/// refusal does not use up a proof.
 fn verified(
     ask: &Ask,
     actor: &Actor,
@@ -193,7 +199,7 @@ fn verified(
     Ok(Some(found))
 }
 
-/// Whether this vote brings the equal ones to the quorum.
+/// Whether this vote completes the quorum of equal votes.
 fn decides(ask: &Ask, reply: &Reply) -> bool {
     let equal = ask
         .votes
@@ -256,7 +262,7 @@ mod tests {
         let id = cast.ask(new_ask());
         let refused = cast.attempt(cast.human("olga"), AskCommand::Answer(id, yes()));
         assert!(matches!(refused, Err(Refusal::AssuranceTooLow { .. })));
-        // Nobody is taken at their word for a passkey, only at its signature.
+        // Claiming a passkey proves nothing; only its signature does.
         let sure = Actor::Human { id: human("olga"), via: Via::Web, assurance: Assurance::Passkey };
         let refused = cast.attempt(sure.clone(), AskCommand::Answer(id, yes()));
         assert!(matches!(refused, Err(Refusal::AssuranceTooLow { .. })));
@@ -267,7 +273,7 @@ mod tests {
         assert_eq!(resolution.assurance, Assurance::Passkey);
         let evidence = resolution.passkey.as_ref().unwrap().value().unwrap();
         assert_eq!((evidence.key, evidence.statement.ask), (key, id));
-        // Answer and use of the passkey are one commit.
+        // The answer and the use of the passkey are one commit.
         let last: Vec<_> = cast.records().iter().rev().take(2).map(|record| record.what).collect();
         assert_eq!(last, ["passkey_used", "answered"]);
     }
@@ -305,7 +311,7 @@ mod tests {
         let (reply, mut given) = command(&cast, "olga", olga, &yes());
         given.used.challenge = Cast::hash("another");
         refused(&mut cast, id, reply, given);
-        // What was signed once is never taken again, whatever it would answer.
+        // A signed statement is never accepted again, whatever it would answer.
         let (reply, given) = command(&cast, "olga", olga, &yes());
         cast.run(cast.human("olga"), AskCommand::AnswerWithPasskey(id, reply, given.clone()));
         let mut again = given;
@@ -338,7 +344,7 @@ mod tests {
         }
     }
 
-    /// HITL-033, HITL-036, HITL-062: whoever holds the link answers that ask, once, and no other.
+    /// HITL-033, HITL-036, HITL-062: the holder of the link answers that ask, once, and no other.
     #[test]
     fn the_link_is_good_for_its_own_ask() {
         let mut cast = Cast::new();
@@ -346,7 +352,8 @@ mod tests {
         let holder = || Actor::link_holder(id);
         let astray = cast.attempt(holder(), AskCommand::Answer(other, yes()));
         assert_eq!(astray, Err(Refusal::NotFound { what: "request" }));
-        // A claim is among people; it does not bind whoever the agent gave the link to.
+        // A claim applies among people. It does not bind the person to whom the agent gave the
+        // link.
         cast.run(cast.human("olga"), AskCommand::Claim(id));
         cast.run(holder(), AskCommand::Answer(id, yes()));
         let resolution = cast.seen(id).resolution().unwrap();
@@ -357,7 +364,8 @@ mod tests {
         assert!(matches!(again, Err(Refusal::AlreadyAnswered { by: By::LinkHolder, .. })));
     }
 
-    /// HITL-072, HITL-074, HITL-075: from pending, only what the agent may pass on, and with a name.
+    /// HITL-072, HITL-074, HITL-075: an agent passes on an answer to a pending ask only if its
+    /// stance is allowed and the person is named.
     #[test]
     fn an_agent_passes_on_what_it_may_and_says_whose_it_is() {
         use crate::question::Stance;
@@ -384,14 +392,15 @@ mod tests {
         assert_eq!((&resolution.by, resolution.via), (&By::Relay, Via::Inline));
         let said = resolution.attested.as_deref().and_then(Erasable::value);
         assert_eq!(said, Some(&someone()));
-        // Names go with the words.
+        // Erasing the ask erases the attested name too.
         cast.run(Actor::System, AskCommand::Erase(id));
         let attested = cast.seen(id).resolution().unwrap().attested.as_ref();
         assert!(attested.is_some_and(|attested| attested.value().is_none()));
         assert!(cast.record_of(id).len() == 3);
     }
 
-    /// HITL-070, HITL-229: a project may refuse what only the agent says, and what a link says.
+    /// HITL-070, HITL-229: a project may refuse answers that only the agent attests, and answers by
+    /// link.
     #[test]
     fn a_floor_keeps_links_and_relays_out() {
         use crate::directory::NewProject;
@@ -407,9 +416,9 @@ mod tests {
         }
     }
 
-    /// HITL-222, HITL-223, HITL-225, HITL-226, HITL-229: proofs are wanted of the paths that are
-    /// listed, judged with the answer, recorded without their content, and make nobody surer who it
-    /// was.
+    /// HITL-222, HITL-223, HITL-225, HITL-226, HITL-229: proofs are required for the listed paths
+    /// only, judged with the answer and recorded without their content. They do not raise the
+    /// assurance.
     #[test]
     fn an_answer_may_need_a_proof() {
         use crate::audit::Digest;
@@ -450,18 +459,19 @@ mod tests {
         let found = resolution.verification.as_deref().unwrap();
         assert!(found.satisfied && found.proofs[0].verified_at == resolution.at);
         assert_eq!(resolution.assurance, Assurance::AgentAttested);
-        // Whoever is signed in is known better than any proof of a person could tell.
+        // A signed-in person needs no proof of presence: the session proves more.
         let other = cast.ask(asked());
         cast.run(cast.human("olga"), AskCommand::Answer(other, yes()));
         assert_eq!(cast.seen(other).resolution().unwrap().verification, None);
-        // Nothing is wanted here.
+        // This ask demands no proof.
         let plain = cast.ask(new_ask());
         let holder = Actor::link_holder(plain);
         let unasked = cast.attempt(holder, with(plain, Ok(facts)));
         assert!(matches!(unasked, Err(Refusal::Invalid { .. })), "{unasked:?}");
     }
 
-    /// HITL-220, HITL-226: where proofs are optional, a bad one is told of and keeps nobody out.
+    /// HITL-220, HITL-226: where proofs are optional, a bad proof is reported and does not block
+    /// the answer.
     #[test]
     fn optional_proofs_keep_nobody_out() {
         use crate::verification::{Mode, Policy, tests::policy, tests::wants};
@@ -483,7 +493,7 @@ mod tests {
         assert_eq!(cast.seen(bare).resolution().unwrap().verification, None);
     }
 
-    /// HXPX-049: after the deadline the answer is refused, timer or no timer.
+    /// HXPX-049: after the deadline the answer is refused, whether or not the timer has fired.
     #[test]
     fn too_late_is_too_late_even_before_the_timer_fires() {
         let mut cast = Cast::new();
@@ -494,7 +504,7 @@ mod tests {
         assert!(matches!(refused, Err(Refusal::TimedOut { .. })));
     }
 
-    /// §10.5: `at` is never before the subject's last event, so neither is the judgement.
+    /// §10.5: `at` is never before the subject's last event, so the decision is not either.
     #[test]
     fn a_clock_set_back_does_not_reopen_an_ask() {
         let mut cast = Cast::new();

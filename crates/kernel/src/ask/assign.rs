@@ -1,9 +1,8 @@
-//! An ask is handed to someone, with a word for them if there is one to say.
+//! Assigns an ask to a person, with an optional note.
 
-use crate::ask::{Seat, comment};
+use crate::ask::comment;
 use crate::audit::Erasable;
 use crate::command::Envelope;
-use crate::effect::{Effect, Occasion};
 use crate::event::Happened;
 use crate::ids::{AskId, HumanId, Subject};
 use crate::refusal::Refusal;
@@ -38,16 +37,14 @@ pub(crate) fn decide(
     if ask.claim.as_ref().is_some_and(|claim| claim.human == *to) {
         return Ok(Decision::default());
     }
-    let seat = Seat::Person { human: to.clone() };
-    let (why, priority) = (Occasion::Assigned, ask.priority);
     let mut decision = Decision::default();
     if let Some(note) = note {
         let text = comment::checked(ask, "note", note)?;
         let text = Erasable::new(text, &mut envelope.salts.clone());
-        decision.happened.push((Subject::Ask(ask.id), Happened::Commented { text }));
+        decision.happened.push((Subject::Ask(ask.id), Happened::Commented { text, nudge: false }));
     }
     decision.happened.push((Subject::Ask(ask.id), Happened::Assigned { to: to.clone() }));
-    Ok(decision.with(Effect::Notify { ask: ask.id, seat, why, priority }))
+    Ok(decision)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! How sure it is who answered: what each actor proves, and what an ask demands of each answer.
+//! How strongly an answer proves who gave it: what each actor proves, and what an ask demands.
 //!
-//! An answer below the ask's minimum assurance is refused, whoever gives it. Silence proves nothing, so
-//! it answers nothing where the minimum is above what an agent can attest by itself.
+//! An answer below the ask's minimum assurance is refused, no matter who gives it. Silence proves
+//! nothing, so it counts as an answer only where the minimum is no higher than what an agent can
+//! attest alone.
 
 use super::{Ask, DefaultAction};
 use crate::actor::{Actor, Assurance, Via};
@@ -11,30 +12,31 @@ use crate::event::Asked;
 use crate::question::Answer;
 use crate::refusal::Refusal;
 
-/// The most that an answer can be worth for which an agent alone vouches. Silence is taken for an answer
+/// The highest assurance of an answer for which only an agent vouches. Silence counts as an answer
 /// only where no more than this is demanded.
 const ATTESTED: Assurance = Assurance::AgentAttested;
 
 impl Ask {
-    /// Through which surface this actor answers, and how sure it is that a person does; `None` for
+    /// The interface through which this actor answers, and the assurance of that answer; `None` for
     /// agents and the system, which never answer.
     ///
-    /// A link and a place prove something only where the server delivered them to an address that a
-    /// person of the directory verified. A link that an agent was given, and an address that an agent
-    /// chose and nobody verified, prove no more than the agent's word.
+    /// A link or an address proves something only if the server delivered to an address that a
+    /// person of the directory verified. A link that was given to an agent, and an unverified
+    /// address that an agent chose, prove no more than the agent's word.
     pub fn proven_by(&self, actor: &Actor, directory: &Directory) -> Option<(Via, Assurance)> {
         match actor {
             Actor::Human { via, assurance, .. } => Some((*via, *assurance)),
             Actor::LinkHolder { sent_to, .. } => {
-                // The address must still be theirs: a link is worth no more than the access to it.
+                // The person must still own the address: a link proves only access to that address.
                 let owner = self.place_owner(directory);
                 let delivered = owner.is_some() && owner == sent_to.as_ref();
                 Some((Via::Link, if delivered { Assurance::Link } else { ATTESTED }))
             }
             Actor::Relay { .. } => Some((Via::Inline, ATTESTED)),
             Actor::Guest { via, .. } => {
-                // They answer a message of ours, which is worth as much as the link in it: the address
-                // was verified when the message was sent, it went nowhere else, and it still is theirs.
+                // A guest answers a message of the server, which proves as much as the link in it:
+                // the address was verified when the message was sent, the message went nowhere
+                // else, and the person still owns the address.
                 let owner = self.place_owner(directory);
                 let delivered = owner.is_some()
                     && self.grants.iter().any(|grant| grant.sent_to.as_ref() == owner);
@@ -44,9 +46,9 @@ impl Ask {
         }
     }
 
-    /// The minimum assurance of this answer: the one of the ask, or the one for approving what is
-    /// irreversible or critical where that is higher. Rejecting and requesting changes never need the
-    /// latter.
+    /// The minimum assurance of this answer: the one of the ask, or the one for approving
+    /// irreversible or critical asks if that is higher. The latter never applies to rejecting and
+    /// requesting changes.
     pub fn minimum_assurance(&self, answer: &Answer) -> Assurance {
         match self.irreversible_assurance {
             Some(least) if self.must_confirm(answer) => least.max(self.floor),
@@ -59,7 +61,7 @@ impl Ask {
         self.minimum_assurance(&Answer::Approved { edits: None })
     }
 
-    /// The refusal for an answer that is given with less assurance than it needs.
+    /// Refuses an answer whose assurance is below the required minimum.
     pub fn assured(&self, answer: &Answer, have: Assurance) -> Result<(), Refusal> {
         if have < self.floor {
             return Err(Refusal::AssuranceTooLow { have, need: self.floor });
@@ -71,8 +73,8 @@ impl Ask {
         Ok(())
     }
 
-    /// Whether silence may still answer this ask. The rules of its project may have become stricter
-    /// since it was asked, and silence is held to the stricter ones.
+    /// Whether silence may still answer this ask. If the rules of its project became stricter since
+    /// it was asked, the stricter rules apply to silence.
     pub(crate) fn takes_silence(&self, directory: &Directory) -> bool {
         let project = directory.project(&self.project);
         let floor = project.map_or(self.floor, |project| project.floor.max(self.floor));
@@ -81,7 +83,7 @@ impl Ask {
         floor.max(rule.unwrap_or(Assurance::None)) <= ATTESTED
     }
 
-    /// Whether what happens on silence needs the confirmation that approving would.
+    /// Whether the action taken on silence would need the confirmation that an approval needs.
     fn silence_proceeds(&self) -> bool {
         use super::OnExpiry;
         match &self.on_expiry {
@@ -96,14 +98,14 @@ impl Ask {
     }
 }
 
-/// The refusal for an ask that silence would answer or approve, where the project allows no such default
-/// or where the answer would need more than an agent can attest.
+/// Refuses an ask that silence would answer or approve, if the project allows no such default or if
+/// the answer needs more than an agent can attest.
 pub(super) fn check_silence(
     project: &Project,
     asked: &Asked,
     silence: &Silence,
 ) -> Result<(), Refusal> {
-    // To be approved by silence is a default too, whoever acts on it.
+    // Reporting an approval on silence is a default too, even though the agent acts on it.
     let proceeds = match silence {
         Silence::Answer(reply) => reply.answer.lets_proceed(),
         Silence::Report(DefaultAction::Approve) => true,
@@ -146,7 +148,7 @@ mod tests {
         NewAsk { place: Some(place), ..new_ask() }
     }
 
-    /// Mark with an address, which is verified or not.
+    /// Gives Mark an address, verified or not.
     fn reachable(cast: &mut Cast, verified: bool, active: bool) {
         let email = if verified { "mark@example.com" } else { "elsewhere@example.com" };
         let profile = Profile { email: Some(email.to_owned()), ..Profile::default() };
@@ -175,8 +177,8 @@ mod tests {
         (resolution.by.clone(), resolution.assurance)
     }
 
-    /// The agent was given this link, so using it shows nothing but that the agent or somebody it gave
-    /// the link to did.
+    /// The agent holds this link, so its use proves only that the agent, or someone it gave the
+    /// link to, used it.
     #[test]
     fn a_link_that_an_agent_was_given_proves_nothing_about_a_person() {
         let mut cast = Cast::new();
@@ -185,7 +187,7 @@ mod tests {
         let holder = cast.seen(id).link_holder(&Cast::hash("r"), cast.directory()).unwrap();
         assert_eq!(cast.seen(id).link_holder(&Cast::hash("x"), cast.directory()), None);
         assert_eq!(worth(&mut cast, holder, id), (By::LinkHolder, Assurance::AgentAttested));
-        // An agent cannot say of its own token that it was sent to somebody.
+        // An agent cannot claim that its own token was sent to a person.
         let claimed = Grant {
             sent_to: Some(human("olga")),
             ..Grant::to_agent(Purpose::Review, Cast::hash("r"))
@@ -198,7 +200,7 @@ mod tests {
         }
     }
 
-    /// What the server itself sent to an address that a person verified is theirs to hold.
+    /// A link that the server sent to a verified address proves access to that address.
     #[test]
     fn a_link_counts_where_the_server_sent_it_to_a_verified_address() {
         let mut cast = Cast::new();
@@ -228,7 +230,7 @@ mod tests {
         }
     }
 
-    /// A link that was sent to somebody is worth nothing once they may not act any more.
+    /// A link that was sent to a person proves nothing once that person is no longer active.
     #[test]
     fn a_link_of_somebody_who_left_is_worth_no_more_than_the_agents_word() {
         let mut cast = Cast::new();
@@ -241,7 +243,7 @@ mod tests {
         assert_eq!(of(&cast), Some((Via::Link, Assurance::AgentAttested)));
     }
 
-    /// An address that the agent chose and nobody verified is the agent's.
+    /// An answer from an unverified address that the agent chose is worth the agent's word.
     #[test]
     fn a_guest_at_an_address_nobody_verified_is_the_agents_word() {
         let mut cast = Cast::new();
@@ -267,8 +269,9 @@ mod tests {
         }
     }
 
-    /// What did not go to the verified address alone, as an email with copies, is the agent's word: the
-    /// agent may have read it. That the address is verified later changes nothing.
+    /// A message that did not go to the verified address alone, such as an email with copies, is
+    /// worth the agent's word: the agent may have read it. Verifying the address later changes
+    /// nothing.
     #[test]
     fn a_guest_is_worth_no_more_than_the_message_they_answer() {
         let mut cast = Cast::new();
@@ -291,7 +294,7 @@ mod tests {
         }
     }
 
-    /// A minimum assurance of `link` leaves out the agent's copy of the link.
+    /// A minimum assurance of `link` excludes the agent's copy of the link.
     #[test]
     fn a_minimum_of_link_leaves_out_the_agents_copy() {
         let mut cast = Cast::new();
@@ -306,7 +309,7 @@ mod tests {
         json!({ "irreversible": true }).as_object().unwrap().clone()
     }
 
-    /// Who may approve what cannot be undone, and that rejecting is never blocked.
+    /// Approving an irreversible ask needs the project's assurance; rejecting is never blocked.
     #[test]
     fn approving_what_is_irreversible_or_critical_needs_the_projects_assurance() {
         use Assurance::{AgentAttested, Channel, Passkey, Session};
@@ -337,14 +340,15 @@ mod tests {
                 }
             }
         }
-        // Asks of before the rule keep the rules they were asked under.
+        // Asks from before the rule keep the rules they were asked under.
         rules(&mut cast, AgentAttested, None);
         let before = cast.ask(critical());
         rules(&mut cast, AgentAttested, Some(Session));
         cast.run(Actor::link_holder(before), AskCommand::Answer(before, yes()));
     }
 
-    /// What an agent passes on is its own word, so it cannot approve what needs a session.
+    /// An answer that an agent passes on is worth the agent's word, so it cannot approve what needs
+    /// a session.
     #[test]
     fn an_agent_cannot_pass_on_the_approval_of_what_is_irreversible() {
         let mut cast = Cast::new();
@@ -398,7 +402,7 @@ mod tests {
         }
     }
 
-    /// The same where only the approval of what is irreversible needs more.
+    /// Silence approves nothing irreversible where only such approvals need more.
     #[test]
     fn silence_does_not_approve_what_is_irreversible() {
         let mut cast = Cast::new();
@@ -418,8 +422,8 @@ mod tests {
         }
     }
 
-    /// A minimum that was raised while the ask waited binds its silence: it ends as if no default had
-    /// been named.
+    /// A minimum that is raised while the ask waits applies to its silence: the ask ends as if it
+    /// had no default.
     #[test]
     fn silence_is_judged_again_when_it_comes() {
         use Assurance::{AgentAttested, Session};

@@ -1,4 +1,4 @@
-//! Which asks may be answered together with others, by one word for all of them.
+//! Which asks may be answered together with others in one bulk action.
 
 use super::{Ask, Priority};
 use crate::actor::Assurance;
@@ -6,8 +6,8 @@ use crate::question::{Answer, Body, Reply};
 use crate::refusal::Refusal;
 
 impl Ask {
-    /// The refusal for an ask that wants to be looked at by itself: it demands more than a session, or
-    /// approving it needs a confirmation.
+    /// Refuses an ask that must be answered individually: it demands more than a session, or its
+    /// approval needs a confirmation.
     pub fn allows_bulk(&self) -> Result<(), Refusal> {
         if self.floor > Assurance::Session {
             let why = "it demands that whoever answers proves anew who they are";
@@ -22,7 +22,8 @@ impl Ask {
         Ok(())
     }
 
-    /// The reply one word for many is to this ask; a refusal where it wants more than one word.
+    /// The reply that a bulk answer gives to this ask. Refused if the ask needs a more specific
+    /// answer.
     pub fn bulk(&self, reply: &Reply) -> Result<Reply, Refusal> {
         self.allows_bulk()?;
         let body = self.question.value().map(crate::question::Question::body);
@@ -37,7 +38,7 @@ impl Ask {
             (Answer::Rejected { option: Some(_) }, _) => {
                 return own("a reason that was offered belongs to one request");
             }
-            // Going ahead with a list means all of it.
+            // Confirming a list in bulk confirms all of its items.
             (Answer::Confirmed { .. }, Some(Body::Confirm { items, .. })) => {
                 Answer::Confirmed { items: items.iter().map(|item| item.id.clone()).collect() }
             }

@@ -1,21 +1,20 @@
-//! The agent is told that its ask is over, where it wanted to be told: what came of each attempt, and
-//! once more when somebody wants that.
+//! Callbacks: the server notifies the agent at its callback URL that an ask is closed, records each
+//! attempt, and repeats the callback on request.
 
 use crate::actor::Actor;
 use crate::ask::{Ask, CallbackAttempt, CallbackResult};
 use crate::command::Envelope;
-use crate::effect::Effect;
 use crate::event::Happened;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
-/// So many attempts are remembered with the ask; the record has them all.
+/// The ask keeps the newest attempts, up to this number. The audit log keeps all of them.
 const MOST: usize = 50;
-/// A longer explanation is a log.
+/// Longer error messages are truncated.
 const LONGEST_ERROR: usize = 200;
 
-/// Notes what came of an attempt.
+/// Records the result of an attempt.
 pub(crate) fn note(
     world: &World<'_>,
     envelope: &Envelope,
@@ -36,7 +35,7 @@ pub(crate) fn note(
     Ok(Decision::on(ask, Happened::CalledBack { outcome }))
 }
 
-/// Tells the agent once more: itself, or whoever may see the ask.
+/// Calls the agent back again. The agent and everyone who may see the ask can request this.
 pub(crate) fn again(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
     let allowed = match &envelope.actor {
@@ -49,11 +48,10 @@ pub(crate) fn again(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result
         return Err(Refusal::NotFound { what: "request" }.into());
     }
     wanted(ask)?;
-    let decision = Decision::on(ask, Happened::CallbackWanted);
-    Ok(decision.with(Effect::call_back(ask)))
+    Ok(Decision::on(ask, Happened::CallbackWanted))
 }
 
-/// The refusal where there is nobody to tell, nowhere, or nothing yet.
+/// Refuses a callback if the ask names no callback URL, is still open, or was erased.
 fn wanted(ask: &Ask) -> Result<(), Refusal> {
     let Some(callback) = &ask.callback else {
         return Err(Refusal::NotAllowed { why: "this request names no address to call back" });
@@ -80,6 +78,7 @@ mod tests {
     use super::*;
     use crate::ask::DefaultAction;
     use crate::command::{AskCommand, NewAsk, Silence};
+    use crate::effect::Effect;
     use crate::testing::{Cast, new_ask, yes};
 
     fn told() -> NewAsk {
@@ -90,7 +89,8 @@ mod tests {
         cast.effects().iter().filter(|effect| matches!(effect, Effect::CallBack { .. })).count()
     }
 
-    /// HITL-181: told of an answer, of its absence and of a withdrawal; of nothing else.
+    /// HITL-181: the agent is called back about an answer, an expiry and a withdrawal, and about
+    /// nothing else.
     #[test]
     fn the_agent_is_told_once_however_it_ends() {
         let mut cast = Cast::new();
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(calls(&cast), 3, "nobody asked for it");
     }
 
-    /// HITL-184: each attempt is known, and it can be tried again.
+    /// HITL-184: each attempt is recorded and can be repeated.
     #[test]
     fn attempts_are_noted_and_repeated() {
         let mut cast = Cast::new();

@@ -1,4 +1,4 @@
-//! An ask is withdrawn.
+//! Cancels an ask.
 
 use crate::actor::Actor;
 use crate::audit::Erasable;
@@ -39,7 +39,7 @@ pub(crate) fn decide(
     }
     let mut salts = envelope.salts.clone();
     let kept = reason.map(|text| Erasable::new(text.to_owned(), &mut salts));
-    let over = ask.ends(Happened::Cancelled { reason: kept, decided: None });
+    let over = Decision::on(ask, Happened::Cancelled { reason: kept, decided: None });
     task::withdrawn(world, envelope, ask, reason, over)
 }
 
@@ -50,7 +50,7 @@ mod tests {
     use crate::command::AskCommand;
     use crate::testing::{Cast, new_ask, yes};
 
-    /// HITL-113: whoever holds the link may say that they will not answer, and why.
+    /// HITL-113: the holder of the link may decline to answer, and say why.
     #[test]
     fn the_link_cancels_its_own_ask() {
         use crate::actor::By;

@@ -1,4 +1,4 @@
-//! A person takes an ask on, so that two people of a pool do not both work on it.
+//! A person claims an ask, so that two people of a pool do not both work on it.
 
 use crate::command::Envelope;
 use crate::event::Happened;
@@ -41,7 +41,7 @@ mod tests {
         assert_eq!(refused, Err(Refusal::TakenBy { by: human("mark") }));
     }
 
-    /// HXPX-075: a pool is open to the qualified, by group and tag.
+    /// HXPX-075: a pool is open to people who qualify by group and tag.
     #[test]
     fn only_the_qualified_see_a_pool() {
         let mut cast = Cast::new();

@@ -1,8 +1,8 @@
-//! What an agent says of its own message: how sure it is, what it takes for granted, what could be
-//! done next. The HXP eXperience envelope, kept as it came.
+//! What an agent says about its own message: its confidence, its assumptions, and possible next
+//! actions. This is the HXP eXperience envelope, stored as received.
 //!
-//! The kernel keeps the envelope and what was found about it; what an envelope must look like is its
-//! dialect's to know. Nobody has checked what it says, and nothing is decided by it.
+//! The kernel stores the envelope and the findings about it. The dialect knows what a valid
+//! envelope looks like. The statements are unverified, and no decision depends on them.
 
 use std::collections::BTreeSet;
 
@@ -14,47 +14,48 @@ use crate::audit::{Erasable, Salts};
 use crate::refusal::Refusal;
 use crate::text::{is_storable, is_storable_json};
 
-/// An envelope as an agent sent it, with what was found about it.
+/// An envelope as an agent sent it, with the findings about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewClaims {
-    /// The envelope, as it came.
+    /// The envelope, as received.
     pub said: Map<String, Value>,
-    /// What a consumer finds, who takes all that can be understood.
+    /// The findings of a lenient consumer, which accepts everything it can understand.
     pub finding: Finding,
-    /// What a strict project has against it first.
+    /// The first reason why a strict project refuses the envelope, if there is one.
     pub objection: Option<Objection>,
 }
 
 /// The envelope of an ask.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claims {
-    /// The envelope, as it came.
+    /// The envelope, as received.
     pub said: Erasable<Map<String, Value>>,
-    /// What was found about it. It stays when the envelope is erased: it holds none of its words.
+    /// The findings about it. They contain none of its text, so they stay when the envelope is
+    /// erased.
     pub finding: Finding,
-    /// Whether the project was strict when it came.
+    /// Whether the project was strict when the envelope arrived.
     #[serde(default)]
     pub strict: bool,
 }
 
-/// What was found about an envelope, without any of its words.
+/// The findings about an envelope, without any of its text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// How much it tells; nothing if it is not valid.
+    /// How complete the envelope is; `None` if it is not valid.
     pub level: Option<Level>,
-    /// How many things stand against it.
+    /// The number of errors in the envelope.
     pub errors: usize,
-    /// How many somebody should look at.
+    /// The number of warnings.
     pub warnings: usize,
-    /// How many are worth knowing.
+    /// The number of informational notes.
     pub notes: usize,
-    /// Which rules they are about, by number.
+    /// The numbers of the rules that the findings refer to.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub rules: BTreeSet<String>,
 }
 
 impl Finding {
-    /// Whether the envelope is one.
+    /// Whether the envelope is valid.
     pub fn is_valid(&self) -> bool {
         self.level.is_some()
     }
@@ -74,12 +75,12 @@ pub enum Level {
     Full,
 }
 
-/// Why a strict project does not take an envelope.
+/// Why a strict project refuses an envelope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Objection {
-    /// What it is about, as a JSON Pointer that begins with `/hxp`.
+    /// The place of the error, as a JSON Pointer that begins with `/hxp`.
     pub pointer: String,
-    /// A sentence.
+    /// The reason, as a sentence.
     pub says: String,
 }
 
@@ -96,7 +97,7 @@ pub enum Envelopes {
 }
 
 impl Envelopes {
-    /// Whether this is what nobody needs to say.
+    /// Whether this is the default, which is not serialized.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
     pub(crate) fn is_usual(&self) -> bool {
         *self == Self::default()
@@ -104,7 +105,7 @@ impl Envelopes {
 }
 
 impl NewClaims {
-    /// The refusal for an envelope that cannot be kept, or that the project does not take.
+    /// Refuses an envelope that cannot be stored, or that the project does not accept.
     pub(crate) fn check(&self, envelopes: Envelopes) -> Result<(), Refusal> {
         let stored = |(key, value): (&String, &Value)| is_storable(key) && is_storable_json(value);
         if !self.said.iter().all(stored) {
@@ -121,7 +122,7 @@ impl NewClaims {
         }
     }
 
-    /// As the ask keeps them.
+    /// The claims as the ask stores them.
     pub(crate) fn kept(&self, envelopes: Envelopes, salts: &mut Salts) -> Box<Claims> {
         Box::new(Claims {
             said: Erasable::new(self.said.clone(), salts),
@@ -132,7 +133,7 @@ impl NewClaims {
 }
 
 impl Ask {
-    /// The envelope its agent sent with it; none once it was erased.
+    /// The envelope the agent sent with the ask; `None` if there was none or it was erased.
     pub fn envelope(&self) -> Option<&Map<String, Value>> {
         self.claims.as_ref()?.said.value()
     }
@@ -166,7 +167,8 @@ mod tests {
         NewAsk { claims: Some(claims), ..new_ask() }
     }
 
-    /// HXPE-005, HXPE-058: what came is kept, and the record says what was found in the same event.
+    /// HXPE-005, HXPE-058: the envelope is stored as received, and the same event records the
+    /// findings.
     #[test]
     fn an_envelope_is_kept_as_it_came_with_what_was_found() {
         let mut cast = Cast::new();
@@ -181,7 +183,7 @@ mod tests {
         }
     }
 
-    /// HXPE-058: a project may want only what the specification wants; nothing changes otherwise.
+    /// HXPE-058: a project may accept only valid envelopes; nothing else changes.
     #[test]
     fn a_strict_project_refuses_what_is_wrong_and_names_it() {
         let mut cast = Cast::new();
@@ -207,7 +209,7 @@ mod tests {
         assert!(matches!(refused, Err(Refusal::Invalid { field: "hxp", .. })), "{refused:?}");
     }
 
-    /// The words go, what was found stays, and the chain holds.
+    /// The text is erased, the findings stay, and the chain still verifies.
     #[test]
     fn an_envelope_is_forgotten_with_the_words_of_its_ask() {
         let mut cast = Cast::new();
@@ -220,7 +222,7 @@ mod tests {
         assert!(!stored.contains("unknown"), "{stored}");
     }
 
-    /// What was stored before there were envelopes reads as it did, and is written as it was.
+    /// Asks stored before envelopes existed are read and written unchanged.
     #[test]
     fn an_ask_without_an_envelope_is_stored_as_ever() {
         let mut cast = Cast::new();

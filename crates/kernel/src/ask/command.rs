@@ -14,11 +14,11 @@ use crate::verification::Presented;
 pub enum AskCommand {
     /// An agent asks.
     Create(Box<NewAsk>),
-    /// A person writes to an agent: a conversation begins.
+    /// A person writes to an agent and starts a conversation.
     Write(AgentId, Box<Written>),
-    /// An agent goes on with a conversation a person began.
+    /// An agent continues a conversation that a person started.
     Reply(AskId, Box<NewAsk>),
-    /// A person looks at an ask.
+    /// A person opens an ask.
     Open(AskId),
     /// A person began to answer.
     Progress(AskId, Option<Progress>),
@@ -28,15 +28,15 @@ pub enum AskCommand {
     Assign(AskId, HumanId, Option<String>),
     /// Comment on an ask.
     Comment(AskId, String),
-    /// A person picks one of the agent's actions, by its place.
+    /// A person picks one of the actions the agent offers, by its index.
     Pick(AskId, usize),
     /// A person answers.
     Answer(AskId, Box<Reply>),
-    /// The same, with proofs that a person is there.
+    /// A person answers, with proofs that a person is present.
     AnswerWithProofs(AskId, Box<Reply>, Vec<Presented>),
-    /// The same, confirmed with a passkey.
+    /// A person answers and confirms it with a passkey.
     AnswerWithPasskey(AskId, Box<Reply>, Box<PasskeyAnswer>),
-    /// A person answers, and can undo it for a moment: as long as their profile says.
+    /// A person answers and can undo the answer for as long as their profile says.
     HoldAnswer(AskId, Box<Reply>),
     /// A person takes back their held answer.
     UndoAnswer(AskId),
@@ -54,7 +54,7 @@ pub enum AskCommand {
     Nudge(AskId, Urge),
     /// Move a deadline.
     Extend(AskId, Time),
-    /// More tokens were drawn for an ask.
+    /// More tokens were created for an ask.
     Grant(AskId, Vec<Grant>),
     /// Record the result of a callback to the agent.
     NoteCallback(AskId, CallbackResult),
@@ -69,7 +69,7 @@ pub enum AskCommand {
 }
 
 impl AskCommand {
-    /// The verb, as logs and metrics name it.
+    /// The command's name in logs and metrics.
     pub fn verb(&self) -> &'static str {
         match self {
             Self::Create(_) => "ask",
@@ -100,12 +100,12 @@ impl AskCommand {
         }
     }
 
-    /// Whether it makes an ask, under the fresh id.
+    /// Whether the command creates an ask, under the fresh id of the envelope.
     pub fn makes_ask(&self) -> bool {
         self.ask().is_none()
     }
 
-    /// The ask it is about; none if it makes one.
+    /// The ask the command is about; `None` if it creates one.
     pub fn ask(&self) -> Option<AskId> {
         match self {
             Self::Open(id)

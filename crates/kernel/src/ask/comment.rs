@@ -1,4 +1,4 @@
-//! Somebody remarks something: the agent that asked, or a person who may see the ask.
+//! Comments on an ask, by the agent that asked or by a person who may see the ask.
 
 use crate::ask::Ask;
 use crate::audit::Erasable;
@@ -9,9 +9,9 @@ use crate::refusal::Refusal;
 use crate::text::is_storable;
 use crate::world::{Decision, Stop, World};
 
-/// A longer thread belongs elsewhere.
+/// An ask takes no more comments than this.
 const MOST_COMMENTS: usize = 100;
-/// A longer remark is a document.
+/// The maximum length of a comment, in characters.
 const LONGEST: usize = 4000;
 
 pub(crate) fn decide(
@@ -25,10 +25,10 @@ pub(crate) fn decide(
         return Err(Refusal::NotFound { what: "request" }.into());
     }
     let text = Erasable::new(checked(ask, "text", text)?, &mut envelope.salts.clone());
-    Ok(Decision::on(ask, Happened::Commented { text }))
+    Ok(Decision::on(ask, Happened::Commented { text, nudge: false }))
 }
 
-/// The text of this field, if one more can be said on this ask.
+/// Checks the text of a field, and that the ask can take one more comment.
 pub(super) fn checked(ask: &Ask, field: &'static str, text: &str) -> Result<String, Refusal> {
     if ask.question.value().is_none() {
         return Err(Refusal::NotAllowed { why: "the words of this request were erased" });

@@ -1,4 +1,4 @@
-//! A held answer can no longer be undone: it takes effect, as the answer of the person who gave it.
+//! A held answer can no longer be undone. It takes effect as the answer of the person who gave it.
 
 use super::answer::AnswerProofs;
 use super::{Ask, answer};
@@ -21,7 +21,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     let (By::Human(human), Some(reply)) = (&held.vote.by, held.vote.reply.value()) else {
         return Ok(dropped());
     };
-    // Judged once more, as an answer that came in time to an ask nobody else is answering.
+    // The answer is judged again as if it came in time and no other person held the ask.
     let asked = Asked { expires_at: None, ..ask.asked.clone() };
     let free = Ask { held: None, asked, ..ask.clone() };
     let mut loaded = world.loaded.clone();
@@ -40,7 +40,8 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
         Ok(mut decision) => {
             for (_, happened) in &mut decision.happened {
                 if let Happened::Answered { vote, .. } = happened {
-                    // Dated by the person, not by the timer: that is when they decided.
+                    // The vote keeps the time at which the person answered, not the time of the
+                    // timer.
                     vote.at = held.vote.at;
                     vote.shown = held.vote.shown;
                 }
@@ -48,7 +49,8 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
             decision.by = Some(held.vote.by.clone());
             Ok(decision)
         }
-        // They may no longer answer, or there is nothing left to answer: nothing is decided.
+        // The person may no longer answer, or the ask no longer takes an answer. Nothing is
+        // decided.
         Err(Stop::Refused(_)) => Ok(dropped()),
         Err(need @ Stop::Need(_)) => Err(need),
     }
@@ -89,7 +91,7 @@ mod tests {
         assert_eq!((last.what.name(), last.by), ("answered", By::Human(human("olga"))));
         assert_eq!(last.at, cast.now());
         assert!(Receipt::of(cast.seen(id)).is_some());
-        // The same is done about it as about an answer that was not held.
+        // A held answer causes the same effects as an answer that was not held.
         let done: Vec<_> = cast.effects()[before..].iter().map(std::mem::discriminant).collect();
         let before = cast.effects().len();
         cast.run(web("olga"), AskCommand::Answer(other, yes()));
@@ -139,7 +141,7 @@ mod tests {
         cast.run(web("nina"), AskCommand::Answer(id, yes()));
     }
 
-    /// What was delivered is judged, and a checkpoint resolved, when the answer stands and not before.
+    /// A delivery is judged, and a checkpoint is resolved, only when the held answer takes effect.
     #[test]
     fn tasks_go_on_when_the_answer_stands() {
         let mut cast = Cast::staffed();
@@ -173,7 +175,7 @@ mod tests {
         assert_eq!(cast.seen(judged).phase(), Phase::Completed);
     }
 
-    /// A task that is over meanwhile has nothing left to decide.
+    /// A task that was cancelled in the meantime has nothing left to decide.
     #[test]
     fn a_task_called_off_drops_the_answer() {
         let mut cast = Cast::staffed();

@@ -1,4 +1,4 @@
-//! An agent asks.
+//! Creates an ask.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,6 @@ use crate::ask::{
 use crate::audit::{Erasable, Salts};
 use crate::command::{Envelope, NewAsk, Silence};
 use crate::directory::{Agent, Human, Project};
-use crate::effect::{Effect, Occasion};
 use crate::event::{Asked, Happened};
 use crate::ids::{AskId, Subject};
 use crate::refusal::Refusal;
@@ -19,13 +18,14 @@ use crate::text::{is_short, is_storable, is_storable_json};
 use crate::time::{LONGEST_TIMEOUT, Time};
 use crate::world::{Decision, Stop, World};
 
-/// More tags than this say nothing.
+/// The maximum number of tags of an ask.
 const MOST_TAGS: usize = 50;
-/// More reminders than this are noise.
+/// The maximum number of reminders of an ask or a project.
 pub(crate) const MOST_REMINDERS: usize = 20;
-/// Without a deadline nothing but `stay_open` would ever take effect, and the agent would wait forever.
+/// Without a deadline nothing but `stay_open` would ever take effect, and the agent would wait
+/// indefinitely.
 const NEEDS_TIMEOUT: &str = "stay_open, or a deadline beside it: set timeout_seconds";
-/// A longer address is data.
+/// The maximum length of a callback URL, in bytes.
 const LONGEST_URL: usize = 2000;
 
 pub(crate) fn decide(
@@ -54,7 +54,8 @@ pub(crate) fn decide(
     let kind = new.question.kind();
     let (tags, labels) = (&new.tags, &new.labels);
     let facts = Facts { agent, route: &new.route, kind, priority: new.priority, tags, labels };
-    // What somebody began is theirs: nobody stands in for them, and nobody else is asked in the end.
+    // A conversation belongs to the person who started it: no substitute is asked, and there is no
+    // escalation.
     let theirs = conversation.is_some_and(|conversation| conversation.is_led_to_by(&new.route));
     let (seats, ladder) = match conversation.filter(|_| theirs) {
         Some(with) => (vec![Seat::Person { human: with.with.clone() }], Vec::new()),
@@ -85,7 +86,8 @@ pub(crate) fn decide(
         quorum: 1,
         floor: new.assurance.map_or(project.floor, |wanted| wanted.max(project.floor)),
         irreversible_assurance: project.irreversible_assurance,
-        // Whatever the command says, the tokens drawn when an agent asks are handed to that agent.
+        // Tokens that are created with an ask always belong to the agent that asks, whatever the
+        // command says.
         grants: new.grants.iter().map(|grant| Grant::to_agent(grant.purpose, grant.hash)).collect(),
         inline: new.inline.clone(),
         callback: new
@@ -104,21 +106,14 @@ pub(crate) fn decide(
     if let Some(previous) = previous {
         decision.happened.push((Subject::Ask(previous.id), Happened::Followed { next: ask }));
     }
-    // The opening knows the newest of its conversation, so that nobody walks along it.
+    // The first ask of a conversation records the newest one, so that no lookup has to follow the
+    // whole conversation.
     if let Some(opening) = conversation.map(|conversation| conversation.opening)
         && new.follows != Some(opening)
     {
         world.ask(opening)?;
         decision.happened.push((Subject::Ask(opening), Happened::Followed { next: ask }));
     }
-    let (why, priority) = (Occasion::Asked, new.priority);
-    // Whoever holds a seat finds it in the inbox, and is told when nobody can be reached at the place.
-    decision.effects = if let Some(place) = &new.place {
-        vec![Effect::posting(ask, place, why, priority)]
-    } else {
-        let notify = |seat| Effect::Notify { ask, seat, why, priority };
-        seats.into_iter().map(notify).collect()
-    };
     Ok(decision)
 }
 
@@ -151,8 +146,9 @@ fn check(new: &NewAsk) -> Result<(), Refusal> {
     new.verification.as_ref().map_or(Ok(()), |policy| policy.check())
 }
 
-/// Whether agents of a dialect state the deadline together with what happens at it. HXP defines
-/// `timeout_seconds: 0` with every `fallback`, and in A2H the operator's setting is the deadline.
+/// Whether the agents of a dialect set the deadline together with the action on expiry. HXP defines
+/// `timeout_seconds: 0` with every `fallback`, and in A2H the deadline comes from the operator's
+/// setting.
 fn states_deadline(dialect: Dialect) -> bool {
     match dialect {
         Dialect::Native | Dialect::Hitl | Dialect::Hacp => true,
@@ -160,8 +156,8 @@ fn states_deadline(dialect: Dialect) -> bool {
     }
 }
 
-/// Whether the people the agent names are there. Another dialect's group is free data, and what leads
-/// nowhere there is the owner's.
+/// Checks that the people the agent names exist. In HXP a group is free data; an ask for an unknown
+/// group goes to the owner.
 fn routable(
     world: &World<'_>,
     agent: &Agent,
@@ -192,9 +188,9 @@ fn routable(
     Ok(())
 }
 
-/// The ask this one continues: in the agent's reach, and not continued already. In HITL a case is
-/// another round of one that was answered (HITL-143); what is still open is not continued but
-/// answered, and what ran out or was withdrawn is asked anew.
+/// The ask that this one continues. It must be within the agent's reach and not be continued
+/// already. In HITL only an answered case gets another round (HITL-143); an open one is to be
+/// answered, and an expired or cancelled one is asked again.
 fn previous<'a>(
     world: &World<'a>,
     envelope: &Envelope,
@@ -228,7 +224,7 @@ fn on_expiry(new: &NewAsk, salts: &mut Salts) -> Result<OnExpiry, Stop> {
     })
 }
 
-/// The agent's own reminders, or else the project's; these never come once the time is up.
+/// The agent's own reminders, or else those of the project that fall before the deadline.
 fn upcoming(
     world: &World<'_>,
     project: &Project,
@@ -257,6 +253,8 @@ mod tests {
     use crate::ask::{AskState, DefaultAction, Phase};
     use crate::command::{AskCommand, DirectoryCommand};
     use crate::directory::NewProject;
+    use crate::effect::Effect;
+    use crate::effect::Occasion;
     use crate::testing::{Cast, human, new_ask};
 
     #[test]
@@ -276,8 +274,7 @@ mod tests {
         ));
     }
 
-    /// What was stored before there were tokens, relays and callbacks reads as it did, and is written
-    /// as it was.
+    /// Asks stored before tokens, relays and callbacks existed are read and written unchanged.
     #[test]
     fn an_ask_that_needs_no_tokens_is_stored_as_ever() {
         let mut cast = Cast::new();
@@ -293,8 +290,8 @@ mod tests {
         assert_eq!(serde_json::from_value::<Ask>(before).unwrap().key, None);
     }
 
-    /// What happens at a deadline means nothing without one, so only `stay_open` is taken then. HXP and
-    /// A2H allow both to be said apart.
+    /// An action on expiry has no effect without a deadline, so only `stay_open` is accepted then.
+    /// HXP and A2H allow them to be set separately.
     #[test]
     fn what_happens_at_a_deadline_needs_one() {
         let mut cast = Cast::new();
@@ -387,7 +384,7 @@ mod tests {
         let new = NewAsk { timeout: Some(5), on_expiry: Silence::Answer(reply), ..new_ask() };
         let refused = cast.attempt(cast.agent("bot"), AskCommand::Create(Box::new(new)));
         assert_eq!(refused, Err(Refusal::DefaultForbidden));
-        // §12.6: neither taken by us nor carried out by the agent.
+        // §12.6: the server does not take this default, and the agent must not execute it.
         for (action, allowed) in [
             (DefaultAction::Approve, false),
             (DefaultAction::Reject, true),
@@ -468,10 +465,10 @@ mod tests {
         let at = |seconds| now.plus_seconds(seconds);
         for (own, timeout, reminded) in [
             (vec![], None, vec![at(60), at(600), at(3600)]),
-            // never once the time is up
+            // Never after the deadline.
             (vec![], Some(600), vec![at(60)]),
             (vec![], Some(30), vec![]),
-            // the agent said when
+            // The agent's own reminders win.
             (vec![at(7)], None, vec![at(7)]),
         ] {
             let new = NewAsk { reminders: own, timeout, ..new_ask() };

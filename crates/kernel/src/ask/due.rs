@@ -1,37 +1,38 @@
-//! What the clock does to an ask: its deadline, its reminders, its ladder, and how long its words are
-//! kept.
+//! The effects of time on an ask: its deadline, its reminders, its escalation steps, and the
+//! retention of its text.
 
 use super::{Ask, AskState, DefaultAction, OnExpiry};
 use crate::ids::TaskId;
 use crate::time::Time;
 
-/// Something that is due on an ask.
+/// A timed action that is due on an ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
-    /// A held answer: it can no longer be undone.
+    /// A held answer takes effect.
     CommitHeld,
-    /// Its deadline.
+    /// The deadline passed.
     Expire,
-    /// A reminder.
+    /// A reminder is to be sent.
     Remind,
-    /// A rung of the ladder.
+    /// An escalation step is reached.
     Escalate,
 }
 
 impl Ask {
-    /// When something decided at `now` happens: a clock that was set back does not undo the past.
+    /// The time of an event that is decided at `now`. It never precedes the last event, even if the
+    /// clock was set back.
     pub(crate) fn moment(&self, now: Time) -> Time {
         now.max(self.head.at)
     }
 
-    /// What is due at `now`, most final first. Expiry is judged here, at every read and write.
+    /// The most final action that is due at `now`. Expiry is judged here, at every read and write.
     pub fn due(&self, now: Time) -> Option<Due> {
         if !self.is_open() {
             return None;
         }
         let now = self.moment(now);
-        // While an answer is held, nothing else happens by itself: the deadline waits, and nobody is
-        // reminded or asked as well.
+        // While an answer is held, no timed action happens: the deadline waits, and there are no
+        // reminders or escalations.
         if let Some(held) = &self.held {
             return (held.until <= now).then_some(Due::CommitHeld);
         }
@@ -44,7 +45,7 @@ impl Ask {
         self.reminders.first().is_some_and(|at| *at <= now).then_some(Due::Remind)
     }
 
-    /// When something is next due; the store keeps it as the row's wake-up.
+    /// When the next action is due. The store keeps it as the row's wake-up time.
     pub fn wake_at(&self) -> Option<Time> {
         if !self.is_open() {
             return None;
@@ -57,12 +58,12 @@ impl Ask {
         self.expiry().into_iter().chain(rung).chain(reminder).min()
     }
 
-    /// When it runs out, while it is open and if that changes anything.
+    /// When the ask expires, while it is open and if expiry changes anything.
     pub fn deadline(&self) -> Option<Time> {
         self.expiry().filter(|_| self.is_open())
     }
 
-    /// When it is due, while it is open, whether or not the deadline changes anything.
+    /// The deadline of an open ask, whether or not passing it changes anything.
     pub fn due_at(&self) -> Option<Time> {
         self.expires_at.filter(|_| self.is_open())
     }
@@ -90,7 +91,7 @@ impl Ask {
             }
     }
 
-    /// Since when it is over with its words still here: what retention goes by.
+    /// Since when the ask is closed with its text still stored. Retention counts from here.
     pub fn kept_since(&self) -> Option<Time> {
         match &self.state {
             AskState::Over { place, .. } => self.question.value().map(|_| place.at),

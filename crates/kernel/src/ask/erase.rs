@@ -1,8 +1,7 @@
-//! The words of an ask that is over are forgotten, by law or retention. Its chain stays valid: it
-//! holds commitments only, and the store drops what lay beside them in the same transaction.
+//! Erases the text of a closed ask, by law or retention. The chain stays valid: it holds
+//! commitments only, and the store deletes the committed values in the same transaction.
 
 use crate::command::Envelope;
-use crate::effect::Effect;
 use crate::event::Happened;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
@@ -17,15 +16,15 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     if ask.is_open() {
         return Err(Refusal::NotOver { why: "cancel this request before erasing it" }.into());
     }
-    // The task of a checkpoint or of a review holds a copy of what was said. It goes as well, also
-    // where the ask was erased before this was done.
+    // The task of a checkpoint or review holds a copy of the text. It is erased too, even if the
+    // ask was erased before this rule existed.
     let copy = checkpoint_erased(world, ask)?;
-    let Some(question) = ask.question.value() else {
+    if ask.question.value().is_none() {
         return Ok(Decision { happened: copy.into_iter().collect(), ..Decision::default() });
-    };
+    }
     let mut erased = Decision::on(ask, Happened::Erased);
     erased.happened.extend(copy);
-    Ok(if question.wants_file() { erased.with(Effect::DropFiles { ask: id }) } else { erased })
+    Ok(erased)
 }
 
 #[cfg(test)]
@@ -56,7 +55,7 @@ mod tests {
         assert!(matches!(receipt.outcome, Outcome::Completed { reply: None, .. }));
     }
 
-    /// Point 15 of issue 21: the task held a copy of the comment, and the runtime could read it.
+    /// Issue 21, point 15: the task held a copy of the comment, and the runtime could read it.
     #[test]
     fn the_copy_in_the_task_goes_with_the_checkpoint() {
         let mut cast = Cast::new();

@@ -1,5 +1,6 @@
-//! What an erased person wrote on an ask goes: comments, reasons, the comments of their answers, and the
-//! evidence of their passkey and of the sender of their email. The answers themselves belong to the request and are erased with it.
+//! Erases what an erased person wrote on an ask: comments, reasons, the comments of their answers,
+//! and the evidence of their passkey and of the sender of their email. The answers themselves
+//! belong to the request and are erased with it.
 
 use super::{Ask, AskState, Ending};
 use crate::actor::{Actor, By};
@@ -17,7 +18,7 @@ pub(crate) fn decide(
     id: AskId,
     human: &HumanId,
 ) -> Result<Decision, Stop> {
-    // People are erased whole; this is the part of it that Countersign does by itself afterwards.
+    // Only the server sends this command, after a person was erased.
     if envelope.actor != Actor::System {
         return Err(Refusal::NotFound { what: "request" }.into());
     }
@@ -52,7 +53,7 @@ impl Ask {
         matches!(&answer.by, By::Human(human) if self.redacted.contains(human))
     }
 
-    /// Whether a comment or a reason of theirs is still there.
+    /// Whether the ask still holds a comment or a reason by this person.
     fn has_words_of(&self, by: &By) -> bool {
         let comment =
             self.comments.iter().any(|said| said.by == *by && said.text.value().is_some());
@@ -147,7 +148,7 @@ mod tests {
         assert_eq!(cast.records().len(), records, "nothing is left to erase");
     }
 
-    /// The signature of a passkey is the person's: it goes with them, and the answer says so.
+    /// The passkey evidence is personal data: it is erased with the person, and the answer says so.
     #[test]
     fn the_evidence_of_a_passkey_goes() {
         let mut cast = Cast::new();
@@ -166,7 +167,7 @@ mod tests {
         assert_eq!(answer.reply.value().unwrap().answer, crate::testing::yes().answer);
         let shown = serde_json::to_string(ask).unwrap();
         assert!(!shown.contains("signature"), "{shown}");
-        // The record that held it loses its contents, and the later record holds the answer.
+        // The record with the evidence loses its contents, and the later record holds the answer.
         let answered =
             cast.record_of(id).into_iter().find(|e| e.what.name() == "answered").unwrap();
         let erased = cast.records().last().unwrap().event().unwrap();
@@ -201,7 +202,7 @@ mod tests {
         assert!(erased.what.erases(&answered.trace()));
     }
 
-    /// A vote without a comment stays committed to as it was given.
+    /// A vote without a comment keeps its commitment.
     #[test]
     fn an_answer_without_a_comment_is_not_touched() {
         let mut cast = Cast::new();

@@ -1,9 +1,8 @@
-//! Nobody answered for a while: the next people are asked as well.
+//! No person answered in time: the people of the next escalation step are asked as well.
 
 use crate::actor::Actor;
 use crate::ask::{Due, Seat};
 use crate::command::Envelope;
-use crate::effect::{Effect, Occasion};
 use crate::event::Happened;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
@@ -16,17 +15,10 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
         return Err(Refusal::NotDue.into());
     };
     let reached = ask.ladder.iter().take_while(|rung| rung.at <= ask.moment(world.now));
-    let named: Vec<_> = reached.map(|rung| rung.seat.clone()).collect();
-    // Who is away is known only now, so the event says who was asked instead.
-    let present = |seat: &Seat| present(world.directory, seat.clone(), &ask.project, world.now);
-    let seats: Vec<_> = named.iter().map(present).collect();
-    let instead = if seats == named { Vec::new() } else { seats.clone() };
-    let mut decision = Decision::on(ask, Happened::Escalated { seats: instead });
-    for seat in seats {
-        let (why, priority) = (Occasion::Escalated, ask.priority);
-        decision = decision.with(Effect::Notify { ask: ask.id, seat, why, priority });
-    }
-    Ok(decision)
+    // Absences are known only now, so the event records who is asked.
+    let present = |seat: Seat| present(world.directory, seat, &ask.project, world.now);
+    let seats = reached.map(|rung| present(rung.seat.clone())).collect();
+    Ok(Decision::on(ask, Happened::Escalated { seats }))
 }
 
 #[cfg(test)]
@@ -34,6 +26,8 @@ mod tests {
     use super::*;
     use crate::command::{AskCommand, DirectoryCommand};
     use crate::directory::{About, Absence, NewProfile, NewProject, Step};
+    use crate::effect::Effect;
+    use crate::effect::Occasion;
     use crate::testing::{Cast, human, new_ask, yes};
 
     #[test]
@@ -54,7 +48,8 @@ mod tests {
         assert_eq!(cast.seen(id).due(cast.now()), None);
     }
 
-    /// A rung between a clock set back and the last event is climbed, so its people are told.
+    /// An escalation step between a clock that was set back and the last event takes effect, so its
+    /// people are notified.
     #[test]
     fn whoever_is_seated_is_told() {
         let mut cast = Cast::new();
@@ -77,7 +72,7 @@ mod tests {
         assert!(seats.iter().all(told), "{seats:?}");
     }
 
-    /// Who is away is judged when the rung is reached, not when the ask was made.
+    /// Absences are judged when the escalation step is reached, not when the ask was created.
     #[test]
     fn who_stands_in_is_asked_on_the_ladder_too() {
         let mut cast = Cast::new();
@@ -102,7 +97,7 @@ mod tests {
         assert!(!cast.seen(id).is_open());
     }
 
-    /// A record from before anybody could be away reads as it did, and is written as it was.
+    /// Records from before absences existed are read and written unchanged.
     #[test]
     fn an_escalation_without_absences_is_stored_as_ever() {
         let stored = r#"{"event":"escalated"}"#;

@@ -1,4 +1,4 @@
-//! A deadline passed and nobody answered.
+//! A deadline passed without an answer.
 
 use crate::actor::{Actor, Assurance, By, Via};
 use crate::ask::{DefaultAction, Due, OnExpiry, Resolution, Shown};
@@ -16,12 +16,13 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     else {
         return Err(Refusal::NotDue.into());
     };
-    // Dated by the deadline, not by the timer: a late timer changes nothing an agent can see.
+    // The event carries the time of the deadline, not of the timer: a late timer changes nothing
+    // that an agent can see.
     let happened = match &ask.on_expiry {
         OnExpiry::StayOpen => return Err(Refusal::NotDue.into()),
         OnExpiry::Fail => Happened::Failed { deadline },
-        // Silence proves nothing. Where an answer needs more than that by now, it ends as if the agent
-        // had named no default: nothing is approved and nothing is answered.
+        // Silence proves nothing. If an answer now needs more than that, the ask ends as if the
+        // agent had named no default: it is neither approved nor answered.
         OnExpiry::Answer { .. } if !ask.takes_silence(world.directory) => {
             Happened::Failed { deadline }
         }
@@ -46,7 +47,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
             }),
         },
     };
-    let over = ask.ends(happened);
+    let over = Decision::on(ask, happened);
     match &ask.checkpoint {
         Some(checkpoint) => task::ended(world, checkpoint, ask, (Ended::TimedOut, None), over),
         None => Ok(over),

@@ -1,5 +1,5 @@
-//! Which asks are nearly the same: one agent, one kind, one text but for its numbers and names of
-//! things. A list may show them as one row.
+//! Similar asks: the same agent, the same kind, and the same text except for numbers and names. A
+//! list may show them as one row.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use crate::audit::Digest;
 use crate::ids::AgentId;
 use crate::question::Question;
 
-/// What stands in place of whatever differs between two asks of a kind.
+/// Replaces the parts in which similar asks differ.
 const MASK: char = '#';
 
 const MONTHS: [&str; 12] = [
@@ -29,12 +29,12 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// The key asks have in common that differ in numbers, ids, dates and addresses only.
+/// The similarity key: asks that differ only in numbers, ids, dates and addresses share it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fold(pub u64);
 
 impl Fold {
-    /// The key of a question of this agent.
+    /// The similarity key of a question of this agent.
     pub fn of(agent: &AgentId, question: &Question) -> Self {
         let body = serde_json::to_string(question.body()).unwrap_or_default();
         let context = question.context().unwrap_or_default();
@@ -50,7 +50,7 @@ impl Fold {
 }
 
 impl Ask {
-    /// The key it shares with those that are nearly the same; none once its words were erased.
+    /// The similarity key of this ask; `None` once its text was erased.
     pub fn fold(&self) -> Option<Fold> {
         self.question.value().map(|question| Fold::of(&self.agent, question))
     }
@@ -86,8 +86,8 @@ impl<'de> Deserialize<'de> for Fold {
     }
 }
 
-/// A text in small letters with everything masked that tells one case from the next: numbers, ids,
-/// UUIDs, hexadecimal, dates, addresses of mail.
+/// The text in lower case, with everything masked that distinguishes one case from another:
+/// numbers, ids, UUIDs, hexadecimal, dates, email addresses.
 pub fn masked(text: &str) -> String {
     let text = text.to_lowercase();
     let mut out = String::with_capacity(text.len());
@@ -96,7 +96,7 @@ pub fn masked(text: &str) -> String {
             out.push(' ');
         }
         let core = chunk.trim_matches(|c: char| !c.is_alphanumeric());
-        // Two parts of one name, as a mail address has them.
+        // An email address can contain several words; it is masked as one.
         if core.contains('@') {
             let at = chunk.find(core).unwrap_or_default();
             let (before, rest) = chunk.split_at(at);
@@ -110,7 +110,7 @@ pub fn masked(text: &str) -> String {
     collapsed(&out)
 }
 
-/// Masks the words of a text without spaces.
+/// Masks the variable words of a text without spaces.
 fn mask_words(chunk: &str, out: &mut String) {
     let mut rest = chunk;
     while let Some(first) = rest.chars().next() {
@@ -132,7 +132,7 @@ fn mask_words(chunk: &str, out: &mut String) {
     }
 }
 
-/// How long the UUID is that a text begins with.
+/// The length of the UUID at the start of a text.
 fn uuid(text: &str) -> Option<usize> {
     const GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
     let mut bytes = text.bytes();
@@ -149,15 +149,15 @@ fn uuid(text: &str) -> Option<usize> {
     (text.len() >= length && ends).then_some(length)
 }
 
-/// Whether a word has a digit, or is long and of hexadecimal letters only.
+/// Whether a word contains a digit or a hyphen, or is long and has only hexadecimal digits.
 fn is_variable(word: &str) -> bool {
     word.contains(char::is_numeric)
         || word.contains('-')
         || (word.len() >= 8 && word.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Masks that stand side by side, or with the name of a month, are one: a date is one thing however
-/// it is written.
+/// Merges masks that are next to each other or next to the name of a month: a date is one value in
+/// every notation.
 fn collapsed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let words: Vec<&str> = text.split(' ').collect();

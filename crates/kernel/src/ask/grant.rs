@@ -1,5 +1,6 @@
-//! More tokens are drawn for an ask: for a delivery's own link, or because a create was repeated and
-//! the first ones are known to nobody here. Only hashes come in; each token has one purpose.
+//! Creates more tokens for an ask: for the link of a delivery, or because a create was repeated and
+//! the server does not know the first tokens. The kernel receives only hashes; each token has one
+//! purpose.
 
 use crate::actor::Actor;
 use crate::ask::{Ask, Grant, Purpose};
@@ -11,7 +12,7 @@ use crate::ids::{AskId, HumanId};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
-/// Of each purpose this many tokens work at once; older ones give way.
+/// At most this many tokens per purpose work at once. New tokens replace the oldest.
 const MOST: usize = 100;
 
 pub(crate) fn decide(
@@ -21,7 +22,7 @@ pub(crate) fn decide(
     grants: &[Grant],
 ) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
-    // An agent hands out what it was given when it asked; deliveries are ours.
+    // Only the agent and the server create tokens: the agent for itself, the server for deliveries.
     if !matches!(envelope.actor, Actor::Agent { .. } | Actor::System)
         || !ask.within_reach(&envelope.actor)
     {
@@ -48,27 +49,27 @@ pub(crate) fn decide(
 }
 
 impl Ask {
-    /// Whether a token with this hash was drawn for this ask and for this purpose, whether or not it was
-    /// ended since. Every one of them is looked at, each in constant time.
+    /// Whether a token with this hash was created for this ask and this purpose, even if it was
+    /// revoked since. Every token is compared, each in constant time.
     pub fn is_granted(&self, purpose: Purpose, hash: &Digest) -> bool {
         let of_purpose = self.grants.iter().filter(|grant| grant.purpose == purpose);
         of_purpose.fold(false, |found, grant| found | grant.hash.is_same(hash))
     }
 
-    /// Whether a token with this hash works for this purpose: it was drawn for it, and was ended neither
-    /// with the key of the agent nor with all access of the person it was sent to.
+    /// Whether a token with this hash works for this purpose: it was created for it, and was
+    /// revoked neither with the key of the agent nor with all access of the person it was sent to.
     pub fn token_works(&self, purpose: Purpose, hash: &Digest, directory: &Directory) -> bool {
         self.working(purpose, hash, directory).is_some()
     }
 
-    /// Who answers with the review token of this hash: the holder of a link, and to whom the server sent
-    /// that link. `None` if no such token works.
+    /// The actor who uses the review token of this hash: a link holder, with the person to whom the
+    /// server sent the link. `None` if no such token works.
     pub fn link_holder(&self, hash: &Digest, directory: &Directory) -> Option<Actor> {
         let grant = self.working(Purpose::Review, hash, directory)?;
         Some(Actor::LinkHolder { ask: self.id, sent_to: grant.sent_to.clone() })
     }
 
-    /// The grant of a token that works. Every token is compared, each in constant time.
+    /// The grant of a working token. Every token is compared, each in constant time.
     fn working(&self, purpose: Purpose, hash: &Digest, directory: &Directory) -> Option<&Grant> {
         let of_purpose = self.grants.iter().filter(|grant| grant.purpose == purpose);
         let mut found = None;
@@ -81,23 +82,23 @@ impl Ask {
         (directory.tokens_work(self) && !grant.is_ended(directory)).then_some(grant)
     }
 
-    /// Whether the place where the agent wanted this ask put was an address of a person whose access was
-    /// ended since, and who has not verified it anew.
+    /// Whether the address the agent chose for this ask belonged to a person whose access was
+    /// revoked since, and who has not verified it again.
     pub fn place_is_ended(&self, directory: &Directory) -> bool {
         let ended = self.grants.iter().any(|grant| grant.is_ended(directory));
         ended && self.place_owner(directory).is_none()
     }
 
-    /// The person who verified the address where the agent wants this ask put; `None` if no such place
-    /// is named, if the place is shared, if nobody or more than one person verified it, or if the person
-    /// is not active.
+    /// The person who verified the address the agent chose for this ask. `None` if the ask names no
+    /// address, if the address is shared, if it was verified by no one or by more than one person,
+    /// or if the person is not active.
     pub fn place_owner<'a>(&self, directory: &'a Directory) -> Option<&'a HumanId> {
         let place = self.place.as_ref()?.value().filter(|place| !place.means.is_shared())?;
         let person = directory.human_by_means(&place.means).filter(|human| human.active)?;
         Some(&person.id)
     }
 
-    /// More tokens work from now on, and of each purpose the oldest give way.
+    /// Adds tokens. Of each purpose the oldest are dropped above the maximum.
     pub(crate) fn granted(&mut self, grants: &[Grant]) {
         let kept = &mut self.asked.grants;
         kept.extend_from_slice(grants);
@@ -124,7 +125,7 @@ mod tests {
         Grant::to_agent(purpose, Cast::hash(token))
     }
 
-    /// HITL-030, HITL-032, HITL-033: a token is good for one purpose on one ask.
+    /// HITL-030, HITL-032, HITL-033: a token works for one purpose on one ask.
     #[test]
     fn a_token_has_one_purpose() {
         use Purpose::{Poll, Review, Submit};
@@ -159,13 +160,14 @@ mod tests {
         }
         let submit = AskCommand::Grant(id, vec![grant(Submit, "s")]);
         assert_eq!(cast.attempt(cast.agent("bot"), submit), Err(Refusal::NotInline));
-        // How it ended may be read with a fresh token too.
+        // The result may be read with a new token too.
         cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
         cast.run(cast.agent("bot"), AskCommand::Grant(id, vec![grant(Poll, "p")]));
         assert!(cast.seen(id).is_granted(Poll, &Cast::hash("p")));
     }
 
-    /// What was sent to a person ends with all their access, and stays ended; what is sent later works.
+    /// A link sent to a person stops working when all their access is revoked, and stays revoked; a
+    /// link sent later works.
     #[test]
     fn a_link_that_was_sent_to_a_person_ends_with_their_access() {
         use crate::ask::Place;

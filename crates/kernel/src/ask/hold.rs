@@ -1,8 +1,8 @@
-//! A person answers on a page and can undo it for a moment: the answer is held and decides nothing
-//! until then.
+//! A person answers on a page and can undo the answer for a moment. Until then the answer is held
+//! and decides nothing.
 //!
-//! Agents and colleagues see the ask as open, and no other person can answer it meanwhile. A held answer is part
-//! of the ask, so that a restart loses nothing and any node can commit it.
+//! Agents and colleagues see the ask as open, and no other person can answer it meanwhile. A held
+//! answer is part of the ask, so a restart loses nothing and any node can commit it.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,32 +21,34 @@ use crate::world::{Decision, Stop, World};
 /// An answer that its person can still undo.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Held {
-    /// What they said, as they sent it; it is checked again when it takes effect.
+    /// The answer as the person sent it. It is checked again when it takes effect.
     pub vote: Vote,
     /// When it takes effect.
     pub until: Time,
 }
 
-/// Holds an answer, or takes it at once where it cannot be held: the person turned holding off, gave
-/// secret values (which are kept apart from every event), or
-/// did not answer in a signed-in browser.
+/// Holds an answer, or commits it at once where it cannot be held: the person turned holding off,
+/// gave secret values (which are stored separately from every event), or did not answer in a
+/// signed-in browser.
 pub(crate) fn decide(
     world: &World<'_>,
     envelope: &Envelope,
     id: AskId,
     reply: &Reply,
 ) -> Result<Decision, Stop> {
-    // Judged as an answer, so that every refusal comes now and not when nobody looks any more.
+    // The answer is judged now, so that every refusal comes while the person is still on the page.
     let at_once = answer::decide(world, envelope, id, reply, AnswerProofs::NONE)?;
     let Actor::Human { id: human, via: via @ Via::Web, assurance } = &envelope.actor else {
         return Ok(at_once);
     };
     let ask = world.ask(id)?;
     let Some(question) = ask.question.value() else { return Ok(at_once) };
-    // As it will be kept: values of fields that do not apply may be secret, and are not part of it.
+    // The checked reply is held: values of fields that do not apply may be secret, and the check
+    // drops them.
     let reply = question.check(reply.clone()).map_err(Refusal::from)?.into_reply();
     if let Some(held) = &ask.held {
-        // A button pressed twice is one answer; a different answer replaces the first and stands.
+        // Pressing the button twice is one answer. A different answer replaces the first and takes
+        // effect at once.
         let again = held.vote.reply.value() == Some(&reply);
         return Ok(if again { Decision::default() } else { at_once });
     }
@@ -56,8 +58,8 @@ pub(crate) fn decide(
         return Ok(at_once);
     }
     let at = ask.moment(world.now);
-    // It takes effect at the deadline at the latest. Undone after that, it would leave the ask to
-    // expire, and the deadline's own result would replace what the person decided.
+    // The answer takes effect at the deadline at the latest. If it could be undone after that, the
+    // ask would expire, and the result of the deadline would replace the person's decision.
     let until = at.plus_seconds(seconds);
     let until = ask.expiry().map_or(until, |deadline| until.min(deadline));
     let vote = Box::new(Vote {
@@ -76,7 +78,7 @@ pub(crate) fn decide(
 }
 
 impl Ask {
-    /// Whose answer is held, if one is.
+    /// The person whose answer is held, if there is one.
     pub fn held_by(&self) -> Option<&HumanId> {
         match &self.held.as_ref()?.vote.by {
             By::Human(human) => Some(human),
@@ -84,14 +86,14 @@ impl Ask {
         }
     }
 
-    /// The version that agents and callers of the API see, wait for and name in conditions. A held
-    /// answer and its withdrawal do not change it, so that nobody can tell that there was one.
+    /// The version that agents and API callers see, wait for and name in conditions. A held answer
+    /// and its withdrawal do not change it, so they stay invisible.
     pub fn version(&self) -> u64 {
         self.visible_head.unwrap_or(self.head).seq
     }
 
-    /// The refusal for answering or taking on what somebody else has just answered. It binds
-    /// everybody, its owner included: two answers must not race.
+    /// Refuses to answer or claim an ask while another person's answer is held. This applies to
+    /// everyone including the owner: two answers must not race.
     pub(crate) fn not_held_from(&self, actor: &Actor) -> Result<(), Refusal> {
         match self.held_by() {
             Some(human) if actor.by() != By::Human(human.clone()) => {
@@ -142,12 +144,13 @@ pub(in crate::ask) mod tests {
         assert_eq!((held.vote.at, held.until), (cast.now(), cast.now().plus_seconds(5)));
         assert_eq!(cast.effects().len(), effects, "no effect");
         assert_eq!(ask.wake_at(), Some(held.until));
-        // Old rows have no such field, and neither has an ask nobody holds.
+        // Old rows have no such field, and neither has an ask without a held answer.
         assert!(!serde_json::to_string(&before).unwrap().contains("held"));
         assert_eq!(cast.record_of(id).last().unwrap().what.name(), "answer_held");
     }
 
-    /// What agents see, wait for and name in conditions does not tell that an answer is held.
+    /// The version that agents see, wait for and name in conditions does not reveal that an answer
+    /// is held.
     #[test]
     fn the_version_does_not_count_held_answers() {
         let mut cast = Cast::new();
@@ -158,7 +161,7 @@ pub(in crate::ask) mod tests {
         assert_eq!(versions(&cast), (1, 2));
         cast.run(web("mark"), AskCommand::UndoAnswer(id));
         assert_eq!(versions(&cast), (1, 3));
-        // What agents do see counts with its own number.
+        // Events that agents can see increase the version.
         cast.run(web("nina"), AskCommand::Comment(id, "wait".to_owned()));
         assert_eq!(versions(&cast), (4, 4));
         cast.run(web("mark"), AskCommand::HoldAnswer(id, yes()));
@@ -200,7 +203,7 @@ pub(in crate::ask) mod tests {
         };
         let relay = Actor::Relay { ask: id, attested };
         let link = Actor::link_holder(id);
-        // olga owns the agent; a claim would not keep her out.
+        // olga owns the agent; a claim would not block her.
         for actor in [web("nina"), web("olga"), link.clone(), relay] {
             for command in [AskCommand::Answer(id, no()), AskCommand::HoldAnswer(id, yes())] {
                 let refused = cast.attempt(actor.clone(), command);
@@ -255,7 +258,7 @@ pub(in crate::ask) mod tests {
             assert_eq!((ask.phase(), &ask.held), (Phase::Cancelled, &None));
             cast.run(Actor::System, AskCommand::Erase(id));
         }
-        // Once it stands, there is nothing left to cancel, committed or not.
+        // Once the undo time has passed, the answer can no longer be cancelled, committed or not.
         let id = cast.ask(pool());
         cast.run(web("mark"), AskCommand::HoldAnswer(id, yes()));
         cast.advance(5);

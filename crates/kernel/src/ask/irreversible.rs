@@ -1,4 +1,4 @@
-//! Whether an ask cannot be undone, and which answers to it need a second, deliberate step.
+//! Whether an ask is irreversible, and which answers to it need a second, deliberate step.
 
 use serde_json::{Map, Value};
 
@@ -9,10 +9,10 @@ use crate::question::{Answer, Body, Question, Stance};
 use crate::task::Beside;
 
 impl Asked {
-    /// Whether the agent says that what it asks for cannot be undone: `irreversible: true` or
-    /// `reversible: false` anywhere in its free data (where dialects keep what they add), in the details
-    /// or parameters of the question, in the actions and the context of a checkpoint, or in its HXP
-    /// eXperience envelope.
+    /// Whether the agent marks the requested action as irreversible: `irreversible: true` or
+    /// `reversible: false` anywhere in its free data (where dialects keep their additions), in the
+    /// details or parameters of the question, in the actions and the context of a checkpoint, or in
+    /// its HXP eXperience envelope.
     ///
     /// Erased data marks nothing.
     pub fn is_irreversible(&self) -> bool {
@@ -21,7 +21,8 @@ impl Asked {
             || self.checkpoint_marks_irreversible()
     }
 
-    /// The same for what stands beside the question of a task's checkpoint.
+    /// Whether the data beside the question of a task's checkpoint marks the action as
+    /// irreversible.
     fn checkpoint_marks_irreversible(&self) -> bool {
         let beside = self.checkpoint.as_ref().and_then(|checkpoint| checkpoint.beside.value());
         beside.is_some_and(|Beside { context, proposed_actions, .. }| {
@@ -31,21 +32,21 @@ impl Asked {
         })
     }
 
-    /// Whether an answer that lets the agent proceed needs a second, deliberate step: the ask cannot be
-    /// undone, or it is critical. Every surface on which a person answers asks this.
+    /// Whether an answer that lets the agent proceed needs a second, deliberate step: the ask is
+    /// irreversible or critical. Every interface on which a person answers checks this.
     pub fn needs_confirmation(&self) -> bool {
         self.priority == Priority::Critical || self.is_irreversible()
     }
 
-    /// Whether this answer needs the second step. An answer that stops the agent, or sends the ask back
-    /// to it, never does.
+    /// Whether this answer needs the second step. An answer that stops the agent, or returns the
+    /// ask to it, never does.
     pub fn must_confirm(&self, answer: &Answer) -> bool {
         answer.lets_proceed() && self.needs_confirmation()
     }
 }
 
 impl NewAsk {
-    /// The same as [`Asked::needs_confirmation`], before it is asked.
+    /// The same as [`Asked::needs_confirmation`], before the ask is created.
     pub fn needs_confirmation(&self) -> bool {
         let envelope = self.claims.as_ref().map(|claims| &claims.said);
         let free = [Some(&self.metadata), envelope];
@@ -53,7 +54,7 @@ impl NewAsk {
     }
 }
 
-/// Whether a question, or free data beside it, says that what is asked for cannot be undone.
+/// Whether a question, or free data beside it, marks the requested action as irreversible.
 fn says_irreversible(
     question: Option<&Question>,
     beside: [Option<&Map<String, Value>>; 2],
@@ -71,7 +72,7 @@ fn says_irreversible(
 }
 
 impl Stance {
-    /// Whether the agent goes on with an answer of this kind.
+    /// Whether the agent continues with an answer of this kind.
     pub fn lets_proceed(self) -> bool {
         match self {
             Self::Approve
@@ -87,14 +88,14 @@ impl Stance {
 }
 
 impl Answer {
-    /// Whether the agent goes on with this answer: it does unless the answer stops it or asks for
+    /// Whether the agent continues with this answer. It does unless the answer stops it or asks for
     /// changes first.
     pub fn lets_proceed(&self) -> bool {
         self.stance().lets_proceed()
     }
 }
 
-/// Whether an object says, at any depth, that something cannot be undone. Agents write JSON by hand, so
+/// Whether an object marks an action as irreversible, at any depth. Agents write JSON by hand, so
 /// `"true"`, `"yes"` and `1` count as `true`, and upper case counts as lower case.
 pub fn marks_irreversible(data: &Map<String, Value>) -> bool {
     data.iter().any(|(key, value)| {

@@ -1,11 +1,11 @@
-//! The ask: what an agent wants from a person, and everything that may happen to it.
+//! The ask: a question of an agent to a person, and everything that may happen to it.
 //!
 //! ```text
 //! Pending ─▶ Opened ─▶ InProgress ─▶ Over: Completed
 //!    └─────────┴───────────┴───────▶ Over: Completed | Expired | Cancelled | Failed
 //! ```
 //!
-//! What is over never changes. Who holds it is a fact on the ask, not a state.
+//! A closed ask never changes its ending. A claim is a fact on the ask, not a state.
 
 pub mod answer;
 pub mod assign;
@@ -48,8 +48,7 @@ use serde::{Deserialize, Serialize};
 use crate::actor::{Actor, Assurance, Attested, By, Reach, SenderVerification, Via};
 use crate::audit::{Erasable, Head};
 use crate::directory::{Directory, Human};
-use crate::effect::Effect;
-use crate::event::{Asked, Happened};
+use crate::event::Asked;
 use crate::form::Progress;
 use crate::ids::{AskId, HumanId};
 use crate::passkey_evidence::PasskeyEvidence;
@@ -58,7 +57,6 @@ use crate::refusal::Refusal;
 use crate::task::Action;
 use crate::time::Time;
 use crate::verification::Verification;
-use crate::world::Decision;
 
 pub use claims::{Claims, Envelopes, NewClaims};
 pub use due::Due;
@@ -71,78 +69,79 @@ pub use terms::{
     OnExpiry, Priority, Purpose, Route, Rung, Seat,
 };
 
-/// What an agent wants from a person. The aggregate; made and changed only by events.
+/// A question of an agent to a person. This aggregate is created and changed only by events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Ask {
-    /// Its one name.
+    /// The unique id of the ask.
     pub id: AskId,
-    /// Where its chain ends; `head.seq` is the version of the row.
+    /// The end of its chain; `head.seq` is the version of the row.
     pub head: Head,
-    /// The last event that agents see, while it is not the last of all: events of held answers are
+    /// The last event that agents see, if it is not the last event: events of held answers are
     /// hidden from them. [`Ask::version`] is its number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visible_head: Option<Head>,
-    /// When it was asked.
+    /// When the agent asked.
     pub created_at: Time,
-    /// What was asked; its people, deadline, reminders and ladder as they are now.
+    /// The ask as created, with its current assignees, deadline, reminders and escalation steps.
     pub asked: Asked,
-    /// Who looked first.
+    /// The first time a person opened it; `None` until then.
     pub look: Option<Look>,
-    /// Who took it or was handed it.
+    /// The person who claimed it or was assigned to it.
     pub claim: Option<Claim>,
-    /// An answer that its person can still undo; it takes effect when its time comes.
+    /// An answer that the person can still undo. It takes effect when the undo time has passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<Box<Held>>,
     /// The ask that continues this one.
     pub followed_by: Option<AskId>,
-    /// The newest ask of the conversation this one opened, once it went on.
+    /// The newest ask of the conversation that this one opened; `None` if no other ask followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latest: Option<AskId>,
-    /// What people said, in order.
+    /// The answers people gave, in order.
     pub votes: Vec<Vote>,
-    /// What was remarked on the way, in order.
+    /// The comments of agents and people, in order.
     pub comments: Vec<Comment>,
-    /// Which of the agent's actions people picked, in order.
+    /// The actions of the agent that people picked, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub picked: Vec<Picked>,
-    /// Why its receipt no longer counts, if it was called back.
+    /// Why the receipt no longer counts, if it was revoked.
     pub revoked: Option<Revocation>,
-    /// When a reminder last went out.
+    /// When the last reminder was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reminded_at: Option<Time>,
-    /// The newest attempts to tell the agent that it is over, in order.
+    /// The newest attempts to call the agent back about the closed ask, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub callbacks: Vec<CallbackAttempt>,
-    /// The erased people whose answers lost their comments; the answers are still there.
+    /// The erased people whose answers lost their comments. The answers themselves are still
+    /// stored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<HumanId>,
-    /// People whose held answers had a comment. The record keeps it, also if the answer was undone,
-    /// until the person or the ask is erased.
+    /// People whose held answers had a comment. The audit log keeps the comment, even if the answer
+    /// was undone, until the person or the ask is erased.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held_comments: Vec<HumanId>,
-    /// Where it stands.
+    /// The state of the ask, as stored.
     pub state: AskState,
 }
 
-/// Where an ask stands. Each state owns what is known in it.
+/// The state of an ask. Each state owns the data that exists in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "is")]
 pub enum AskState {
-    /// Nobody looked yet.
+    /// No person has opened it.
     Pending,
-    /// Somebody looked.
+    /// A person opened it.
     Opened,
-    /// Somebody began to answer.
+    /// A person began to answer.
     InProgress {
-        /// How far a form is filled.
+        /// How much of the form is filled in, if known.
         progress: Option<Progress>,
     },
-    /// It ended, and never changes again.
+    /// It is closed and never changes its ending.
     Over {
-        /// The event that ended it: its place in the ask's chain, whatever is added later.
+        /// The event that closed it: its position in the ask's chain, whatever is added later.
         place: Head,
-        /// How.
+        /// How the ask ended.
         ending: Box<Ending>,
     },
 }
@@ -151,64 +150,64 @@ pub enum AskState {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "is")]
 pub enum Ending {
-    /// Answered, or a default was taken on silence.
+    /// A person answered, or a default was taken on silence.
     Completed(Resolution),
-    /// Ran out; the agent carries out `report`.
+    /// The deadline passed; the agent executes `report`.
     Expired {
         /// The deadline that passed.
         at: Time,
-        /// What the agent is to do.
+        /// The action that the agent takes.
         report: DefaultAction,
     },
-    /// Withdrawn.
+    /// The ask was cancelled.
     Cancelled {
-        /// When.
+        /// When it was cancelled.
         at: Time,
-        /// By whom.
+        /// Who cancelled it.
         by: By,
-        /// Why.
+        /// The reason, if one was given.
         reason: Option<Erasable<String>>,
-        /// What a person decided over HACP, where the question takes no such answer. Absent where it was
-        /// withdrawn, and in what ended before this was recorded.
+        /// The person's decision over HACP, where the question does not take such an answer. Absent
+        /// if the ask was withdrawn, and in asks that ended before this was recorded.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decided: Option<Action>,
     },
-    /// Ran out, and the agent wanted that to be a failure.
+    /// The deadline passed, and the agent defined that as a failure.
     Failed {
         /// The deadline that passed.
         at: Time,
     },
 }
 
-/// The one answer an ask ends with.
+/// The one answer that decides an ask.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Resolution {
-    /// What was said.
+    /// The answer with its comment.
     pub reply: Erasable<Reply>,
-    /// Who said it; [`By::System`] when nobody did.
+    /// Who answered; [`By::System`] for a default taken on silence.
     pub by: By,
-    /// Through which door.
+    /// The interface through which the answer came.
     pub via: Via,
-    /// How sure we are that it was them.
+    /// How strongly it is proven that this person answered.
     pub assurance: Assurance,
-    /// When.
+    /// When the answer was given.
     pub at: Time,
-    /// Who it was, as the agent says that passed the answer on.
+    /// Who answered, according to the agent that passed the answer on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attested: Option<Box<Erasable<Attested>>>,
-    /// What came of the proofs that a person was there.
+    /// The result of judging the proofs of presence. Absent if none were demanded or presented.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Box<Verification>>,
-    /// The evidence that a passkey confirmed it. Absent where none did, and in answers of before this was
-    /// kept.
+    /// The evidence that a passkey confirmed the answer. Absent if none did, and in answers from
+    /// before this was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passkey: Option<Box<Erasable<PasskeyEvidence>>>,
-    /// What the server displayed of the question where it was answered. Absent in what was answered
+    /// How much of the question the server displayed where it was answered. Absent in answers from
     /// before this was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Shown>,
-    /// How the sender of the email was verified that it came with. Absent where it came by no email, and
-    /// where the sender was not verified.
+    /// How the server verified the sender of the email that carried the answer. Absent if the
+    /// answer came another way or the sender was not verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<Box<Erasable<SenderVerification>>>,
 }
@@ -238,8 +237,8 @@ impl Resolution {
         self.erase_evidence();
     }
 
-    /// Drops the evidence of a passkey and of the sender of an email; what remains proves only that there
-    /// was some.
+    /// Erases the evidence of a passkey and of the sender of an email. The remaining commitment
+    /// proves only that it existed.
     pub(crate) fn erase_evidence(&mut self) {
         if let Some(evidence) = &mut self.passkey {
             evidence.erase();
@@ -249,7 +248,7 @@ impl Resolution {
         }
     }
 
-    /// Whether it still has the evidence of a passkey or of the sender of an email.
+    /// Whether the evidence of a passkey or of the sender of an email is still stored.
     pub(crate) fn has_evidence(&self) -> bool {
         self.passkey.as_ref().is_some_and(|evidence| evidence.value().is_some())
             || self.sender.as_ref().is_some_and(|sender| sender.value().is_some())
@@ -262,69 +261,69 @@ impl Resolution {
     }
 }
 
-/// What one person said. Today one vote decides; the list is ready for N of M.
+/// The answer of one person. Today one vote decides; the list is ready for N of M.
 pub type Vote = Resolution;
 
-/// A remark on an ask, by the agent or a person.
+/// A comment on an ask, by the agent or a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comment {
-    /// Who.
+    /// Who wrote the comment.
     pub by: By,
-    /// When.
+    /// When the comment was made.
     pub at: Time,
-    /// What they said.
+    /// The text of the comment.
     pub text: Erasable<String>,
 }
 
-/// A receipt that was called back.
+/// The revocation of a receipt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Revocation {
-    /// By whom.
+    /// Who revoked the receipt.
     pub by: By,
-    /// When.
+    /// When it was revoked.
     pub at: Time,
-    /// Why; published with the list of revocations.
+    /// The reason; published with the list of revocations.
     pub reason: Erasable<String>,
 }
 
-/// The first look at an ask.
+/// The first time an ask was opened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Look {
-    /// Who looked.
+    /// Who opened it.
     pub by: By,
-    /// When.
+    /// When it was opened.
     pub at: Time,
 }
 
-/// Who took an ask or was handed it.
+/// The claim of a person on an ask, by their own action or by assignment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
-    /// Who holds it.
+    /// The person who holds the claim.
     pub human: HumanId,
-    /// Since when.
+    /// When the claim began.
     pub at: Time,
 }
 
-/// Where an ask stands as lists see it.
+/// The state of an ask as lists show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// Open, and nobody took it up.
+    /// Open, and neither opened nor claimed.
     Waiting,
-    /// Open, and somebody opened it, took it or was handed it.
+    /// Open, and opened, claimed or assigned.
     Engaged,
-    /// Answered.
+    /// Answered, or decided by a default.
     Completed,
-    /// Ran out.
+    /// The deadline passed without an answer.
     Expired,
-    /// Withdrawn.
+    /// Withdrawn before it was answered.
     Cancelled,
-    /// Ran out as a failure.
+    /// The deadline passed, and the agent defined that as a failure.
     Failed,
 }
 
 impl Phase {
-    /// Every phase.
+    /// All phases, in the order of declaration.
     pub const ALL: [Self; 6] = [
         Self::Waiting,
         Self::Engaged,
@@ -358,7 +357,7 @@ impl Deref for Ask {
 }
 
 impl Ask {
-    /// Its phase as stored; ask [`Ask::due`] whether a deadline has passed meanwhile.
+    /// The phase as stored; [`Ask::due`] says whether a deadline has passed since.
     pub fn phase(&self) -> Phase {
         match &self.state {
             AskState::Pending if self.claim.is_none() => Phase::Waiting,
@@ -372,7 +371,7 @@ impl Ask {
         }
     }
 
-    /// How it ended, once it has.
+    /// How it ended; `None` while it is open.
     pub fn ending(&self) -> Option<&Ending> {
         match &self.state {
             AskState::Over { ending, .. } => Some(ending),
@@ -380,7 +379,7 @@ impl Ask {
         }
     }
 
-    /// The answer it ended with, a person's or a default.
+    /// The answer that decided it, by a person or by default; `None` if there is none.
     pub fn resolution(&self) -> Option<&Resolution> {
         match self.ending() {
             Some(Ending::Completed(resolution)) => Some(resolution),
@@ -389,8 +388,8 @@ impl Ask {
         }
     }
 
-    /// The request for changes a question other than an approval was answered with. Such an answer is
-    /// refused now; records of before have it, and no dialect may show it as a result.
+    /// The request for changes with which a question other than an approval was answered. Such an
+    /// answer is refused now; older records have it, and no dialect may show it as a result.
     pub fn sent_back(&self) -> Option<(&Resolution, &Reply)> {
         let resolution = self.resolution()?;
         let reply = resolution.reply.value()?;
@@ -398,23 +397,23 @@ impl Ask {
         (changes && self.kind != Kind::Approve).then_some((resolution, reply))
     }
 
-    /// Whether it can still be answered, deadline aside.
+    /// Whether it is open, regardless of its deadline.
     pub fn is_open(&self) -> bool {
         Phase::OPEN.contains(&self.phase())
     }
 
-    /// Who works or worked on it and since when: the claim, else the first look.
+    /// Who works or worked on it and since when: the claim, or else the first time it was opened.
     pub fn engaged(&self) -> Option<(By, Time)> {
         let claimed = self.claim.as_ref().map(|claim| (By::Human(claim.human.clone()), claim.at));
         claimed.or_else(|| self.look.as_ref().map(|look| (look.by.clone(), look.at)))
     }
 
-    /// Whether a person may see and answer it: its owner, who was picked, or who qualifies.
+    /// Whether a person may see and answer it: its owner, an assignee, or a person who qualifies.
     pub fn admits(&self, human: &Human) -> bool {
         human.active && (self.owner == human.id || self.is_put_to(human))
     }
 
-    /// Whether it was put to a person: they were picked, took it, or qualify.
+    /// Whether a person is an assignee: they were chosen, claimed it, or qualify.
     pub fn is_put_to(&self, human: &Human) -> bool {
         self.claim.as_ref().is_some_and(|claim| claim.human == human.id)
             || self.seats.iter().any(|seat| self.seat_admits(seat, human))
@@ -441,7 +440,8 @@ impl Ask {
         }
     }
 
-    /// Whether an actor may read it: an agent within reach, whoever may answer, an administrator.
+    /// Whether an actor may read it: an agent within reach, a person who may answer it, an
+    /// administrator.
     pub fn is_shown_to(&self, actor: &Actor, directory: &Directory) -> bool {
         match actor {
             Actor::Human { id, .. } => directory
@@ -453,17 +453,17 @@ impl Ask {
         }
     }
 
-    /// Whether a person began a conversation with it.
+    /// Whether a person started a conversation with it.
     pub fn is_opening(&self) -> bool {
         self.conversation.as_ref().is_some_and(|conversation| conversation.opening == self.id)
     }
 
-    /// Whether the answer came from a pool, so that agents see no name.
+    /// Whether the ask went to a pool, so that agents see no name.
     pub fn is_pooled(&self) -> bool {
         matches!(self.route, Route::Pool { .. })
     }
 
-    /// Forgets every erasable value; what remains proves only that they were there.
+    /// Erases every erasable value. The remaining commitments prove only that the values existed.
     pub(crate) fn erase(&mut self) {
         self.asked.question.erase();
         self.asked.metadata.erase();
@@ -505,18 +505,8 @@ impl Ask {
         }
     }
 
-    /// What is decided when an ask ends: whoever was told of it learns that, and so does the agent,
-    /// where it wants to be told.
-    pub(crate) fn ends(&self, how: Happened) -> Decision {
-        let decision = Decision::on(self, how).with(Effect::Settle { ask: self.id });
-        match self.callback {
-            Some(_) => decision.with(Effect::call_back(self)),
-            None => decision,
-        }
-    }
-
-    /// The person who acts on this ask, if they may know of it; nobody where the link does, or a
-    /// guest, which are good for their own ask only.
+    /// The person who acts on this ask, if they may see it. `None` for a link holder or a guest,
+    /// who may act on their own ask only.
     fn hand<'a>(
         &self,
         actor: &Actor,
@@ -527,7 +517,7 @@ impl Ask {
             Actor::Guest { ask, attested, .. } => {
                 (*ask == self.id && self.welcomes(attested)).then_some(None)
             }
-            // Nobody is there: what was said elsewhere can be passed on, and that is all.
+            // A relay can pass on an answer and do nothing else.
             Actor::Relay { .. } => None,
             Actor::Human { .. } | Actor::Agent { .. } | Actor::System => {
                 let person = directory.person(actor)?;
@@ -537,21 +527,21 @@ impl Ask {
         admitted.ok_or(Refusal::NotFound { what: "request" })
     }
 
-    /// The refusal for whoever may not work on this ask now: strangers, anybody once it is over, and
-    /// people while somebody else has taken it on. A claim keeps people out of each other's way;
-    /// whoever holds the link was given the question by the agent itself, so it does not bind them.
+    /// Refuses actors who may not work on this ask now: people without access, everyone once it is
+    /// closed, and people while another person holds a claim or a held answer. A claim does not
+    /// bind the holder of a link, because the agent itself gave them the question.
     fn worked_on_by(&self, actor: &Actor, directory: &Directory, now: Time) -> Result<(), Refusal> {
         let person = self.hand(actor, directory)?;
         self.still_open(now)?;
         self.not_held_from(actor)?;
-        // The deadline waits for the held answer, but takes no other one in its place.
+        // The deadline waits for the held answer, but no other answer is accepted in its place.
         if let Some(at) = self.expiry().filter(|at| *at <= self.moment(now)) {
             return Err(Refusal::TimedOut { at });
         }
         person.map_or(Ok(()), |person| self.not_taken_from(person))
     }
 
-    /// The refusal for acting on what somebody else has taken on; its owner still may.
+    /// Refuses to act on an ask that another person has claimed, except for the agent's owner.
     fn not_taken_from(&self, person: &Human) -> Result<(), Refusal> {
         match self.claimed_by_other(person) {
             Some(by) if person.id != self.owner => Err(Refusal::TakenBy { by: by.clone() }),
@@ -559,15 +549,16 @@ impl Ask {
         }
     }
 
-    /// Who has claimed the ask, if that is another person than this one and the claim binds them. The
-    /// agent's owner may still answer; pages warn them first.
+    /// Who has claimed the ask, if that is another person than this one and the claim binds them.
+    /// The agent's owner may still answer; pages warn them first.
     pub fn claimed_by_other(&self, person: &Human) -> Option<&HumanId> {
-        // Several people judge what was delivered, each for themselves.
+        // A claim does not apply to the review of a delivery: several people judge it, each for
+        // themselves.
         let claim = self.claim.as_ref().filter(|_| self.review.is_none())?;
         Some(&claim.human).filter(|holder| **holder != person.id)
     }
 
-    /// The refusal for acting on an ask that is over, or whose time is up.
+    /// Refuses to act on a closed or expired ask.
     pub fn still_open(&self, now: Time) -> Result<(), Refusal> {
         match self.ending() {
             Some(Ending::Completed(resolution)) => {
@@ -579,7 +570,8 @@ impl Ask {
             Some(Ending::Expired { at, .. } | Ending::Failed { at }) => {
                 Err(Refusal::TimedOut { at: *at })
             }
-            // The deadline waits for a held answer, which stands as soon as it can no longer be undone.
+            // The deadline waits for a held answer, which takes effect when it can no longer be
+            // undone.
             None => match (&self.held, self.expiry().filter(|at| *at <= self.moment(now))) {
                 (Some(held), _) if held.until <= self.moment(now) => {
                     Err(Refusal::AlreadyAnswered { by: held.vote.by.clone(), at: held.vote.at })

@@ -1,4 +1,4 @@
-//! A person looks at an ask. A hint for the agent; it decides nothing.
+//! A person opens an ask. This informs the agent and decides nothing.
 
 use crate::ask::AskState;
 use crate::command::Envelope;
@@ -9,7 +9,7 @@ use crate::world::{Decision, Stop, World};
 pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
     ask.hand(&envelope.actor, world.directory)?;
-    // Looking again, or looking at what is over, changes nothing and is no error.
+    // Opening an ask again, or opening a closed ask, changes nothing and is no error.
     match &ask.state {
         AskState::Pending if ask.still_open(world.now).is_ok() => {
             Ok(Decision::on(ask, Happened::Opened))
@@ -29,7 +29,7 @@ mod tests {
     use crate::refusal::Refusal;
     use crate::testing::{Cast, new_ask};
 
-    /// HITL-045: whoever holds the link opens their ask, and no other.
+    /// HITL-045: the holder of the link opens their ask, and no other.
     #[test]
     fn the_link_opens_its_own_ask() {
         let mut cast = Cast::new();

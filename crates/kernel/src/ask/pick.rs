@@ -1,5 +1,5 @@
-//! A person picks one of the things the agent says could be done next. The agent is told; nothing is
-//! answered by it.
+//! A person picks one of the next actions that the agent offers. The server notifies the agent; the
+//! pick answers nothing.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -13,17 +13,17 @@ use crate::refusal::Refusal;
 use crate::time::Time;
 use crate::world::{Decision, Stop, World};
 
-/// Whoever wants more than this wants something else.
+/// The maximum number of picks on one ask.
 const MOST_PICKED: usize = 100;
 
-/// One pick.
+/// An action that a person picked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Picked {
-    /// Which action, by its place among those the agent offers, from 0.
+    /// The index of the action in the agent's list, from 0.
     pub action: usize,
-    /// Who.
+    /// Who picked the action.
     pub by: By,
-    /// When.
+    /// When they picked it.
     pub at: Time,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn decide(
         return Err(Refusal::Invalid { field: "action", expected }.into());
     }
     let by = envelope.actor.by();
-    // Pressing it again says nothing new.
+    // A repeated pick changes nothing.
     if ask.picked.iter().any(|picked| picked.action == action && picked.by == by) {
         return Ok(Decision::default());
     }
@@ -52,7 +52,7 @@ pub(crate) fn decide(
 }
 
 impl Ask {
-    /// An action the agent offers, by its place; nothing that has no type is one.
+    /// An action the agent offers, by its index. `None` for an entry without a type.
     pub fn action(&self, place: usize) -> Option<&Map<String, Value>> {
         let action = self.envelope()?.get("actions")?.as_array()?.get(place)?.as_object()?;
         let kind = action.get("type").and_then(Value::as_str);
@@ -100,7 +100,7 @@ mod tests {
         for stranger in [cast.human("zoe"), cast.agent("spy")] {
             assert!(cast.attempt(stranger, AskCommand::Pick(id, 0)).is_err());
         }
-        // An agent does not pick what it offers itself.
+        // An agent cannot pick its own actions.
         assert!(cast.attempt(cast.agent("bot"), AskCommand::Pick(id, 0)).is_err());
         assert!(cast.seen(id).picked.is_empty());
         cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));

@@ -1,5 +1,6 @@
-//! Where an agent wants its question put: a channel its people have, an address nobody here knows.
-//! Whoever is reached there may answer this one ask, and is told apart from people we know.
+//! The address where an agent wants its question posted: a channel of its people, or an address
+//! that the directory does not know. The people reached there may answer this one ask, and are
+//! recorded as guests, not as people of the directory.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,7 @@ use crate::effect::{Effect, Occasion};
 use crate::refusal::Refusal;
 use crate::text::is_short;
 
-/// More people than this are everybody.
+/// The maximum number of people the agent may name.
 const MOST_NAMED: usize = 100;
 
 /// One such place.
@@ -30,7 +31,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The refusal for a place that is none.
+    /// Refuses an address that is not valid.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         let invalid = |expected| Err(Refusal::Invalid { field: "place", expected });
         if self.means == Means::Devices {
@@ -46,8 +47,8 @@ impl Place {
         Ok(())
     }
 
-    /// Whether somebody may answer there: who was named; else whoever shares the place, or whose own
-    /// address it is.
+    /// Whether a guest may answer here. If the agent named people, only they may; else everyone in
+    /// a shared place, or the owner of the address.
     fn admits(&self, who: &Attested) -> bool {
         let id = &who.platform_user_id;
         let named = if self.only.is_empty() {
@@ -60,13 +61,14 @@ impl Place {
 }
 
 impl Ask {
-    /// Whether whoever was reached where the agent wanted may answer: somebody it did not name may not.
+    /// Whether a guest who was reached at the agent's address may answer. If the agent named
+    /// people, others may not.
     pub fn welcomes(&self, guest: &Attested) -> bool {
         let place = self.place.as_ref().and_then(|place| place.value());
         place.is_some_and(|place| place.admits(guest))
     }
 
-    /// The notice that goes where the agent wanted, if there is such a place.
+    /// The notification to the address the agent chose, if it chose one.
     pub(crate) fn posting(&self, why: Occasion) -> Option<Effect> {
         let place = self.place.as_ref()?.value()?;
         Some(Effect::posting(self.id, place, why, self.priority))
@@ -95,7 +97,7 @@ mod tests {
         NewAsk { place: Some(place), ..new_ask() }
     }
 
-    /// It goes to the place the agent named, and its owner finds it in the inbox.
+    /// The question goes to the address the agent named, and its owner finds it in the inbox.
     #[test]
     fn a_question_is_put_where_the_agent_wants() {
         let mut cast = Cast::new();
@@ -108,7 +110,7 @@ mod tests {
         );
     }
 
-    /// A2H-082: who was not named is not heard, and the ask stays as it was.
+    /// A2H-082: an answer by a person who was not named is refused, and the ask does not change.
     #[test]
     fn a_guest_answers_what_they_were_shown_and_nothing_else() {
         let mut cast = Cast::new();
@@ -133,15 +135,15 @@ mod tests {
             cast.run(guest(ask, id), AskCommand::Answer(ask, yes()));
             let resolution = cast.seen(ask).resolution().unwrap();
             assert_eq!((&resolution.by, resolution.via), (&By::Guest, Via::Slack));
-            // The agent chose the address and nobody verified it, so this is the agent's word.
+            // The agent chose the address and it is unverified, so this is the agent's word.
             assert_eq!(resolution.assurance, Assurance::AgentAttested);
             let said = resolution.attested.as_ref().and_then(|said| said.value());
             assert_eq!(said, Some(&someone(id)));
         }
     }
 
-    /// A number is somebody's own: what reaches another from there, in whatever way, is not theirs to
-    /// answer. A channel belongs to all who are in it.
+    /// A phone number belongs to one person: another person who receives the message cannot answer
+    /// it. A channel belongs to everyone in it.
     #[test]
     fn an_address_of_one_is_answered_by_that_one() {
         for (to, who, may) in [
@@ -158,7 +160,7 @@ mod tests {
             let who = Attested { platform: means.kind().to_owned(), ..someone(who) };
             let place = Place { means, only: Vec::new(), thread: None };
             assert_eq!(place.admits(&who), may, "{to} {who:?}");
-            // Whoever the agent names may, and nobody else.
+            // Only the people the agent names may answer.
             let named = Place { only: vec![who.platform_user_id.clone()], ..place.clone() };
             assert!(named.admits(&who), "{to}");
             assert!(!Place { only: vec!["X9".to_owned()], ..place }.admits(&who), "{to}");

@@ -1,4 +1,4 @@
-//! A person began to answer, or went on.
+//! A person began to answer, or made progress.
 
 use crate::ask::AskState;
 use crate::command::Envelope;
@@ -15,7 +15,7 @@ pub(crate) fn decide(
 ) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
     ask.worked_on_by(&envelope.actor, world.directory, world.now)?;
-    // Saying the same again is no news.
+    // Repeating the same progress changes nothing.
     if ask.state == (AskState::InProgress { progress }) {
         return Ok(Decision::default());
     }
@@ -42,7 +42,7 @@ mod tests {
         assert_eq!(cast.seen(id).look.as_ref().map(|look| look.at), Some(looked));
     }
 
-    /// HITL-102, HITL-111, HITL-138: how far they are is known, and news only when it changes.
+    /// HITL-102, HITL-111, HITL-138: the progress is recorded, and reported only when it changes.
     #[test]
     fn whoever_holds_the_link_makes_progress() {
         let mut cast = Cast::new();

@@ -3,7 +3,6 @@
 use crate::actor::Actor;
 use crate::ask::Due;
 use crate::command::Envelope;
-use crate::effect::{Effect, Occasion};
 use crate::event::Happened;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
@@ -14,19 +13,15 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     let (Actor::System, Some(Due::Remind)) = (&envelope.actor, ask.due(world.now)) else {
         return Err(Refusal::NotDue.into());
     };
-    let mut decision = Decision::on(ask, Happened::Reminded);
-    for seat in ask.seats.iter().cloned() {
-        let (why, priority) = (Occasion::Reminder, ask.priority);
-        decision = decision.with(Effect::Notify { ask: ask.id, seat, why, priority });
-    }
-    decision.effects.extend(ask.posting(Occasion::Reminder));
-    Ok(decision)
+    Ok(Decision::on(ask, Happened::Reminded))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::command::{AskCommand, NewAsk};
+    use crate::effect::Effect;
+    use crate::effect::Occasion;
     use crate::testing::{Cast, new_ask};
 
     #[test]

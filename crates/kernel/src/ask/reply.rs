@@ -1,5 +1,5 @@
-//! An agent goes on with a conversation a person began: it asks whoever began it, after the newest
-//! ask of the conversation, whether that was answered or not.
+//! An agent continues a conversation that a person started. The ask goes to that person and follows
+//! the newest ask of the conversation, answered or not.
 
 use crate::ask::Route;
 use crate::ask::create;
@@ -23,7 +23,7 @@ pub(crate) fn decide(
     let Some(begun) = begun.filter(|_| opening.within_reach(&envelope.actor)) else {
         return Err(unknown.into());
     };
-    // The conversation says both.
+    // The conversation determines both fields.
     for (field, given) in [("route", new.route != Route::Owner), ("follows", new.follows.is_some())]
     {
         if given {
@@ -58,7 +58,8 @@ mod tests {
         NewAsk { question: Question::new(text, None, Body::Converse).unwrap(), ..new_ask() }
     }
 
-    /// A2H-131, A2H-133: each reply follows the newest, answered or not, and is put to who began.
+    /// A2H-131, A2H-133: each reply follows the newest ask, answered or not, and goes to the person
+    /// who started the conversation.
     #[test]
     fn a_conversation_goes_on_from_its_newest_ask() {
         let mut cast = Cast::new();
@@ -90,7 +91,7 @@ mod tests {
         assert!(told, "the person is told of a reply");
     }
 
-    /// Whichever way an ask of a conversation is continued, the conversation is.
+    /// Every way to continue an ask of a conversation continues the conversation.
     #[test]
     fn a_plain_follow_up_belongs_to_the_conversation() {
         let mut cast = Cast::new();
@@ -157,12 +158,12 @@ mod tests {
         assert!(goes_on(&mut cast, of_mark));
         save(&mut cast, "mark", false, &["acme"]);
         assert!(!goes_on(&mut cast, of_mark));
-        // Who answers for the agent need not be of its project.
+        // The owner of the agent need not be a member of its project.
         save(&mut cast, "olga", true, &[]);
         assert!(goes_on(&mut cast, of_olga));
     }
 
-    /// What somebody wrote is answered to them: nobody stands in, and no ladder leads to others.
+    /// Replies go to the person who wrote: no substitute is asked, and there is no escalation.
     #[test]
     fn a_conversation_is_between_two() {
         let mut cast = Cast::new();
@@ -179,7 +180,7 @@ mod tests {
         assert_eq!(cast.seen(reply).ladder, []);
     }
 
-    /// The words are forgotten, not that there is a conversation.
+    /// The text is erased, but the conversation still exists.
     #[test]
     fn an_erased_opening_is_still_one() {
         let mut cast = Cast::new();

@@ -1,5 +1,5 @@
-//! The receipt of an ask is called back: whoever shows it later is told that it no longer counts.
-//! What happened stays on the record.
+//! Revokes the receipt of an ask: a verifier who checks it later learns that it no longer counts.
+//! The audit log keeps all events.
 
 use crate::audit::Erasable;
 use crate::command::Envelope;

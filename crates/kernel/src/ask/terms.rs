@@ -1,4 +1,4 @@
-//! The terms an ask is made under: how urgent, who is asked, and what silence means.
+//! The terms of an ask: its urgency, its routing, and what happens on silence.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::question::Reply;
 use crate::strict::nothing_more;
 use crate::time::Time;
 
-/// The protocol an ask came in by.
+/// The protocol through which an ask came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
@@ -17,25 +17,25 @@ pub enum Dialect {
     HxpExecution,
     /// HITL 0.7 and 0.8.
     Hitl,
-    /// A2H v1alpha1, and what speaks to HumanLayer.
+    /// A2H v1alpha1, and the `HumanLayer` API.
     A2h,
     /// HACP 0.1 and HLP 0.2.
     Hacp,
-    /// Our own API.
+    /// Countersign's own API.
     Native,
 }
 
-/// A conversation a person began with an agent: the asks that follow each other from its opening on.
+/// A conversation that a person started with an agent: a sequence of asks from its opening on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversation {
-    /// What the person wrote first; its id is the name of the conversation.
+    /// The person's first message. Its id is the id of the conversation.
     pub opening: AskId,
-    /// Who began it.
+    /// The person who started it.
     pub with: HumanId,
 }
 
 impl Conversation {
-    /// Whether such a route leads to whoever began it.
+    /// Whether this route leads to the person who started the conversation.
     pub(crate) fn is_led_to_by(&self, route: &Route) -> bool {
         matches!(route, Route::Person { human } if *human == self.with)
     }
@@ -63,7 +63,7 @@ impl Priority {
     /// Every priority, most urgent first.
     pub const ALL: [Self; 4] = [Self::Critical, Self::High, Self::Normal, Self::Low];
 
-    /// Its place in an inbox: 0 for critical.
+    /// The sort order in an inbox: 0 for critical.
     pub fn rank(self) -> u8 {
         match self {
             Self::Critical => 0,
@@ -116,22 +116,22 @@ pub enum Seat {
     },
 }
 
-/// What happens when nobody answered in time.
+/// What happens at the deadline if there is no answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "on_expiry")]
 pub enum OnExpiry {
     /// Nothing: it stays open and can still be answered.
     StayOpen,
-    /// It fails.
+    /// The ask fails.
     Fail,
-    /// This answer is taken, signed as nobody's.
+    /// This answer is taken, recorded as given by the system.
     Answer {
-        /// The default; checked against the question when the ask is made.
+        /// The default answer. It is checked against the question when the ask is created.
         reply: Erasable<Reply>,
     },
-    /// It expires and the agent is told what to do.
+    /// The ask expires, and the server reports this action to the agent.
     Report {
-        /// What the agent is to do.
+        /// The action that the agent takes.
         action: DefaultAction,
     },
 }
@@ -152,46 +152,46 @@ pub enum DefaultAction {
     Abort,
 }
 
-/// One step of an escalation ladder.
+/// One escalation step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rung {
-    /// When it is reached.
+    /// When the step takes effect.
     pub at: Time,
-    /// Who is asked as well from then on.
+    /// The assignees that the step adds.
     pub seat: Seat,
 }
 
-/// What the agent calls itself and its work.
+/// The agent's own names for itself and its work.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Labels {
-    /// HXP `agent_id`.
+    /// The `agent_id` of HXP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// HXP `project_id`.
+    /// The `project_id` of HXP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
 }
 
-/// A token that was drawn for one ask: what it is good for, and its hash. The token itself is known
-/// to its holder only.
+/// A token that was created for one ask: its purpose and its hash. Only its holder knows the token
+/// itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
-    /// What for.
+    /// The only purpose the token works for.
     pub purpose: Purpose,
     /// SHA-256 of the token.
     pub hash: Digest,
-    /// The person to whose verified address the server sent the token. Absent where an agent was given
-    /// it, where it went to an address nobody verified, and in what was stored before this was recorded.
+    /// The person to whose verified address the server sent the token. Absent if it was given to an
+    /// agent, if it went to an unverified address, and in grants stored before this was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_to: Option<HumanId>,
-    /// When the server sent it to that person. Set by the kernel, for these alone; absent in what was
-    /// stored before this was recorded.
+    /// When the server sent it to that person. The kernel sets it together with `sent_to`. Absent
+    /// in grants stored before this was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_at: Option<Time>,
 }
 
 impl Grant {
-    /// A token that an agent is given.
+    /// A token that is given to an agent.
     pub fn to_agent(purpose: Purpose, hash: Digest) -> Self {
         Self { purpose, hash, sent_to: None, sent_at: None }
     }
@@ -201,7 +201,7 @@ impl Grant {
         Self { sent_to, ..Self::to_agent(Purpose::Review, hash) }
     }
 
-    /// Whether it was sent to a person whose access was ended since.
+    /// Whether it was sent to a person whose access was revoked since.
     pub fn is_ended(&self, directory: &Directory) -> bool {
         let person = self.sent_to.as_ref().and_then(|id| directory.human(id));
         person.is_some_and(|human| match self.sent_at {
@@ -211,24 +211,24 @@ impl Grant {
     }
 }
 
-/// What a token is good for. One is never good for two things.
+/// The purpose of a token. A token has exactly one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// Seeing the question on its page, and answering it there.
+    /// See the question on its page, and answer it there.
     Review,
-    /// Passing on an answer, as the agent.
+    /// Pass on an answer, as the agent.
     Submit,
-    /// Reading how it stands.
+    /// Read the state of the ask.
     Poll,
 }
 
-/// Where the agent wants to be told that an ask is over.
+/// Where the agent wants to be notified that an ask is closed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Callback {
-    /// The address: it may name people or hold secrets, so it is forgotten with the words.
+    /// The callback URL. It may name people or contain secrets, so it is erased with the text.
     pub url: Erasable<String>,
-    /// The key that asked: the call is signed with the secret that belongs to it.
+    /// The key that created the ask. The call is signed with the secret of this key.
     pub key: KeyId,
 }
 

@@ -1,4 +1,4 @@
-//! A person takes back their held answer: the ask is open again as it was.
+//! A person undoes their held answer. The ask is open again as before.
 
 use crate::actor::Actor;
 use crate::command::Envelope;
@@ -16,7 +16,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     if ask.held_by() != Some(human) && !ask.admits(person) {
         return Err(Refusal::NotFound { what: "request" }.into());
     }
-    // Too late: it stands, whether or not a timer has recorded that yet.
+    // After the undo time the answer stands, whether or not a timer has recorded that yet.
     ask.still_open(world.now)?;
     ask.not_held_from(&envelope.actor)?;
     if ask.held.is_none() {
@@ -55,7 +55,7 @@ mod tests {
         let names: Vec<_> = cast.record_of(id).iter().map(|event| event.what.name()).collect();
         assert_eq!(names, ["asked", "answer_held", "answer_withdrawn"]);
         cast.run(web("nina"), AskCommand::Answer(id, no()));
-        // What was said and taken back is erased with everything else.
+        // An answer that was undone is erased with everything else.
         cast.run(Actor::System, AskCommand::Erase(id));
     }
 
@@ -88,7 +88,7 @@ mod tests {
         cast.advance(2);
         cast.run(web("olga"), AskCommand::UndoAnswer(undone));
         cast.advance(1);
-        // An undo would let the request expire as approved, against what the person decided.
+        // An undo would let the request expire as approved, against the person's decision.
         let late = cast.attempt(web("olga"), AskCommand::UndoAnswer(held));
         assert_eq!(late, Err(Refusal::AlreadyAnswered { by: web("olga").by(), at }));
         assert_eq!(cast.seen(held).due(cast.now()), Some(Due::CommitHeld));
@@ -96,7 +96,7 @@ mod tests {
         let said = cast.seen(held).resolution().and_then(|it| it.reply.value());
         assert_eq!(said, Some(&*no()));
         assert_eq!(cast.seen(undone).due(cast.now()), Some(Due::Expire), "it was undone in time");
-        // A deadline that changes nothing does not cut the time to undo short.
+        // A deadline that changes nothing does not shorten the undo time.
         cast.advance(1);
         cast.run(web("olga"), AskCommand::UndoAnswer(stays));
         assert_eq!(cast.seen(stays).phase(), Phase::Waiting);

@@ -1,10 +1,9 @@
-//! The agent cannot wait: it says why, and whoever is asked is told once more.
+//! The agent nudges: it says why it cannot wait, and the assignees are notified again.
 
 use crate::actor::Actor;
 use crate::ask::{Seat, comment};
 use crate::audit::Erasable;
 use crate::command::{Envelope, Urge};
-use crate::effect::{Effect, Occasion};
 use crate::event::Happened;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
@@ -26,7 +25,7 @@ pub(crate) fn decide(
     ask.still_open(world.now)?;
     let text = comment::checked(ask, "text", &urge.text)?;
     let text = Erasable::new(text, &mut envelope.salts.clone());
-    // Who is not of the project is not asked, whatever the agent knows of them.
+    // People outside the project are not asked, even if the agent knows them.
     let new: Vec<Seat> = urge
         .people
         .iter()
@@ -37,16 +36,11 @@ pub(crate) fn decide(
         .map(|human| Seat::Person { human: human.clone() })
         .filter(|seat| !ask.seats.contains(seat))
         .collect();
-    let mut decision = Decision::on(ask, Happened::Commented { text });
+    let mut decision = Decision::on(ask, Happened::Commented { text, nudge: true });
     if !new.is_empty() {
-        let joined = Happened::Joined { seats: new.clone() };
+        let joined = Happened::Joined { seats: new };
         decision.happened.push((crate::ids::Subject::Ask(ask.id), joined));
     }
-    for seat in ask.seats.iter().chain(&new).cloned() {
-        let (why, priority) = (Occasion::Escalated, ask.priority);
-        decision = decision.with(Effect::Notify { ask: ask.id, seat, why, priority });
-    }
-    decision.effects.extend(ask.posting(Occasion::Escalated));
     Ok(decision)
 }
 
@@ -55,6 +49,8 @@ mod tests {
     use super::*;
     use crate::ask::Phase;
     use crate::command::AskCommand;
+    use crate::effect::Effect;
+    use crate::effect::Occasion;
     use crate::testing::{Cast, human, new_ask, yes};
 
     fn urge(text: &str, people: &[&str]) -> Urge {
@@ -62,7 +58,7 @@ mod tests {
         Urge { text: text.to_owned(), people }
     }
 
-    /// A2H-100, A2H-105: it is told again, to more people, and stays as open as it was.
+    /// A2H-100, A2H-105: the nudge notifies again, also more people, and the ask stays open.
     #[test]
     fn whoever_is_asked_is_told_once_more_with_the_agents_words() {
         let mut cast = Cast::new();

@@ -1,7 +1,8 @@
-//! A person writes to an agent: they answer its standing invitation, so a conversation begins.
+//! A person writes to an agent by answering its standing invitation, which starts a conversation.
 //!
-//! The invitation is an ask nobody sent and nobody is told of. It is asked and answered in one
-//! decision, so that what was written stands in the record, in lists and on a receipt like any answer.
+//! The invitation is an ask that no agent sent and about which no person is notified. It is asked
+//! and answered in one decision, so that the message appears in the audit log, in lists and on a
+//! receipt like any answer.
 
 use std::collections::BTreeSet;
 
@@ -18,9 +19,9 @@ use crate::refusal::Refusal;
 use crate::text::{is_storable, is_storable_json};
 use crate::world::{Decision, Stop, World};
 
-/// A longer text is a document.
+/// The maximum length of a message, in characters.
 pub const LONGEST: usize = 10_000;
-/// What is kept beside it says where it was written, and no more.
+/// The maximum size of the metadata, in bytes. It says where the message was written.
 const BESIDE: usize = 8 * 1024;
 
 pub(crate) fn decide(
@@ -78,8 +79,8 @@ pub(crate) fn decide(
         ladder: Vec::new(),
         follows: None,
         quorum: 1,
-        // What somebody says of their own accord decides nothing that was asked. How sure we are who
-        // it was stands beside it; what needs more, the agent asks.
+        // A message that a person starts decides nothing that was asked, so its own assurance is
+        // the minimum. If the agent needs more, it asks.
         floor: assurance,
         irreversible_assurance: None,
         grants: Vec::new(),
@@ -129,7 +130,8 @@ mod tests {
         "bot".parse().unwrap()
     }
 
-    /// A2H-132: asked and answered at once, by the person, and nobody is told of it but the agent.
+    /// A2H-132: the message is asked and answered at once, by the person, and only the agent is
+    /// notified.
     #[test]
     fn a_conversation_begins_with_an_answer_to_the_invitation() {
         let mut cast = Cast::new();
@@ -146,7 +148,7 @@ mod tests {
         assert_eq!(names, ["asked", "answered"]);
         assert!(record.iter().all(|event| event.by == By::Human(human("mark"))));
         assert!(Receipt::of(ask).is_some());
-        // Its owner may read it, a colleague may not.
+        // The agent's owner may read it, a colleague may not.
         let shown = |who: &str| ask.is_shown_to(&cast.human(who), cast.directory());
         assert!(shown("mark") && shown("olga") && !shown("nina"));
         assert!(ask.within_reach(&cast.agent("bot")) && !ask.within_reach(&cast.agent("spy")));
@@ -211,7 +213,8 @@ mod tests {
         assert_eq!(cast.records().len(), before);
     }
 
-    /// A2H-113, A2H-114: where it was written is kept beside it, is little, and goes with the words.
+    /// A2H-113, A2H-114: the origin is stored beside the message, is small, and is erased with the
+    /// text.
     #[test]
     fn where_it_was_written_is_kept_with_it() {
         let mut cast = Cast::new();
@@ -239,7 +242,8 @@ mod tests {
         assert_eq!(cast.seen(id).metadata.value(), None);
     }
 
-    /// What nobody asked for needs no more assurance than there is; the receipt says how much.
+    /// A message that no agent asked for needs no more assurance than it has; the receipt states
+    /// it.
     #[test]
     fn the_floor_of_a_project_is_for_what_agents_ask() {
         let mut cast = Cast::new();

@@ -1,18 +1,18 @@
-//! Whether a chain holds, link by link.
+//! Verifies a chain, link by link.
 
 use super::{Digest, Head, Record, Row, link_hash};
 use crate::event::Event;
 use crate::ids::Subject;
 
-/// The place where a chain does not hold, and why.
+/// The event at which a chain fails verification, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{subject} event {seq}: {why}")]
 pub struct Broken {
-    /// Whose chain.
+    /// The subject of the chain.
     pub subject: Subject,
-    /// Which event.
+    /// The number of the event.
     pub seq: u64,
-    /// What does not hold.
+    /// The check that failed.
     pub why: Why,
 }
 
@@ -22,31 +22,31 @@ pub enum Why {
     /// The stored bytes do not hash to the stored hash.
     #[error("its bytes do not give its hash")]
     Hash,
-    /// It does not point at the event before, is dated before it, or belongs to something else.
+    /// It does not link to the previous event, is dated before it, or belongs to another subject.
     #[error("it does not follow the event before it")]
     Link,
     /// A number is missing or doubled.
     #[error("a number is missing or doubled here")]
     Gap,
-    /// A value beside the event is not the one committed to, or the event cannot be read.
+    /// A value beside the event does not match its commitment, or the event cannot be read.
     #[error("a value beside it is not the one it commits to")]
     Content,
-    /// The columns beside the bytes say something else than the bytes.
+    /// The columns contradict the hashed bytes.
     #[error("its columns disagree with its bytes")]
     Columns,
-    /// The subject's row does not stand where its chain ends.
+    /// The subject's row does not match the end of its chain.
     #[error("the subject's state does not match the end of its chain")]
     Head,
 }
 
-/// Checks one subject's chain from its first event, link by link.
+/// Verifies one subject's chain from its first event, link by link.
 #[derive(Debug, Default)]
 pub struct Verifier {
     last: Option<(Subject, Head)>,
 }
 
 impl Verifier {
-    /// Checks the next record and gives its event.
+    /// Checks the next record and returns its event.
     pub fn check(&mut self, record: &Record) -> Result<Event, Broken> {
         let place = Place {
             subject: &record.subject,
@@ -67,7 +67,7 @@ impl Verifier {
         })
     }
 
-    /// The same for a row of this subject, which may have been opened elsewhere.
+    /// Checks a row of this subject. The caller may have opened the row already.
     pub fn check_row(
         &mut self,
         subject: &Subject,
@@ -102,18 +102,18 @@ impl Verifier {
         Ok(event)
     }
 
-    /// Goes on behind what was checked before, or is taken as it is.
+    /// Continues after a head that was verified before or is trusted.
     pub fn after(subject: Subject, head: Head) -> Self {
         Self { last: Some((subject, head)) }
     }
 
-    /// Where the chain ends.
+    /// The end of the verified chain; `None` before the first event.
     pub fn head(&self) -> Option<Head> {
         self.last.as_ref().map(|(_, head)| *head)
     }
 }
 
-/// What a record says of its place.
+/// The fields of a record that place it in the chain.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     subject: &'a Subject,

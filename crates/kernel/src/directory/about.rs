@@ -1,5 +1,5 @@
-//! What people say of themselves: who they are, where it is how late for them, when they want to be
-//! left alone, and who stands in for them while they are away. All of it is personal data.
+//! What people say about themselves: a description, their time zone, their quiet hours, and their
+//! absences with a substitute. All of it is personal data.
 
 use std::fmt;
 use std::str::FromStr;
@@ -43,55 +43,55 @@ pub struct About {
     pub undo_seconds: Option<u64>,
 }
 
-/// For how many seconds an answer can be undone, unless its person says otherwise.
+/// For how many seconds an answer can be undone, unless the person's profile says otherwise.
 pub const UNDO_SECONDS: u64 = 5;
-/// An agent does not wait longer than this for somebody to think again.
+/// The longest undo time a person can set, in seconds. The agent waits for it.
 pub const LONGEST_UNDO: u64 = 60;
 
 impl About {
-    /// Whether it says nothing.
+    /// Whether no field is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Until when they are not to be disturbed, if that is so now.
+    /// When the quiet hours end, if `now` is within them.
     pub fn quiet_until(&self, now: Time) -> Option<Time> {
         quiet_until(now, self.quiet_hours.as_ref()?, &self.zone())
     }
 
-    /// The time zone their times of day are read in: theirs, or UTC.
+    /// The time zone in which their times of day are read: their own, or UTC.
     pub fn zone(&self) -> TimeZone {
         self.time_zone.as_deref().and_then(zone).unwrap_or(TimeZone::UTC)
     }
 }
 
 impl Human {
-    /// What they say of themselves, if they said anything and it was not forgotten.
+    /// Their self-description; `None` if they gave none or it was erased.
     pub fn about(&self) -> Option<&About> {
         self.profile.value()?.about.as_ref()
     }
 
-    /// For how many seconds an answer of theirs on a page can be undone; 0 for not at all.
+    /// For how many seconds their answers on a page can be undone; 0 for not at all.
     pub fn undo_seconds(&self) -> u64 {
         self.about().and_then(|about| about.undo_seconds).unwrap_or(UNDO_SECONDS)
     }
 
-    /// Where to reach them, in the order in which to try, if that is known.
+    /// Their contact methods in the order in which to try them; `None` if unknown.
     pub fn contacts(&self) -> Option<&[super::Contact]> {
         self.profile.value()?.contacts.as_deref()
     }
 
-    /// Since when, until when and with whom instead, if they are away at that moment.
+    /// Their absence, if they are away at that time.
     pub fn absent(&self, at: Time) -> Option<&Absence> {
         self.about()?.absence.as_ref().filter(|absence| absence.holds(at))
     }
 }
 
-/// The time zone of a name in the IANA database. The database is part of the program: what it says
-/// depends on no file of the machine.
+/// The time zone of a name in the IANA database. The database is compiled in, so the result does
+/// not depend on files of the machine.
 pub fn zone(name: &str) -> Option<TimeZone> {
     let known = TimeZoneDatabase::bundled().get(name).ok()?;
-    // The database takes `europe/berlin` too; names are kept as they are spelt there.
+    // The database also accepts `europe/berlin`; only the official spelling is allowed.
     (known.iana_name() == Some(name)).then_some(known)
 }
 
@@ -101,7 +101,7 @@ pub struct TimeOfDay {
     minutes: u16,
 }
 
-/// Not a time of day.
+/// The text is not a time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected a time of day such as 22:30")]
 pub struct BadTimeOfDay;
@@ -177,16 +177,16 @@ pub struct Absence {
 }
 
 impl Absence {
-    /// Whether they are away at that moment.
+    /// Whether they are away at that time.
     pub fn holds(&self, at: Time) -> bool {
         self.from.is_none_or(|from| from <= at) && self.until.is_none_or(|until| at < until)
     }
 }
 
-/// Until when somebody is not to be disturbed, if it is quiet now.
+/// When the quiet hours end, if `now` is within them.
 ///
-/// Quiet hours begin on one day and end on that day or the next. Where clocks are set forward past an
-/// end of them, it is as much later; where they are set back, it is the first of the two.
+/// Quiet hours begin on one day and end on that day or the next. If a clock change skips their end,
+/// they end correspondingly later; if a clock change repeats it, they end at the first of the two.
 pub fn quiet_until(now: Time, hours: &QuietHours, zone: &TimeZone) -> Option<Time> {
     let today = now.timestamp().to_zoned(zone.clone()).date();
     let moment = |day: civil::Date, at: TimeOfDay| {
@@ -214,28 +214,28 @@ mod tests {
     fn quiet_hours_end_where_clocks_there_say_so() {
         let night = ("22:00", "07:00");
         for (now, (from, to), name, until) in [
-            // in winter, over midnight, from both sides of it
+            // In winter, over midnight, from both sides of it.
             ("2026-01-10T20:59:59Z", night, "Europe/Berlin", None),
             ("2026-01-10T21:00:00Z", night, "Europe/Berlin", Some("2026-01-11T06:00:00Z")),
             ("2026-01-11T05:59:59Z", night, "Europe/Berlin", Some("2026-01-11T06:00:00Z")),
             ("2026-01-11T06:00:00Z", night, "Europe/Berlin", None),
-            // in summer an hour earlier
+            // In summer an hour earlier.
             ("2026-07-10T20:00:00Z", night, "Europe/Berlin", Some("2026-07-11T05:00:00Z")),
-            // within a day
+            // Within a day.
             ("2026-01-10T12:30:00Z", ("12:00", "13:30"), "UTC", Some("2026-01-10T13:30:00Z")),
             ("2026-01-10T13:30:00Z", ("12:00", "13:30"), "UTC", None),
-            // across the world, where it is tomorrow already
+            // On the other side of the date line.
             ("2026-01-10T11:00:00Z", night, "Pacific/Auckland", Some("2026-01-10T18:00:00Z")),
-            // the night in which clocks are set forward is an hour shorter
+            // The night in which clocks are set forward is an hour shorter.
             ("2026-03-28T21:30:00Z", night, "Europe/Berlin", Some("2026-03-29T05:00:00Z")),
-            // an end that clocks skip is as much later: 02:30 does not exist, 03:30 is
+            // An end that a clock change skips is later: 02:30 does not exist, so it is 03:30.
             (
                 "2026-03-29T00:30:00Z",
                 ("22:00", "02:30"),
                 "Europe/Berlin",
                 Some("2026-03-29T01:30:00Z"),
             ),
-            // an end that comes twice is the first
+            // An end that occurs twice is the first.
             (
                 "2026-10-25T00:20:00Z",
                 ("22:00", "02:30"),
@@ -243,7 +243,7 @@ mod tests {
                 Some("2026-10-25T00:30:00Z"),
             ),
             ("2026-10-25T01:10:00Z", ("22:00", "02:30"), "Europe/Berlin", None),
-            // half-hour zones
+            // Half-hour time zones.
             ("2026-01-10T16:30:00Z", night, "Asia/Kolkata", Some("2026-01-11T01:30:00Z")),
         ] {
             let zone = zone(name).unwrap();

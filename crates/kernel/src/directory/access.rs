@@ -1,6 +1,6 @@
-//! Ending everything that lets one person in: sessions, tokens, sign-in links, passkeys, the channel
-//! identities by which chats and emails are taken for theirs, and what was sent to them: review links and
-//! messages that can be answered.
+//! Revokes everything that gives one person access: sessions, tokens, sign-in links, passkeys, the
+//! channel identities by which chats and emails are attributed to them, and the review links and
+//! answerable messages sent to them.
 
 use super::passkey::notifying;
 use super::{ADMIN_ONLY, Profile};
@@ -14,12 +14,12 @@ use crate::ids::{HumanId, Subject};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
-/// Ends all access of a person, by an administrator or the operator. The account stays: a new sign-in
-/// link lets them in again, and every contact method has to be verified anew.
+/// Revokes all access of a person, by an administrator or the operator. The account stays: a new
+/// sign-in link gives access again, and every contact method must be verified again.
 ///
-/// What was sent to the person is spread over many asks, so the person records when it ended, and whoever
-/// uses a link or answers a message is compared with that. It is recorded every time: something may have
-/// been sent since the last time although nothing else is left to end.
+/// Links and messages sent to the person belong to many asks, so the person records the time of the
+/// revocation, and each use of a link or message is compared with it. The time is recorded on every
+/// call: something may have been sent since the last one although nothing else is left to revoke.
 pub(crate) fn end(world: &World<'_>, envelope: &Envelope, id: &HumanId) -> Result<Decision, Stop> {
     let directory = world.directory;
     if !directory.administers(&envelope.actor) {
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn nothing_of_a_person_lets_anybody_in_any_more() {
         let mut cast = Cast::new();
-        // A session comes with the passkey.
+        // `first` starts a session and enrols a passkey with it.
         first(&mut cast, "mark", "passkey");
         let email = Contact::Email { address: "mark@example.com".to_owned(), context: None };
         cast.run(cast.human("mark"), DirectoryCommand::AddContact(human("mark"), email));
@@ -89,14 +89,14 @@ mod tests {
                 if *to == means.mark())
         });
         assert!(told);
-        // Only the moment changes if nothing else is left to end.
+        // Only the time changes if nothing else is left to revoke.
         let records = cast.records().len();
         cast.advance(1);
         cast.run(Actor::System, end());
         assert_eq!(cast.records().len(), records + 1);
         let mark = cast.directory().human(&human("mark")).unwrap();
         assert_eq!(mark.access_ended_at, Some(cast.now()));
-        // It stays when the person is changed.
+        // The time stays when the person is changed.
         let new = NewHuman {
             id: human("mark"),
             profile: mark.profile.value().unwrap().clone(),

@@ -1,4 +1,4 @@
-//! Addresses people add and remove themselves, and that they show to be theirs.
+//! Addresses that people add, remove and verify themselves.
 
 use super::notices::{concerned, saved};
 use super::{Contact, Human, Means, Profile, contact};
@@ -7,7 +7,7 @@ use crate::ids::HumanId;
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
-/// Adds a way to reach somebody, behind those there are.
+/// Adds a contact method to the end of a person's list.
 pub(crate) fn add(
     world: &World<'_>,
     envelope: &Envelope,
@@ -25,7 +25,8 @@ pub(crate) fn add(
     Ok(saved(envelope, human, &before, after))
 }
 
-/// Removes one; nothing goes there any more. The address somebody signs in with stays.
+/// Removes a contact method; the server sends nothing there any more. The address a person signs in
+/// with cannot be removed.
 pub(crate) fn remove(
     world: &World<'_>,
     envelope: &Envelope,
@@ -44,8 +45,8 @@ pub(crate) fn remove(
     Ok(saved(envelope, human, &before, after))
 }
 
-/// Somebody showed that they read what is sent to an address: the shell has checked the code that was
-/// sent there. Nobody shows it for another.
+/// Records that a person verified an address: the server has checked the code that was sent there.
+/// Nobody can verify an address for another person.
 pub(crate) fn verify(
     world: &World<'_>,
     envelope: &Envelope,
@@ -63,7 +64,7 @@ pub(crate) fn verify(
     Ok(proven(envelope, human, means))
 }
 
-/// What happens when it turns out that somebody reads what is sent to an address of theirs.
+/// The decision that marks an address of a person as verified.
 pub(super) fn proven(envelope: &Envelope, human: Human, means: &Means) -> Decision {
     let before = human.profile.value().cloned().unwrap_or_default();
     let mut after = before.clone();
@@ -139,7 +140,8 @@ mod tests {
         assert!(cast.attempt(cast.human("olga"), devices).is_err());
         cast.run(cast.human("olga"), verify());
         assert!(profile(&cast).may_tell(&home()));
-        // Whoever administers cannot say so; leaving it alone keeps it, another address is another.
+        // An administrator cannot verify an address. An unchanged address stays verified; a changed
+        // one does not.
         let contacts = Some(vec![mail("home@EXAMPLE.com")]);
         save(&mut cast, Profile { contacts, ..Profile::default() });
         assert!(profile(&cast).may_tell(&home()));
@@ -176,13 +178,13 @@ mod tests {
         cast.advance(1);
     }
 
-    /// Whoever comes in with a letter has read it.
+    /// A person who signs in with an emailed link has read the email.
     #[test]
     fn a_link_by_mail_shows_that_the_address_is_theirs() {
         let mut cast = Cast::new();
         let own = Means::email("olga@example.com");
         with_address(&mut cast, "olga@example.com");
-        // A link that was handed over shows nothing.
+        // A link that was handed over directly verifies nothing.
         let handed = NewKey {
             hash: Cast::hash("handed"),
             holder: crate::directory::Holder::Link { human: human("olga"), mailed: false },
@@ -194,7 +196,7 @@ mod tests {
         let new = session(&cast, "a");
         cast.run(Actor::System, DirectoryCommand::SignIn(Proof::Link(handed), new));
         assert!(!profile(&cast).may_tell(&own));
-        // Nor does a letter to the address they had before.
+        // An email to the previous address verifies nothing either.
         let early = mailed(&mut cast, "early");
         cast.advance(1);
         with_address(&mut cast, "new@example.com");
@@ -212,7 +214,7 @@ mod tests {
         assert_eq!(cast.records().len(), before + 3, "a link, a session, a link used up");
     }
 
-    /// A provider vouches for the address it names, if that is the one we know.
+    /// A sign-in provider vouches for the address it names, if that is the one in the directory.
     #[test]
     fn a_provider_shows_it_too() {
         let mut cast = Cast::new();

@@ -51,32 +51,33 @@ pub enum DirectoryCommand {
     EnrolPasskey(Box<NewPasskey>, Box<Authority>),
     /// Remove a passkey of one's own.
     RemovePasskey(KeyId, Box<Authority>),
-    /// Vouch for a passkey that waits, as an administrator.
+    /// Confirm a pending passkey, as an administrator.
     ConfirmPasskey(KeyId),
-    /// End all of a person's sessions, but for one.
+    /// End all sessions of a person, except for one.
     EndSessions(HumanId, Option<KeyId>),
-    /// End everything that lets a person in: sessions, tokens, links, passkeys, channel identities.
+    /// Revoke everything that gives a person access: sessions, tokens, links, passkeys, channel
+    /// identities.
     EndAccess(HumanId),
-    /// Record that the private half of a retired signing key is destroyed.
+    /// Record that the private key of a retired signing key is destroyed.
     DestroySigningKey(String),
-    /// Add delegation rules, under ids the shell drew.
+    /// Add delegation rules, under ids the caller generated.
     AddRules(Vec<(RuleId, NewRule)>),
     /// Remove a delegation rule.
     RemoveRule(RuleId),
-    /// Add an endpoint or change it.
+    /// Add a webhook endpoint or change it.
     SaveWebhook(NewWebhook),
-    /// Replace the secret of an endpoint; the one before signs so many seconds longer.
+    /// Replace the secret of a webhook endpoint; the previous one signs for this many more seconds.
     RotateWebhook(WebhookId, u64),
-    /// Send an endpoint a test message.
+    /// Send a webhook endpoint a test message.
     TestWebhook(WebhookId),
-    /// An endpoint said that it is gone.
+    /// A webhook endpoint answered that it is gone.
     WebhookGone(WebhookId),
-    /// Remove an endpoint.
+    /// Remove a webhook endpoint.
     RemoveWebhook(WebhookId),
 }
 
 impl DirectoryCommand {
-    /// The verb, as logs and metrics name it.
+    /// The command's name in logs and metrics.
     pub fn verb(&self) -> &'static str {
         match self {
             Self::EraseHuman(_) => "erase_human",
@@ -112,8 +113,8 @@ impl DirectoryCommand {
         }
     }
 
-    /// What it changes, as logs name it: the kind and the id. `fresh` is the id of
-    /// what it makes.
+    /// The object it changes, as logs name it: the kind and the id. `fresh` is the id of an object
+    /// it creates.
     pub fn object(&self, fresh: Ulid) -> (&'static str, String) {
         let subject = match self {
             Self::SaveProject(new) | Self::AddProject(new) => Subject::Project(new.id.clone()),

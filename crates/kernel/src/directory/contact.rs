@@ -1,12 +1,12 @@
-//! Where somebody can be reached, in the order in which to try. Only administrators see and change
-//! it: agents are told who there is, never how to reach them.
+//! The contact methods of a person, in the order in which to try them. Only administrators see and
+//! change them: agents learn which people exist, never how to contact them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::refusal::Refusal;
 use crate::text::{is_email, is_short};
 
-/// More ways than this are none.
+/// The maximum number of contact methods of a person.
 const MOST_CONTACTS: usize = 20;
 
 /// One way to reach somebody.
@@ -73,7 +73,7 @@ pub enum Contact {
 }
 
 impl Contact {
-    /// An address of this kind, as [`Means::kind`](super::Means::kind) calls it.
+    /// A contact method of this kind, as [`Means::kind`](super::Means::kind) calls it.
     pub fn of_kind(kind: &str, address: &str) -> Option<Self> {
         let (address, context) = (address.to_owned(), None);
         Some(match kind {
@@ -88,7 +88,7 @@ impl Contact {
         })
     }
 
-    /// The refusal for what nobody can be reached by.
+    /// Refuses an address that cannot be contacted.
     fn check(&self) -> Result<(), Refusal> {
         let invalid = |expected| Err(Refusal::Invalid { field: "contacts", expected });
         let context = match self {
@@ -136,7 +136,7 @@ impl Contact {
     }
 }
 
-/// The refusal for a list somebody could not be reached by.
+/// Refuses a list that is too long or contains an invalid contact method.
 pub(super) fn check(contacts: &[Contact]) -> Result<(), Refusal> {
     if contacts.len() > MOST_CONTACTS {
         return Err(Refusal::Invalid { field: "contacts", expected: "at most 20 ways" });
@@ -144,7 +144,7 @@ pub(super) fn check(contacts: &[Contact]) -> Result<(), Refusal> {
     contacts.iter().try_for_each(Contact::check)
 }
 
-/// Whether a text names a channel or a person in Slack, by id and not by name.
+/// Whether a text is the id of a channel or a person in Slack. Names are not accepted.
 pub fn is_slack_id(text: &str) -> bool {
     let known = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
     (2..=64).contains(&text.len())
@@ -152,7 +152,7 @@ pub fn is_slack_id(text: &str) -> bool {
         && text.bytes().all(known)
 }
 
-/// Whether a text is a phone number in the form of E.164.
+/// Whether a text is a phone number in E.164 format.
 pub fn is_phone_number(text: &str) -> bool {
     let digits = text.strip_prefix('+').unwrap_or_default();
     (7..=15).contains(&digits.len())
@@ -160,7 +160,7 @@ pub fn is_phone_number(text: &str) -> bool {
         && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a text is the number of a person or a group in Telegram.
+/// Whether a text is the id of a person or a group in Telegram.
 pub fn is_telegram_id(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     (1..=19).contains(&digits.len())
@@ -168,13 +168,13 @@ pub fn is_telegram_id(text: &str) -> bool {
         && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a text is a topic of ntfy.
+/// Whether a text is an ntfy topic.
 pub fn is_topic(text: &str) -> bool {
     let known = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     (1..=64).contains(&text.len()) && text.bytes().all(known)
 }
 
-/// Whether a text can be what somebody is called by a program the operator runs.
+/// Whether a text can be a person's name for the operator's own webhook program.
 pub fn is_webhook_address(text: &str) -> bool {
     !text.is_empty()
         && is_short(text)

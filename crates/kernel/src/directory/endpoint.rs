@@ -1,5 +1,5 @@
-//! Endpoints that are told what happens to asks, and what the runtimes of agents have to do: whose,
-//! where, of what, and signed with which secret.
+//! Webhook endpoints, which receive the events of asks and the contracts of agent runtimes: their
+//! owner, URL, topics and signing secret.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,40 +15,40 @@ use crate::task::Contract;
 use crate::time::Time;
 use crate::topic::Topic;
 
-/// An endpoint.
+/// A webhook endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Webhook {
-    /// Its id.
+    /// The id of the endpoint.
     pub id: WebhookId,
-    /// Whose asks it hears of.
+    /// Whose asks it receives events of.
     pub of: Hears,
-    /// Where it is.
+    /// The URL of the endpoint.
     pub url: String,
-    /// What it hears of.
+    /// The topics it receives.
     pub events: BTreeSet<Topic>,
-    /// How it is told.
+    /// The format of its deliveries.
     pub format: Format,
-    /// What it is for.
+    /// The purpose of the endpoint, as its owner describes it.
     pub description: String,
-    /// Since when.
+    /// When it was added.
     pub created_at: Time,
-    /// Which secret signs, counted from 1: the secret itself is derived, and kept nowhere.
+    /// The number of the signing secret, from 1. The secret itself is derived and stored nowhere.
     pub generation: u32,
-    /// Until when the secret before this one signs as well.
+    /// Until when the previous secret signs as well.
     pub previous_until: Option<Time>,
-    /// Why it is told nothing at the moment.
+    /// Why it receives no deliveries at the moment; `None` if it is enabled.
     pub disabled: Option<Disabled>,
-    /// Whether it was removed.
+    /// Whether it was removed. A removed endpoint stays in the directory, so its id is not reused.
     pub removed: bool,
 }
 
-/// Whose asks an endpoint hears of.
+/// Whose asks an endpoint receives events of.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Hears {
-    /// One agent's.
+    /// The asks of one agent.
     Agent(AgentId),
-    /// Those of all agents of a project that have no endpoint of their own.
+    /// The asks of all agents of a project that have no endpoint of their own.
     Project(ProjectId),
 }
 
@@ -72,11 +72,11 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format.
+    /// All formats, in the order of declaration.
     pub const ALL: [Self; 4] =
         [Self::Standard, Self::Humanlayer, Self::HumanlayerV1beta1, Self::HumanlayerV1beta3];
 
-    /// Its name on the wire.
+    /// The name of the format on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Standard => "standard",
@@ -86,7 +86,8 @@ impl Format {
         }
     }
 
-    /// What can be said in it: to `HumanLayer` there is nothing but the end, and a new conversation.
+    /// Whether this format can express a topic. `HumanLayer` formats have only the ending of a
+    /// request and a new conversation.
     pub fn knows(self, topic: Topic) -> bool {
         self == Self::Standard || Topic::USUAL.contains(&topic)
     }
@@ -104,7 +105,7 @@ pub enum Disabled {
 }
 
 impl Disabled {
-    /// Why the endpoint gets no deliveries, in words.
+    /// Why the endpoint receives no deliveries, as a sentence for people.
     pub fn reason(self) -> &'static str {
         match self {
             Self::ByHand => "the endpoint is disabled",
@@ -129,12 +130,12 @@ impl Directory {
         self.webhooks.get(&id).map(|kept| &kept.entity).filter(|webhook| !webhook.removed)
     }
 
-    /// Whether there ever was such an endpoint.
+    /// Whether this endpoint exists or existed.
     pub(super) fn had_webhook(&self, id: WebhookId) -> bool {
         self.webhooks.contains_key(&id)
     }
 
-    /// All endpoints after one, oldest first.
+    /// The endpoints after this id, oldest first.
     pub fn webhooks_after<'a>(
         &'a self,
         id: Option<&WebhookId>,
@@ -142,7 +143,7 @@ impl Directory {
         after(&self.webhooks, id).filter(|webhook| !webhook.removed)
     }
 
-    /// The endpoints of an agent, or of a project; there are never many.
+    /// The endpoints of an agent or of a project. There are at most 20.
     pub fn webhooks_of(&self, of: &Hears) -> impl Iterator<Item = &Webhook> {
         self.by_hears.get(of).into_iter().flatten().filter_map(|id| self.webhook(*id))
     }
@@ -159,16 +160,13 @@ impl Directory {
         }
     }
 
-    /// Who is told that something happened to an ask.
-    pub(crate) fn told(&self, ask: &Ask, topic: Topic) -> Vec<Effect> {
-        let tell = |webhook: &Webhook| Effect::Tell {
-            webhook: webhook.id,
-            told: Told::of(ask, topic, ask.head.seq, ask.head.at),
-        };
+    /// The deliveries to webhook endpoints for an event of an ask.
+    pub(crate) fn told(&self, ask: &Ask, told: &Told, topic: Topic) -> Vec<Effect> {
+        let tell = |webhook: &Webhook| Effect::Tell { webhook: webhook.id, told: told.clone() };
         self.hearing(&ask.agent, &ask.project, topic).map(tell).collect()
     }
 
-    /// Who is told what the runtime of an agent has to do for a task of a project.
+    /// The deliveries to webhook endpoints for a contract of an agent's runtime.
     pub(crate) fn told_to_do(&self, contract: &Contract, project: &ProjectId) -> Vec<Effect> {
         let tell = |webhook: &Webhook| Effect::Tell {
             webhook: webhook.id,
@@ -178,7 +176,8 @@ impl Directory {
         self.hearing(&contract.agent, project, topic).map(tell).collect()
     }
 
-    /// The endpoints that hear of something: the agent's own, or those of the project if it has none.
+    /// The endpoints that receive a topic: the agent's own, or those of the project if the agent
+    /// has none.
     fn hearing(
         &self,
         agent: &AgentId,

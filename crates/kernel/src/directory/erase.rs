@@ -1,18 +1,18 @@
-//! A person is erased (GDPR): name, addresses, contact methods, notification settings, memberships and
-//! credentials go at once. What they wrote on asks and tasks follows by an effect. The id stays, so that
-//! the record still says that one person did what they did, and can never be used again.
+//! Erases a person (GDPR): name, addresses, contact methods, notification settings, memberships and
+//! credentials are erased at once. Their text on asks and tasks [follows](crate::follow_up). The id
+//! stays and can never be used again, so that the audit log still attributes their actions to one
+//! person.
 
 use super::{ADMIN_ONLY, Directory, Human, Project};
 use crate::actor::Actor;
 use crate::ask::Seat;
 use crate::command::Envelope;
-use crate::effect::Effect;
 use crate::event::Happened;
 use crate::ids::{HumanId, Subject};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
-/// How many agents a refusal names.
+/// How many agents a refusal names at most.
 const NAMED: usize = 5;
 
 pub(crate) fn decide(
@@ -49,12 +49,12 @@ pub(crate) fn decide(
         let subject = Subject::Project(project.id.clone());
         decision.happened.push((subject, Happened::ProjectSaved(Box::new(project))));
     }
-    Ok(decision.with(Effect::EraseHuman { human: id.clone(), after: 0 }))
+    Ok(decision)
 }
 
 impl Directory {
-    /// Refuses what nothing that is handed over makes possible: administrators erase neither themselves
-    /// nor the last administrator.
+    /// Refuses erasures that reassigning the person's agents and roles cannot make possible: an
+    /// administrator cannot erase themselves or the last administrator.
     pub fn check_erasable(&self, actor: &Actor, id: &HumanId) -> Result<(), Refusal> {
         let administers = |human: &&Human| human.admin && human.active;
         let Some(human) = self.human(id) else { return Ok(()) };
@@ -80,7 +80,7 @@ impl Project {
 }
 
 impl Seat {
-    /// Whether it is this person.
+    /// Whether the assignee is this person.
     fn is(&self, human: &HumanId) -> bool {
         matches!(self, Self::Person { human: id } if id == human)
     }
@@ -93,6 +93,7 @@ mod tests {
     use super::*;
     use crate::command::DirectoryCommand;
     use crate::directory::{Holder, HumanChange, NewHuman, NewKey, NewRule, Profile};
+    use crate::effect::Effect;
     use crate::testing::{Cast, human};
 
     fn erase(id: &str) -> DirectoryCommand {
@@ -187,7 +188,7 @@ mod tests {
         assert!(matches!(own, Err(Refusal::NotAllowed { .. })), "{own:?}");
     }
 
-    /// Handing over what is theirs would not help, so that is not asked for first.
+    /// Reassigning would not help, so the refusal does not ask for it first.
     #[test]
     fn the_last_administrator_is_told_so_before_anything_else() {
         let mut cast = Cast::new();

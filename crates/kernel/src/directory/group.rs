@@ -1,5 +1,5 @@
-//! Who is in a group. A group is no thing of its own: people say which groups they are in, and this
-//! says it for all of them at once.
+//! The members of a group. A group is not an entity of its own: each person lists their groups, and
+//! this command sets the list for all members at once.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -13,12 +13,12 @@ use crate::ids::{GroupId, HumanId, Subject};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
-/// A group as it should be.
+/// The new state of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewGroup {
-    /// Its name.
+    /// The id of the group.
     pub id: GroupId,
-    /// Exactly these.
+    /// The complete list of members; all others leave the group.
     pub members: BTreeSet<HumanId>,
 }
 
@@ -53,17 +53,17 @@ pub(crate) fn decide(
 }
 
 impl Directory {
-    /// Who is in a group.
+    /// The members of a group.
     pub fn members(&self, group: &GroupId) -> impl Iterator<Item = &Human> {
         self.by_group.get(group).into_iter().flatten().filter_map(|id| self.human(id))
     }
 
-    /// The names of all groups somebody is in, in order.
+    /// The ids of all groups that have a member, in order.
     pub fn groups(&self) -> impl Iterator<Item = &GroupId> {
         self.groups_after(None)
     }
 
-    /// Those after one.
+    /// The ids of the groups after this one, in order.
     pub fn groups_after<'a>(
         &'a self,
         id: Option<&GroupId>,
@@ -73,7 +73,7 @@ impl Directory {
     }
 }
 
-/// Takes in how somebody is now, in place of how they were. A group goes with the last who is in it.
+/// Updates the index for a changed person. A group disappears with its last member.
 pub(super) fn regroup(
     groups: &mut OrdMap<GroupId, OrdSet<HumanId>>,
     before: Option<&Human>,

@@ -1,4 +1,4 @@
-//! Credentials: what opens something here, and whose it is.
+//! Credentials, their kinds and their holders.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,30 +8,31 @@ use crate::audit::Digest;
 use crate::ids::{AgentId, HumanId, KeyId};
 use crate::time::Time;
 
-/// A credential. Only the hash of it is known here.
+/// A credential. The server stores only its hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key {
-    /// Its id.
+    /// The id of the credential, which is not secret.
     pub id: KeyId,
-    /// SHA-256 of what is presented.
+    /// SHA-256 of the secret that the holder presents.
     pub hash: Digest,
-    /// What it is and whose.
+    /// The kind of the credential and its holder.
     pub holder: Holder,
-    /// What its maker called it.
+    /// The name its creator gave it.
     pub label: String,
-    /// Since when.
+    /// When it was issued.
     pub issued_at: Time,
-    /// Until when.
+    /// When it expires; `None` for never.
     pub expires_at: Option<Time>,
-    /// Revoked or used up.
+    /// When it was revoked or used up; `None` while it works.
     pub revoked_at: Option<Time>,
-    /// Whether its revocation also ended the review, submit and poll tokens of asks that were open then.
+    /// Whether its revocation also revoked the review, submit and poll tokens of asks that were
+    /// open then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tokens_ended: bool,
 }
 
 impl Key {
-    /// The person it belongs to, if it is a person's.
+    /// The person who holds it; `None` for an agent's key.
     pub fn human(&self) -> Option<&HumanId> {
         match &self.holder {
             Holder::Agent { .. } => None,
@@ -42,7 +43,7 @@ impl Key {
         }
     }
 
-    /// What is left of it once the person it belongs to was erased.
+    /// The remainder of the credential after its holder was erased.
     pub(crate) fn erased(self, at: Time) -> Self {
         let holder = match self.holder {
             Holder::Passkey { human, .. } => Holder::Passkey {
@@ -61,66 +62,67 @@ impl Key {
     }
 }
 
-/// What a credential is and whose. The kinds are disjoint: none stands in for another.
+/// The kind of a credential, with its holder. The kinds are disjoint: none can replace another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Holder {
     /// A key for an agent.
     Agent {
-        /// Which agent.
+        /// The agent that holds the key.
         agent: AgentId,
-        /// Whose asks it may see.
+        /// Whose asks the key may see.
         reach: Reach,
-        /// Whether it may pass on answers the agent says it got from people.
+        /// Whether it may pass on answers that people gave to the agent.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         respond: bool,
-        /// Whether it may have what its agent asks be said by an app of the agent's own.
+        /// Whether it may let the agent's own app post its questions.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         own_app: bool,
     },
-    /// A token for a person's programs.
+    /// A token for the programs of a person.
     Token {
-        /// Whose.
+        /// The person who holds the token.
         human: HumanId,
     },
     /// A one-time sign-in link.
     Link {
-        /// Whose.
+        /// The person who can sign in with the link.
         human: HumanId,
-        /// Whether it was sent by mail; otherwise somebody handed it over.
+        /// Whether the server sent it by email; otherwise it was handed over directly.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         mailed: bool,
     },
-    /// A passkey: its hash is that of what the authenticator calls it.
+    /// A passkey. Its hash is that of the credential id.
     Passkey {
-        /// Whose.
+        /// The person who holds the passkey.
         human: HumanId,
-        /// What it is checked with, for whoever checks it. Nothing in it is secret.
+        /// The public data for checking assertions. It contains no secret.
         public: String,
-        /// How it was enrolled. Absent in passkeys of before this was recorded, and once its person was
-        /// erased.
+        /// How it was enrolled. Absent in passkeys from before this was recorded, and once the
+        /// person was erased.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         enrolment: Option<Box<Enrolment>>,
-        /// The assertions it made, so that none is taken twice.
+        /// The assertions it made, so that none is accepted twice.
         #[serde(default, skip_serializing_if = "PasskeyUses::is_empty")]
         uses: PasskeyUses,
     },
-    /// A browser that signed in.
+    /// A signed-in browser.
     Session {
-        /// Whose.
+        /// The person who signed in.
         human: HumanId,
-        /// How and where. A session from before this was noted opens nothing any more.
+        /// The sign-in method and the browser. A session from before this was recorded no longer
+        /// works.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         visit: Option<Visit>,
     },
 }
 
-/// How somebody signed in, and in which browser.
+/// The sign-in method and the browser of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Visit {
-    /// How.
+    /// The sign-in method.
     pub way: Way,
-    /// SHA-256 of what that browser alone has: the session opens nothing in another.
+    /// SHA-256 of the secret that binds the session to this browser. The session works in no other.
     pub browser: Digest,
 }
 
@@ -140,7 +142,7 @@ pub enum Way {
 }
 
 impl Key {
-    /// Whether it opens anything at `now`.
+    /// Whether the credential works at `now`.
     pub fn is_live(&self, now: Time) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
     }

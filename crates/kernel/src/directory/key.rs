@@ -1,4 +1,4 @@
-//! Credentials: issued and revoked. Sessions come from [signing in](super::session).
+//! Issues and revokes credentials. Sessions begin by [signing in](super::session).
 
 use super::passkey::{not_as_key, notifying};
 use super::{Holder, Key};
@@ -14,16 +14,16 @@ use crate::text::is_short;
 use crate::time::Time;
 use crate::world::{Decision, Stop, World};
 
-/// A credential to be issued. The shell drew the secret; only its hash comes here.
+/// A credential to be issued. The caller generated the secret; the kernel receives only its hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewKey {
     /// SHA-256 of the secret.
     pub hash: Digest,
-    /// What it is and whose.
+    /// The kind of the credential and its holder.
     pub holder: Holder,
-    /// What to call it.
+    /// The name of the credential.
     pub label: String,
-    /// Until when it works.
+    /// When it expires; `None` for never.
     pub expires_at: Option<Time>,
 }
 
@@ -101,8 +101,8 @@ pub(super) fn issued(
     Ok(Decision::of(Subject::Key(id), Happened::KeyIssued(Box::new(key))))
 }
 
-/// Revokes a credential. `with_tokens` also ends the review, submit and poll tokens of the open asks
-/// that were made with an agent's key; also where the key itself was revoked before.
+/// Revokes a credential. `with_tokens` also revokes the review, submit and poll tokens of the open
+/// asks that were created with an agent's key, even if the key itself was revoked before.
 pub(crate) fn revoke(
     world: &World<'_>,
     envelope: &Envelope,
@@ -140,8 +140,8 @@ pub(crate) fn revoke(
 }
 
 impl Directory {
-    /// Whether the tokens that were drawn for an ask still work: they do unless the key the agent asked
-    /// with was revoked together with them while the ask was open.
+    /// Whether the tokens of an ask still work. They do unless the key that created the ask was
+    /// revoked together with its tokens while the ask was open.
     pub fn tokens_work(&self, ask: &Ask) -> bool {
         let key = ask.key.and_then(|key| self.key(key)).filter(|key| key.tokens_ended);
         let Some(revoked_at) = key.and_then(|key| key.revoked_at) else { return true };

@@ -1,4 +1,4 @@
-//! Sign-in links that go out by mail.
+//! Sign-in links that are sent by email.
 
 use super::key::{NewKey, issued};
 use super::{ADMIN_ONLY, Holder};
@@ -11,21 +11,22 @@ use crate::refusal::Refusal;
 use crate::time::Time;
 use crate::world::{Decision, Stop, World};
 
-/// A link to be sent. Whoever sends it makes its secret again from the seed: neither the directory nor
-/// the outbox has it.
+/// A link to be sent. The sender derives its secret again from the seed, so that neither the
+/// directory nor the outbox contains it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewLink {
-    /// To whom.
+    /// The person who receives the link.
     pub human: HumanId,
     /// SHA-256 of the secret.
     pub hash: Digest,
-    /// What the secret is made from, together with what only the server knows.
+    /// The seed from which the server derives the secret, together with a key that only the server
+    /// knows.
     pub seed: Digest,
-    /// Until when it works.
+    /// When the link expires.
     pub expires_at: Time,
 }
 
-/// Issues the link and has it sent to whoever can sign in and has an address.
+/// Issues the link and sends it to a person who can sign in and has an address.
 pub(crate) fn mail(
     world: &World<'_>,
     envelope: &Envelope,

@@ -1,5 +1,5 @@
-//! By which means somebody can be told: their devices, or an address of theirs. An address counts as
-//! theirs once they have shown that they read what is sent there.
+//! Contact methods: a person's devices, or one of their addresses. An address counts as theirs once
+//! they have verified it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,44 +11,46 @@ use super::{Contact, Human, Profile};
 use crate::audit::Digest;
 use crate::text::is_email;
 
-/// One means to tell somebody, known by its text: `devices`, `email:ada@example.com`.
+/// A contact method, identified by its text: `devices`, `email:ada@example.com`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Means {
-    /// Whatever devices they turned notices on for.
+    /// All devices for which the person turned on notifications.
     Devices,
-    /// A place or a person in Slack.
+    /// A channel or a person in Slack, by id.
     Slack(String),
-    /// Mail, to an address in lower case.
+    /// An email address, in lower case.
     Email(String),
-    /// Text messages to a number.
+    /// A phone number for text messages.
     Sms(String),
-    /// `WhatsApp`, at a number.
+    /// A phone number in `WhatsApp`.
     Whatsapp(String),
-    /// A person in Telegram.
+    /// A person or a group in Telegram, by id.
     Telegram(String),
-    /// A topic of ntfy.
+    /// An ntfy topic.
     Ntfy(String),
-    /// Somebody as a program of the operator's knows them.
+    /// A person's id in the operator's own program.
     Webhook(String),
 }
 
-/// Not the text of any means.
+/// The text is not a contact method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected devices, or an address such as email:ada@example.com")]
 pub struct BadMeans;
 
 impl Means {
-    /// Mail to this address. Nobody tells capitals of an address apart, so neither do we.
+    /// The contact method for this email address. Mail servers ignore upper case in practice, so
+    /// the server does too.
     pub fn email(address: &str) -> Self {
         Self::Email(address.to_lowercase())
     }
 
-    /// What it is called where its address must not lie: the address cannot be read from it.
+    /// A digest that identifies the contact method where its address must not be stored. The
+    /// address cannot be read from it.
     pub fn mark(&self) -> Digest {
         Digest::of(self.to_string().as_bytes())
     }
 
-    /// What kind it is, in a word.
+    /// The kind of contact method, as one word.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Devices => "devices",
@@ -62,7 +64,7 @@ impl Means {
         }
     }
 
-    /// Whether several people read what is sent there: a channel, a group, a topic.
+    /// Whether several people read the messages sent there: a channel, a group, a topic.
     pub fn is_shared(&self) -> bool {
         match self {
             Self::Slack(id) => id.starts_with(['C', 'D', 'G']),
@@ -76,7 +78,7 @@ impl Means {
         }
     }
 
-    /// Its address, if it has one.
+    /// The address; `None` for devices.
     pub fn address(&self) -> Option<&str> {
         match self {
             Self::Devices => None,
@@ -151,8 +153,8 @@ impl<'de> Deserialize<'de> for Means {
 crate::openapi::text!(Means, "^(devices|(slack|email|sms|whatsapp|telegram|ntfy|webhook):.+)$");
 
 impl Profile {
-    /// Every means there is, in the order in which they are tried where nothing else is said: devices,
-    /// contacts as they stand, and the address they sign in with.
+    /// All contact methods of the person in the default order: devices, contacts in their order,
+    /// and the address they sign in with.
     fn all_means(&self) -> Vec<Means> {
         let contacts = self.contacts.iter().flatten().map(Means::from);
         let mut all: Vec<Means> = [Means::Devices].into_iter().chain(contacts).collect();
@@ -162,12 +164,13 @@ impl Profile {
         all
     }
 
-    /// Whether there is such a means.
+    /// Whether the person has this contact method.
     pub(super) fn has(&self, means: &Means) -> bool {
         self.all_means().contains(means)
     }
 
-    /// In the order in which to try: as they said, and behind that what they did not speak of.
+    /// The contact methods in the order in which to try them: the person's own order first, then
+    /// the rest.
     pub fn means(&self) -> Vec<Means> {
         let all = self.all_means();
         let said = self.notices.iter().flat_map(|notices| &notices.order);
@@ -177,19 +180,19 @@ impl Profile {
         ordered
     }
 
-    /// Whether notices may go there: devices belong to whoever turned them on, an address to whoever
-    /// showed that they read what is sent there; and they did not turn it off.
+    /// Whether notifications may go there. The person must have verified the address or turned on
+    /// the device, and must not have turned the contact method off.
     pub fn may_tell(&self, means: &Means) -> bool {
         let off = self.notices.as_ref().is_some_and(|notices| notices.off.contains(means));
         !off && self.is_verified(means)
     }
 
-    /// Whether it was shown to be theirs.
+    /// Whether the person verified it. Devices count as verified.
     pub fn is_verified(&self, means: &Means) -> bool {
         *means == Means::Devices || self.verified.contains(means)
     }
 
-    /// The mail address of this mark, as they write it.
+    /// The email address with this digest, as the person writes it.
     pub fn mail_address(&self, mark: &Digest) -> Option<(Means, &str)> {
         let contacts = self.contacts.iter().flatten().filter_map(|contact| match contact {
             Contact::Email { address, .. } => Some(address.as_str()),
@@ -205,8 +208,8 @@ impl Profile {
         Some((Means::email(address), address))
     }
 
-    /// The same without what was said of means that are gone: an address that comes back later has to
-    /// be verified anew.
+    /// The profile without settings for contact methods that were removed. An address that is added
+    /// again later must be verified again.
     #[must_use]
     pub(super) fn tidied(mut self) -> Self {
         let all = self.all_means();
@@ -221,12 +224,12 @@ impl Profile {
 }
 
 impl Human {
-    /// The addresses they showed to be theirs.
+    /// The addresses that the person verified.
     pub(super) fn verified(&self) -> impl Iterator<Item = &Means> {
         self.profile.value().into_iter().flat_map(|profile| &profile.verified)
     }
 
-    /// By which means they can be told at all, in the order in which to try.
+    /// The contact methods that may be used, in the order in which to try them.
     pub fn reachable_by(&self) -> Vec<Means> {
         let Some(profile) = self.profile.value() else { return Vec::new() };
         let mut means = profile.means();

@@ -1,7 +1,7 @@
-//! Who there is: projects, agents, people, their keys, their rules and their endpoints.
+//! The directory: projects, agents, people, their keys, their rules and their endpoints.
 //!
-//! The directory is a snapshot held in memory and changed only by events, so that routing and
-//! authentication never wait for a query.
+//! It is a snapshot held in memory and changed only by events, so that routing and authentication
+//! never wait for a query.
 
 pub mod about;
 pub mod access;
@@ -48,9 +48,9 @@ use crate::time::Time;
 /// An entity with the end of its chain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Kept<T> {
-    /// Where its chain ends.
+    /// The end of its chain.
     pub head: Head,
-    /// The entity.
+    /// The current state of the entity.
     pub entity: T,
 }
 
@@ -62,35 +62,35 @@ impl<T> Deref for Kept<T> {
     }
 }
 
-/// What groups agents and people, with the rules for its asks.
+/// A group of agents and people, with the rules for its asks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Project {
-    /// Its name.
+    /// The id of the project.
     pub id: ProjectId,
-    /// Whether an agent may have a default taken on silence.
+    /// Whether an agent may define a default that is taken on silence.
     pub default_on_silence: bool,
-    /// The least assurance an answer needs.
+    /// The minimum assurance of an answer.
     pub floor: Assurance,
-    /// Who is asked as well when nobody answers.
+    /// The escalation policy: who is asked as well when no person answers.
     pub ladder: Vec<Step>,
-    /// Seconds after an ask whose agent named no reminders of its own.
+    /// The default reminders, in seconds after the ask. They apply if the agent named none.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub reminders: BTreeSet<u64>,
-    /// How it takes what agents say of their messages.
+    /// Whether it accepts only valid HXP envelopes.
     #[serde(default, skip_serializing_if = "Envelopes::is_usual")]
     pub envelopes: Envelopes,
-    /// How long the words of its asks and tasks are kept once they are over; as the installation says
-    /// where it does not.
+    /// How long the text of its closed asks and tasks is kept; `None` for the installation's
+    /// setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention: Option<Keep>,
-    /// To which addresses its agents may have requests sent.
+    /// The addresses to which its agents may send requests.
     #[serde(default, skip_serializing_if = "Recipients::is_any")]
     pub recipients: Recipients,
     /// Quotas that differ from those of the installation.
     #[serde(default, skip_serializing_if = "Limits::is_empty")]
     pub quotas: Limits,
-    /// The minimum assurance for approving what is irreversible or critical. Absent where there is no
-    /// such rule, as in projects of before there was one.
+    /// The minimum assurance for approving irreversible or critical asks. Absent if there is no
+    /// such rule, as in projects from before it existed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub irreversible_assurance: Option<Assurance>,
 }
@@ -107,24 +107,24 @@ pub struct Step {
     pub seat: Seat,
 }
 
-/// Who asks.
+/// A program that asks people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agent {
-    /// Its name.
+    /// The id of the agent.
     pub id: AgentId,
-    /// Its project.
+    /// The project it belongs to; it never changes.
     pub project: ProjectId,
-    /// The person who answers for it.
+    /// The person who is responsible for the agent.
     pub owner: HumanId,
     /// Whether people may write to it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub conversations: bool,
 }
 
-/// Who answers.
+/// A person who answers asks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Human {
-    /// Their name in the system.
+    /// The id of the person.
     pub id: HumanId,
     /// Personal data, erasable.
     pub profile: Erasable<Profile>,
@@ -138,23 +138,24 @@ pub struct Human {
     pub groups: BTreeSet<GroupId>,
     /// The tags they are qualified for.
     pub skills: BTreeSet<String>,
-    /// When all their access was last ended. What was sent to them before lets nobody act.
+    /// When all their access was last revoked. Links and messages sent to them before then no
+    /// longer work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_ended_at: Option<Time>,
 }
 
 impl Human {
-    /// Whether all their access was ended after something was sent to them at this time.
+    /// Whether all their access was revoked after something was sent to them at this time.
     pub fn has_ended(&self, sent_at: Time) -> bool {
         self.access_ended_at.is_some_and(|ended| sent_at <= ended)
     }
 
-    /// Whether they were erased: only the id is left, and nobody can use it again.
+    /// Whether they were erased. Only the id is left, and it can never be used again.
     pub fn is_erased(&self) -> bool {
         self.profile.value().is_none()
     }
 
-    /// What is left of them once they were erased.
+    /// The remainder of the person after they were erased.
     pub(crate) fn erased(mut self) -> Self {
         self.profile.erase();
         Self {
@@ -169,8 +170,8 @@ impl Human {
         }
     }
 
-    /// Whether they belong to a pool: of the project, in the group if one is named, and knowing all
-    /// the tags.
+    /// Whether they belong to a pool: a member of the project, in the group if one is named, and
+    /// qualified for all tags.
     pub fn qualifies(
         &self,
         project: &ProjectId,
@@ -183,48 +184,48 @@ impl Human {
     }
 }
 
-/// Personal data.
+/// The personal data of a person.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
-    /// What to call them.
+    /// The name that others see.
     #[serde(default)]
     pub name: String,
-    /// Their address; also how a JWT may name them.
+    /// The email address they sign in with. A JWT may name them by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
-    /// What they say of themselves; where somebody is saved without it, it stays as it is.
+    /// Their self-description. Saving a person without it keeps the current value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<About>,
-    /// Where to reach them, in the order in which to try; where somebody is saved without it, it stays
-    /// as it is.
+    /// Their contact methods in the order in which to try them. Saving a person without it keeps
+    /// the current value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contacts: Option<Vec<Contact>>,
-    /// Which of it was shown to be theirs. Whoever saves somebody cannot say so.
+    /// The contact methods the person verified. An administrator cannot set this.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub verified: BTreeSet<Means>,
-    /// How they want to be told; where somebody is saved without it, it stays as it is.
+    /// Their notification settings. Saving a person without it keeps the current value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notices: Option<Box<Notices>>,
 }
 
-/// Whom an owner hands matching asks to.
+/// A delegation rule: the owner's matching asks go to another person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
-    /// Its id; rules are tried in the order of their ids.
+    /// The id of the rule. Rules are tried in the order of their ids.
     pub id: RuleId,
-    /// Whose asks.
+    /// The owner whose asks it applies to.
     pub owner: HumanId,
-    /// Which kinds of question; empty for any.
+    /// The kinds of question it matches; empty for all.
     pub kinds: BTreeSet<Kind>,
-    /// Which project, by name or by the agent's label.
+    /// The project it matches, by id or by the agent's label; `None` for all.
     pub project: Option<String>,
-    /// Which tag.
+    /// The tag it matches; `None` for all.
     pub tag: Option<String>,
-    /// Which priority.
+    /// The priority it matches; `None` for all.
     pub priority: Option<Priority>,
-    /// To whom. Somebody unknown, or not of the ask's project, is skipped.
+    /// The delegate. A person who is unknown, or not a member of the ask's project, is skipped.
     pub delegate_to: HumanId,
-    /// Whether it was removed.
+    /// Whether it was removed. A removed rule no longer matches.
     pub removed: bool,
 }
 
@@ -248,8 +249,8 @@ pub use rule::NewRule;
 pub use session::{NewSession, Proof};
 pub use webhook::NewWebhook;
 
-/// The snapshot. A copy shares everything with it, and a change copies the path to what it changes: it
-/// costs as little among a hundred thousand people as among ten.
+/// The snapshot. A copy shares all its data, and a change copies only the path to the changed
+/// entity, so the cost hardly grows with the number of people.
 #[derive(Debug, Clone, Default)]
 pub struct Directory {
     projects: OrdMap<ProjectId, Arc<Kept<Project>>>,
@@ -260,7 +261,7 @@ pub struct Directory {
     webhooks: OrdMap<WebhookId, Arc<Kept<Webhook>>>,
     by_hash: HashMap<[u8; 32], KeyId>,
     by_email: HashMap<String, HumanId>,
-    /// Who showed that an address is theirs.
+    /// The people who verified each address.
     by_means: HashMap<Means, OrdSet<HumanId>>,
     by_group: OrdMap<GroupId, OrdSet<HumanId>>,
     by_owner: HashMap<HumanId, OrdSet<RuleId>>,
@@ -273,7 +274,8 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Takes in the new state of an entity. Asks and tasks are not kept here: there is no end to them.
+    /// Stores the new state of an entity. Asks and tasks are ignored, because their number is
+    /// unbounded.
     pub fn put(&mut self, entity: Entity) {
         match entity {
             Entity::Ask(_) | Entity::Task(_) | Entity::Artifact(_) | Entity::Entry(_) => {}
@@ -326,7 +328,7 @@ impl Directory {
         }
     }
 
-    /// The state of one entity, as a store keeps it.
+    /// The state of one entity, as the store keeps it.
     pub fn entity(&self, subject: &Subject) -> Option<Entity> {
         match subject {
             Subject::Ask(_) | Subject::Task(_) | Subject::Artifact(_) | Subject::Entry(_) => None,
@@ -345,7 +347,7 @@ impl Directory {
         }
     }
 
-    /// Everything that is kept here.
+    /// The subjects of all entities in the directory.
     pub fn subjects(&self) -> impl Iterator<Item = Subject> {
         let projects = self.projects.keys().cloned().map(Subject::Project);
         let agents = self.agents.keys().cloned().map(Subject::Agent);
@@ -356,22 +358,22 @@ impl Directory {
         projects.chain(agents).chain(humans).chain(keys).chain(rules).chain(webhooks)
     }
 
-    /// A project by name.
+    /// A project by id.
     pub fn project(&self, id: &ProjectId) -> Option<&Project> {
         self.projects.get(id).map(|kept| &kept.entity)
     }
 
-    /// An agent by name.
+    /// An agent by id.
     pub fn agent(&self, id: &AgentId) -> Option<&Agent> {
         self.agents.get(id).map(|kept| &kept.entity)
     }
 
-    /// A person by name.
+    /// A person by id, erased or not.
     pub fn human(&self, id: &HumanId) -> Option<&Human> {
         self.humans.get(id).map(|kept| &kept.entity)
     }
 
-    /// A person by name, unless they were erased.
+    /// A person by id, unless they were erased.
     pub fn living(&self, id: &HumanId) -> Option<&Human> {
         self.human(id).filter(|human| !human.is_erased())
     }
@@ -381,12 +383,12 @@ impl Directory {
         self.rules.values().map(|kept| &kept.entity).filter(|rule| !rule.removed)
     }
 
-    /// A person by their address.
+    /// A person by the email address they sign in with.
     pub fn human_by_email(&self, email: &str) -> Option<&Human> {
         self.by_email.get(&email.to_lowercase()).and_then(|id| self.human(id))
     }
 
-    /// The person who showed that an address is theirs; nobody, if several did.
+    /// The person who verified this contact method; `None` if several people did.
     pub fn human_by_means(&self, means: &Means) -> Option<&Human> {
         let mut people = self.by_means.get(means).into_iter().flatten();
         let (one, None) = (people.next()?, people.next()) else { return None };
@@ -398,18 +400,18 @@ impl Directory {
         self.keys.get(&id).map(|kept| &kept.entity)
     }
 
-    /// A credential by the SHA-256 of what was presented. The map is keyed by a digest of a
-    /// 256-bit random value, so its timing tells nothing about the value.
+    /// A credential by the SHA-256 of the presented secret. The map is keyed by a digest of a
+    /// 256-bit random value, so its timing reveals nothing about the value.
     pub fn key_by_hash(&self, hash: &Digest) -> Option<&Key> {
         self.by_hash.get(&hash.0).and_then(|id| self.key(*id))
     }
 
-    /// All projects, by name.
+    /// All projects, by id.
     pub fn projects(&self) -> impl Iterator<Item = &Project> {
         self.projects_after(None)
     }
 
-    /// All projects after one, by name.
+    /// The projects after this id, in order.
     pub fn projects_after<'a>(
         &'a self,
         id: Option<&ProjectId>,
@@ -417,12 +419,12 @@ impl Directory {
         after(&self.projects, id)
     }
 
-    /// All agents, by name.
+    /// All agents, by id.
     pub fn agents(&self) -> impl Iterator<Item = &Agent> {
         self.agents_after(None)
     }
 
-    /// All agents after one, by name.
+    /// The agents after this id, in order.
     pub fn agents_after<'a>(
         &'a self,
         id: Option<&AgentId>,
@@ -430,7 +432,7 @@ impl Directory {
         after(&self.agents, id)
     }
 
-    /// The agents a person answers for, by name.
+    /// The agents a person owns, by id.
     pub fn agents_of(&self, owner: &HumanId) -> impl Iterator<Item = &Agent> {
         self.agents_of.get(owner).into_iter().flatten().filter_map(|id| self.agent(id))
     }
@@ -440,12 +442,12 @@ impl Directory {
         self.keys_of.get(agent).into_iter().flatten().filter_map(|id| self.key(*id))
     }
 
-    /// All people, by name.
+    /// All people, by id.
     pub fn humans(&self) -> impl Iterator<Item = &Human> {
         self.humans_after(None)
     }
 
-    /// All people after one, by name.
+    /// The people after this id, in order.
     pub fn humans_after<'a>(
         &'a self,
         id: Option<&HumanId>,
@@ -458,12 +460,12 @@ impl Directory {
         self.keys_after(None)
     }
 
-    /// All credentials after one, oldest first.
+    /// The credentials after this id, oldest first.
     pub fn keys_after<'a>(&'a self, id: Option<&KeyId>) -> impl Iterator<Item = &'a Key> + use<'a> {
         after(&self.keys, id)
     }
 
-    /// A person's sessions that nobody ended, oldest first.
+    /// A person's sessions that were not ended, oldest first.
     pub fn sessions_of(&self, human: &HumanId) -> impl DoubleEndedIterator<Item = &Key> {
         let session = |key: &&Key| matches!(key.holder, Holder::Session { .. });
         self.held_by(human).filter(session)
@@ -474,7 +476,7 @@ impl Directory {
         self.held_by(human).filter(|key| matches!(key.holder, Holder::Passkey { .. }))
     }
 
-    /// The sessions and passkeys of a person that nobody ended: there are never many.
+    /// The sessions and passkeys of a person that were not revoked. Limits keep their number small.
     fn held_by(&self, human: &HumanId) -> impl DoubleEndedIterator<Item = &Key> {
         self.by_human.get(human).into_iter().flatten().filter_map(|id| self.key(*id))
     }
@@ -489,7 +491,7 @@ impl Directory {
         self.rules.get(&id).map(|kept| &kept.entity).filter(|rule| !rule.removed)
     }
 
-    /// The active person behind an actor.
+    /// The active person who acts; refused for other actors.
     pub(crate) fn person(&self, actor: &Actor) -> Result<&Human, Refusal> {
         let Actor::Human { id, .. } = actor else {
             return Err(Refusal::NotAllowed { why: "only a person can do this" });
@@ -499,16 +501,16 @@ impl Directory {
             .ok_or(Refusal::NotAllowed { why: "this person cannot sign in" })
     }
 
-    /// Whether the actor may issue, see and revoke such a credential. Administrators manage
-    /// everything, people their own and those of agents they own, as long as these see no more than
-    /// the agent does.
+    /// Whether the actor may issue, see and revoke such a credential. Administrators manage all
+    /// credentials. People manage their own, and those of agents they own unless the key can do
+    /// more than the agent itself.
     pub fn manages(&self, actor: &Actor, holder: &Holder) -> bool {
         if self.administers(actor) {
             return true;
         }
         let Ok(person) = self.person(actor) else { return false };
         match holder {
-            // Nor may they give a key the word of people, or another's voice.
+            // They may not allow a key to pass on people's answers, or to post through another app.
             Holder::Agent { reach: Reach::Project, .. }
             | Holder::Agent { respond: true, .. }
             | Holder::Agent { own_app: true, .. }
@@ -522,7 +524,8 @@ impl Directory {
         }
     }
 
-    /// Whether the actor administers the installation: an administrator, or the operator's shell.
+    /// Whether the actor administers the installation: an administrator, or the operator's command
+    /// line.
     pub fn administers(&self, actor: &Actor) -> bool {
         match actor {
             Actor::System => true,
@@ -535,7 +538,7 @@ impl Directory {
     }
 }
 
-/// What a map holds after a key, in order.
+/// The entries of a map after a key, in order.
 fn after<'a, K: Ord, T>(
     map: &'a OrdMap<K, Arc<Kept<T>>>,
     key: Option<&K>,

@@ -1,5 +1,5 @@
-//! How somebody wants to be told: by which means first, by which not at all, and how often of what can
-//! wait. They say it, or an administrator does.
+//! Notification settings: which contact methods come first, which are turned off, and how often to
+//! send non-urgent notifications. The person or an administrator sets them.
 
 use std::collections::BTreeSet;
 
@@ -13,22 +13,22 @@ use crate::ids::{HumanId, Subject};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
-/// How somebody wants to be told.
+/// The notification settings of a person.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notices {
-    /// Which means come first; others follow as they stand.
+    /// The contact methods that come first; the others follow in their default order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub order: Vec<Means>,
-    /// By which means they are not told.
+    /// The contact methods that are turned off.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub off: BTreeSet<Means>,
-    /// How often they are told of what can wait.
+    /// How often non-urgent notifications are sent.
     #[serde(default)]
     pub digest: Cadence,
 }
 
 impl Notices {
-    /// Whether it says nothing that would not be so anyhow.
+    /// Whether all settings are the defaults.
     pub fn is_plain(&self) -> bool {
         *self == Self::default()
     }
@@ -51,16 +51,16 @@ pub enum Cadence {
     },
 }
 
-/// How somebody should be told; what is left out stays as it is.
+/// New notification settings; omitted fields keep their value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewNotices {
-    /// Whom.
+    /// The person whose settings change.
     pub human: HumanId,
-    /// Which means come first.
+    /// The contact methods that come first.
     pub order: Option<Vec<Means>>,
-    /// By which means they are not told.
+    /// The contact methods that are turned off.
     pub off: Option<BTreeSet<Means>>,
-    /// How often they are told of what can wait.
+    /// How often non-urgent notifications are sent.
     pub digest: Option<Cadence>,
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn decide(
     Ok(saved(envelope, human, &before, after))
 }
 
-/// Whose profile somebody wants to change: their own, or anybody's for an administrator.
+/// The person whose profile the actor wants to change: their own, or anyone's for an administrator.
 pub(super) fn concerned(
     world: &World<'_>,
     envelope: &Envelope,
@@ -106,7 +106,7 @@ pub(super) fn concerned(
     Ok((human, profile))
 }
 
-/// What happens when a profile becomes another; nothing, if it stays the same.
+/// The decision to change a profile; empty if nothing changes.
 pub(super) fn saved(
     envelope: &Envelope,
     human: Human,

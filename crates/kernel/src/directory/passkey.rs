@@ -1,4 +1,4 @@
-//! Passkeys: how they are enrolled, confirmed, used and removed. Signatures are checked by the shell; the
+//! Passkeys: enrolling, confirming, using and removing them. The server checks the signatures; the
 //! rules are here.
 
 use serde::{Deserialize, Serialize};
@@ -19,43 +19,43 @@ use crate::text::{is_short, is_storable};
 use crate::time::Time;
 use crate::world::{Decision, Stop, World};
 
-/// More than this nobody has.
+/// The maximum number of passkeys of a person.
 pub const MOST_PASSKEYS: usize = 20;
-/// Enrolling the first passkey and removing one need a sign-in that is at most this old, in seconds,
-/// unless a passkey vouches for it.
+/// Enrolling the first passkey and removing one need a sign-in that is at most this old, in
+/// seconds, unless a passkey vouches for it.
 pub const FRESH_SIGN_IN: u64 = 10 * 60;
-/// How long the challenge of an assertion is remembered, in seconds. Challenges expire after ten minutes;
-/// the rest allows for clocks of nodes that differ.
+/// How long the challenge of an assertion is remembered, in seconds. Challenges expire after ten
+/// minutes; the rest allows for clocks of nodes that differ.
 pub const CHALLENGE_MEMORY: u64 = 60 * 60;
-/// Public material is a few hundred bytes.
+/// The maximum length of the public data. It usually has a few hundred bytes.
 const LONGEST: usize = 8192;
 
-/// How a passkey was enrolled. Passkeys of before this was recorded have none, and count.
+/// How a passkey was enrolled. Passkeys from before this was recorded have no enrolment, and count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enrolment {
     /// The credential id of the authenticator, base64url.
     pub credential_id: String,
-    /// The public key as a COSE key, base64url: what evidence is checked against.
+    /// The public key as a COSE key, base64url. Evidence is checked against it.
     pub public_key: String,
     /// From when answers it confirms have the assurance `passkey`.
     pub counts_from: Time,
 }
 
-/// The assertions a passkey made, as far as they must be remembered.
+/// The assertions a passkey made, as long as they must be remembered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PasskeyUses {
     /// The highest signature counter seen; 0 if the authenticator does not count.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub counter: u32,
-    /// The challenges it signed lately, oldest first.
+    /// The challenges it signed recently, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub challenges: Vec<UsedChallenge>,
 }
 
-/// A challenge that was signed and cannot be presented again.
+/// A challenge that was signed and cannot be used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsedChallenge {
-    /// The challenge.
+    /// The digest of the challenge.
     pub challenge: Digest,
     /// When it was presented.
     pub at: Time,
@@ -67,12 +67,12 @@ fn is_zero(counter: &u32) -> bool {
 }
 
 impl PasskeyUses {
-    /// Whether nothing has to be remembered.
+    /// Whether there is nothing to remember.
     pub fn is_empty(&self) -> bool {
         self.counter == 0 && self.challenges.is_empty()
     }
 
-    /// The same after one more assertion.
+    /// The uses after one more assertion.
     #[must_use]
     pub(crate) fn and(mut self, challenge: Option<Digest>, counter: u32, at: Time) -> Self {
         self.counter = self.counter.max(counter);
@@ -82,20 +82,20 @@ impl PasskeyUses {
     }
 }
 
-/// An assertion of a passkey. The shell has checked its signature.
+/// An assertion of a passkey. The server has checked its signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PasskeyUse {
-    /// Which passkey.
+    /// The passkey that made the assertion.
     pub key: KeyId,
-    /// What it is checked with from now on.
+    /// The public data for checking assertions from now on.
     pub public: String,
-    /// What was signed.
+    /// The challenge that was signed.
     pub challenge: Digest,
     /// The signature counter; 0 if the authenticator does not count.
     pub counter: u32,
 }
 
-/// A passkey to be enrolled. The shell has checked what the browser made.
+/// A passkey to be enrolled. The server has checked the data from the browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPasskey {
     /// SHA-256 of the credential id.
@@ -104,38 +104,38 @@ pub struct NewPasskey {
     pub credential_id: String,
     /// The public key as a COSE key, base64url.
     pub public_key: String,
-    /// What assertions are checked with, for the shell.
+    /// The public data with which the server checks assertions.
     pub public: String,
-    /// What its owner calls it.
+    /// The name its owner gave it.
     pub label: String,
-    /// How many seconds a first passkey waits before it counts.
+    /// The number of seconds a first passkey waits before it counts.
     pub wait: u64,
 }
 
-/// What allows somebody to enrol or remove a passkey.
+/// The proof that allows a person to enrol or remove a passkey.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Authority {
-    /// The session of a browser that signed in a moment ago.
+    /// The session of a browser that signed in recently.
     SignIn(KeyId),
-    /// An assertion of a passkey the person has.
+    /// An assertion of another passkey of the person.
     Passkey(PasskeyUse),
 }
 
 impl Key {
-    /// Whether answers it confirms have the assurance `passkey` by now.
+    /// Whether answers it confirms have the assurance `passkey` at `now`.
     pub fn counts_as_passkey(&self, now: Time) -> bool {
         let Holder::Passkey { enrolment, .. } = &self.holder else { return false };
         enrolment.as_ref().is_none_or(|enrolment| enrolment.counts_from <= now)
     }
 
-    /// When it begins to count, if it does not yet.
+    /// When it begins to count; `None` if it already counts.
     pub fn counts_from(&self, now: Time) -> Option<Time> {
         let Holder::Passkey { enrolment: Some(enrolment), .. } = &self.holder else { return None };
         Some(enrolment.counts_from).filter(|from| now < *from)
     }
 }
 
-/// Enrols a passkey for the actor. A further one needs an assertion of one they have. The first one
+/// Enrols a passkey for the actor. If they have one, it needs an assertion of it. A first passkey
 /// needs a fresh sign-in, and counts after a waiting period or when an administrator confirms it.
 pub(crate) fn enrol(
     world: &World<'_>,
@@ -164,7 +164,7 @@ pub(crate) fn enrol(
     let (used, counts_from) = match authority {
         Authority::Passkey(used) => {
             let (key, happened) = asserted(world, &human.id, used)?;
-            // It is worth no more than the passkey that vouches for it.
+            // The new passkey counts no earlier than the passkey that vouches for it.
             (Some(happened), key.counts_from(world.now).unwrap_or(world.now))
         }
         Authority::SignIn(_) if have > 0 => {
@@ -202,8 +202,8 @@ pub(crate) fn enrol(
     Ok(notifying(decision, human, SecurityEvent::PasskeyAdded))
 }
 
-/// Removes a passkey of the actor's, with an assertion of any of theirs or after a fresh sign-in.
-/// Administrators remove those of others by revoking the key.
+/// Removes a passkey of the actor, with an assertion of any of their passkeys or after a fresh
+/// sign-in. Administrators remove those of others by revoking the key.
 pub(crate) fn remove(
     world: &World<'_>,
     envelope: &Envelope,
@@ -226,7 +226,8 @@ pub(crate) fn remove(
     Ok(notifying(decision, human, SecurityEvent::PasskeyRemoved))
 }
 
-/// An administrator vouches for a passkey that waits: it counts at once. Nobody confirms their own.
+/// An administrator confirms a passkey that is waiting, so that it counts at once. A person cannot
+/// confirm their own passkey.
 pub(crate) fn confirm(world: &World<'_>, envelope: &Envelope, id: KeyId) -> Result<Decision, Stop> {
     if !world.directory.administers(&envelope.actor) {
         return Err(ADMIN_ONLY.into());
@@ -244,7 +245,7 @@ pub(crate) fn confirm(world: &World<'_>, envelope: &Envelope, id: KeyId) -> Resu
     Ok(Decision::of(Subject::Key(id), Happened::PasskeyConfirmed))
 }
 
-/// The refusal for revoking one's own passkey as if it were any key.
+/// Refuses to revoke one's own passkey through the command for other keys.
 pub(super) fn not_as_key(actor: &Actor, key: &Key) -> Result<(), Refusal> {
     let own = matches!(actor, Actor::Human { id, .. } if key.human() == Some(id));
     if own && matches!(key.holder, Holder::Passkey { .. }) {
@@ -255,7 +256,8 @@ pub(super) fn not_as_key(actor: &Actor, key: &Key) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What a passkey that signs this answer comes to: its use, in the same commit as the answer.
+/// The events of a passkey that signs this answer. Its use is recorded in the same commit as the
+/// answer.
 pub(crate) fn confirms(
     world: &World<'_>,
     envelope: &Envelope,
@@ -282,8 +284,8 @@ pub(crate) fn confirms(
     Ok(happened)
 }
 
-/// Whose passkey made an assertion, and what happened to it by that: a challenge is signed once, and a
-/// counter never goes back.
+/// The passkey that made an assertion, and the event that records its use. A challenge is signed
+/// once, and a counter never decreases.
 pub(super) fn asserted<'d>(
     world: &World<'d>,
     human: &HumanId,
@@ -302,7 +304,7 @@ const REPLAYED: Refusal = Refusal::NotAllowed { why: "this passkey assertion was
 
 type Moved<'k> = (&'k HumanId, &'k Key, (Subject, Happened));
 
-/// The same, whoever's it is; `None` if it is no passkey.
+/// The event that records the use of a passkey of any person; `None` if the key is no passkey.
 pub(super) fn moved<'k>(key: &'k Key, used: &PasskeyUse) -> Option<Result<Moved<'k>, Refusal>> {
     let Holder::Passkey { human, uses, .. } = &key.holder else { return None };
     let again = uses.challenges.iter().any(|before| before.challenge == used.challenge);
@@ -318,7 +320,7 @@ pub(super) fn moved<'k>(key: &'k Key, used: &PasskeyUse) -> Option<Result<Moved<
     Some(Ok((human, key, (Subject::Key(key.id), happened))))
 }
 
-/// The refusal unless this is a session of theirs that was begun a moment ago.
+/// Refuses unless this is a session of the person that began recently.
 fn fresh(world: &World<'_>, human: &HumanId, session: KeyId) -> Result<(), Refusal> {
     let key = world.directory.key(session).filter(|key| key.is_live(world.now));
     let own = key.filter(
@@ -338,7 +340,8 @@ impl Key {
     }
 }
 
-/// Whether they are the only active administrator, so that nobody else could confirm their passkey.
+/// Whether they are the only active administrator, so that no other administrator could confirm
+/// their passkey.
 fn is_sole_owner(world: &World<'_>, human: &Human) -> bool {
     let other = |other: &Human| other.admin && other.active && other.id != human.id;
     human.admin && !world.directory.humans().any(other)
@@ -351,15 +354,15 @@ fn had_passkey(world: &World<'_>, human: &HumanId) -> bool {
     world.directory.keys().any(passkey)
 }
 
-/// The same with a notification to every contact method the person verified.
+/// The decision with a notification to every contact method the person verified.
 pub(super) fn notifying(mut decision: Decision, human: &Human, event: SecurityEvent) -> Decision {
     let profile = human.profile.value();
     let mut means: Vec<_> = human.verified().cloned().collect();
-    // The address they sign in with was set by an administrator and counts as theirs.
+    // The address they sign in with was set by an administrator and counts as verified here.
     let email = profile.and_then(|profile| profile.email.as_deref()).map(super::Means::email);
     means.extend(email.filter(|email| !human.verified().any(|known| known == email)));
     for means in means {
-        decision.effects.push(Effect::NotifySecurity {
+        decision.work.push(Effect::NotifySecurity {
             human: human.id.clone(),
             event,
             medium: means.kind().to_owned(),
@@ -485,17 +488,17 @@ pub(crate) mod tests {
         assert!(counts(&cast, "a"));
         let own = cast.attempt(cast.human("root"), DirectoryCommand::ConfirmPasskey(key));
         assert!(matches!(own, Err(Refusal::NotAllowed { .. })), "{own:?}");
-        // After all were removed a stolen session must not get one at once.
+        // After all passkeys were removed, a stolen session must not get one at once.
         let session = session(&mut cast, "root", "again");
         let removed = DirectoryCommand::RemovePasskey(key, Box::new(Authority::SignIn(session)));
         cast.run(cast.human("root"), removed);
         cast.run(cast.human("root"), enrol_with("b", Authority::SignIn(session)));
         assert!(!counts(&cast, "b"));
-        // The operator's shell can confirm it: that is the recovery of a sole owner.
+        // The operator's command line can confirm it; this is how a sole administrator recovers.
         let key = id(&cast, "b");
         cast.run(Actor::System, DirectoryCommand::ConfirmPasskey(key));
         assert!(counts(&cast, "b"));
-        // With a second administrator nobody is exempt.
+        // With a second administrator there is no exemption.
         admin(&mut cast, "second");
         first(&mut cast, "second", "c");
         assert!(!counts(&cast, "c"));
@@ -513,7 +516,8 @@ pub(crate) mod tests {
         assert!(cast.attempt(cast.human("mark"), enrol_with("b", hers)).is_err());
         let own = Authority::Passkey(used(&cast, "a", "c", 1));
         cast.run(cast.human("mark"), enrol_with("b", own.clone()));
-        // Worth no more than the one that vouched for it, and an assertion vouches once.
+        // The new passkey counts no earlier than the one that vouched for it, and an assertion
+        // vouches once.
         assert!(!counts(&cast, "b"));
         let again = cast.attempt(cast.human("mark"), enrol_with("c", own));
         assert_eq!(again, Err(REPLAYED));
@@ -575,7 +579,7 @@ pub(crate) mod tests {
         let key = first(&mut cast, "mark", "b");
         let fresh = session(&mut cast, "mark", "fresh");
         cast.run(cast.human("mark"), remove(key, Authority::SignIn(fresh)));
-        // A lost one is removed by an administrator.
+        // An administrator removes a lost passkey.
         let key = first(&mut cast, "mark", "c");
         cast.run(Actor::System, DirectoryCommand::RevokeKey(key));
         assert_eq!(cast.directory().passkeys_of(&human("mark")).count(), 0);
@@ -628,7 +632,7 @@ pub(crate) mod tests {
             let replayed = used(&cast, "a", challenge, counter);
             assert_eq!(sign_in(&mut cast, "again", replayed).unwrap_err(), REPLAYED);
         }
-        // A challenge is remembered much longer than one is valid, and forgotten in the end.
+        // A challenge is remembered much longer than it is valid, but not permanently.
         cast.advance(CHALLENGE_MEMORY - 1);
         let replayed = used(&cast, "a", "one", 3);
         assert_eq!(sign_in(&mut cast, "again", replayed).unwrap_err(), REPLAYED);
@@ -647,7 +651,7 @@ pub(crate) mod tests {
         assert!(sign_in(&mut cast, "fifth", five).is_err());
     }
 
-    /// Passkeys of earlier versions read and write as they were, and count.
+    /// Passkeys of earlier versions are read and written unchanged, and count.
     #[test]
     fn what_was_stored_before_is_stored_the_same() {
         let text = r#"{"kind":"passkey","human":"olga","public":"{}"}"#;

@@ -1,4 +1,4 @@
-//! Adding agents and people, and changing them.
+//! Adds and changes agents and people.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use crate::refusal::Refusal;
 use crate::text::{is_email, is_short, is_storable};
 use crate::world::{Decision, Stop, World};
 
-/// An agent as it should be.
+/// The new state of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewAgent {
-    /// Its name.
+    /// The id of the agent.
     pub id: AgentId,
-    /// Its project; an agent never moves.
+    /// Its project, which cannot change.
     pub project: ProjectId,
-    /// Who answers for it.
+    /// The person who is responsible for it.
     pub owner: HumanId,
-    /// Whether people may write to it; where nothing is said, it stays as it is.
+    /// Whether people may write to it; `None` keeps the current value.
     pub conversations: Option<bool>,
 }
 
@@ -65,12 +65,12 @@ impl Directory {
     }
 }
 
-/// A person as they should be.
+/// The new state of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewHuman {
-    /// Their name in the system.
+    /// The id of the person.
     pub id: HumanId,
-    /// Personal data.
+    /// The personal data of the person.
     pub profile: Profile,
     /// Whether they administer the installation.
     pub admin: bool,
@@ -84,10 +84,10 @@ pub struct NewHuman {
     pub skills: BTreeSet<String>,
 }
 
-/// Which fields of a person should change. `None` leaves a field as it is.
+/// The fields of a person to change. `None` leaves a field as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HumanChange {
-    /// What to call them.
+    /// The name that others see.
     pub name: Option<String>,
     /// Their email address; `Some(None)` removes it.
     pub email: Option<Option<String>>,
@@ -104,8 +104,8 @@ pub struct HumanChange {
 }
 
 impl HumanChange {
-    /// The person with these fields changed. `about` and `contacts` are left out because
-    /// [`save_human`] keeps those it is not given.
+    /// The person with these fields changed. `about` and `contacts` are omitted because
+    /// [`save_human`] keeps omitted values.
     fn applied_to(&self, human: &Human) -> NewHuman {
         let known = human.profile.value().cloned().unwrap_or_default();
         let profile = Profile {
@@ -131,7 +131,7 @@ pub(crate) fn save_agent(
     new: &NewAgent,
 ) -> Result<Decision, Stop> {
     let before = world.directory.agent(&new.id);
-    // Who answers for an agent says whether it takes conversations, and nothing else of it.
+    // The owner of an agent sets whether it accepts conversations, and nothing else.
     let same = before.is_some_and(|kept| kept.owner == new.owner && kept.project == new.project);
     let own = same && world.directory.keeps(&envelope.actor, &Hears::Agent(new.id.clone()));
     if !own && !world.directory.administers(&envelope.actor) {
@@ -212,7 +212,7 @@ pub(crate) fn save_human(
     Ok(Decision::of(Subject::Human(id), Happened::HumanSaved(Box::new(human))))
 }
 
-/// Adds a person. A person who exists is not changed: the command is refused.
+/// Adds a person. The command is refused if the person exists.
 pub(crate) fn add_human(
     world: &World<'_>,
     envelope: &Envelope,
@@ -228,8 +228,8 @@ pub(crate) fn add_human(
     save_human(world, envelope, new)
 }
 
-/// Changes the named fields of a person, decided on the person as they are now: two changes of
-/// different fields at the same moment both take effect.
+/// Changes the named fields of a person, based on their current state: two simultaneous changes of
+/// different fields both take effect.
 pub(crate) fn change_human(
     world: &World<'_>,
     envelope: &Envelope,
@@ -243,7 +243,7 @@ pub(crate) fn change_human(
     save_human(world, envelope, &change.applied_to(human))
 }
 
-/// Whether somebody can be called that.
+/// Checks the name of a person.
 pub(super) fn checked_name(name: &str) -> Result<(), Refusal> {
     if is_storable(name) && name.chars().count() <= 200 {
         return Ok(());
@@ -376,7 +376,7 @@ mod tests {
             ("olga", bot("mark", Some(true)), false),
             ("olga", stray, false),
             ("olga", bot("olga", Some(true)), true),
-            // Where nothing is said, it stays.
+            // An omitted value stays.
             ("olga", bot("olga", None), true),
         ] {
             let saved = cast.attempt(cast.human(who), DirectoryCommand::SaveAgent(new));

@@ -1,5 +1,5 @@
-//! What somebody is called and what they say of themselves: they say it, or an administrator does.
-//! Their address is the administrator's to change, since it lets people in.
+//! The name and the self-description of a person, set by the person or an administrator.
+//! Only administrators change the email address, because it allows signing in.
 
 use super::about::{LONGEST_UNDO, zone};
 use super::notices::{concerned, saved};
@@ -11,18 +11,18 @@ use crate::refusal::Refusal;
 use crate::text::is_storable;
 use crate::world::{Decision, Stop, World};
 
-/// A profile as it should be.
+/// The new state of a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewProfile {
-    /// Whose.
+    /// The person whose profile changes.
     pub human: HumanId,
-    /// What to call them; `None` leaves it as it is.
+    /// The name that others see; `None` keeps the current value.
     pub name: Option<String>,
-    /// What they say of themselves; `None` leaves it as it is.
+    /// Their self-description; `None` keeps the current value.
     pub about: Option<About>,
 }
 
-/// A longer description is an essay.
+/// The maximum length of a description, in characters.
 const LONGEST_DESCRIPTION: usize = 1000;
 
 pub(crate) fn decide(
@@ -41,7 +41,7 @@ pub(crate) fn decide(
     Ok(saved(envelope, human, &before, after))
 }
 
-/// What somebody says of themselves, if it can be so; saying nothing is not saying anything.
+/// Checks what a person says about themselves; `None` if all fields are empty.
 pub(super) fn checked(
     world: &World<'_>,
     human: &HumanId,
@@ -82,7 +82,7 @@ pub(super) fn checked(
     Ok(Some(about).filter(|about| !about.is_empty()))
 }
 
-/// Whether a text has the form of a language tag: a language, and what narrows it down.
+/// Whether a text has the form of a language tag: a language, and its subtags.
 fn is_language(tag: &str) -> bool {
     let mut parts = tag.split('-');
     let language = parts.next().unwrap_or_default();
@@ -164,7 +164,7 @@ mod tests {
             olga.profile.value().unwrap().clone()
         };
         assert_eq!(seen(&cast), profile);
-        // An administrator who changes something else says nothing about it.
+        // An administrator who changes another field keeps it.
         let other = Profile { about: None, ..profile.clone() };
         cast.run(Actor::System, DirectoryCommand::SaveHuman(NewHuman { profile: other, ..new }));
         assert_eq!(seen(&cast), profile);
@@ -210,7 +210,7 @@ mod tests {
         }
     }
 
-    /// What was stored before there was more to say reads as it did, and is written as it was.
+    /// Profiles stored before these fields existed are read and written unchanged.
     #[test]
     fn a_profile_that_says_nothing_is_stored_as_ever() {
         let profile = Profile { name: "Ann".to_owned(), email: None, ..Profile::default() };

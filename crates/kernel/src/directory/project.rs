@@ -1,4 +1,4 @@
-//! Adding a project and changing its settings.
+//! Adds projects and changes their settings.
 
 use std::collections::BTreeSet;
 
@@ -15,51 +15,51 @@ use crate::retention::Keep;
 use crate::time::LONGEST_TIMEOUT;
 use crate::world::{Decision, Stop, World};
 
-/// A project as it should be.
+/// The new state of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewProject {
-    /// Its name.
+    /// The id of the project.
     pub id: ProjectId,
     /// Whether a default may be taken on silence.
     pub default_on_silence: bool,
-    /// The least assurance an answer needs.
+    /// The minimum assurance of an answer.
     pub floor: Assurance,
-    /// Who is asked as well when nobody answers; in order of time.
+    /// The escalation policy, in order of time.
     pub ladder: Vec<Step>,
-    /// Seconds after an ask whose agent named no reminders of its own.
+    /// The default reminders, in seconds after the ask. They apply if the agent named none.
     pub reminders: BTreeSet<u64>,
-    /// How it takes what agents say of their messages.
+    /// Whether it accepts only valid HXP envelopes.
     pub envelopes: Envelopes,
-    /// How long the words of what is over are kept; as the installation says where it does not.
+    /// How long the text of closed asks and tasks is kept; `None` for the installation's setting.
     pub retention: Option<Keep>,
-    /// Whom agents may reach. `None` keeps what the project has; a new one gets
+    /// Whom agents may reach. `None` keeps the current value; a new project gets
     /// [`Recipients::of_new_projects`].
     pub recipients: Option<Reachable>,
-    /// Addresses agents may use besides. `None` keeps what the project has.
+    /// Further addresses that agents may use. `None` keeps the current value.
     pub allowed_recipients: Option<BTreeSet<Allowed>>,
-    /// Quotas that differ from those of the installation. `None` keeps what the project has.
+    /// Quotas that differ from those of the installation. `None` keeps the current value.
     pub quotas: Option<Limits>,
-    /// The minimum assurance for approving what is irreversible or critical.
+    /// The minimum assurance for approving irreversible or critical asks.
     pub irreversible_assurance: IrreversibleSetting,
 }
 
-/// What becomes of a project's minimum assurance for approving irreversible and critical asks.
+/// How to set a project's minimum assurance for approving irreversible and critical asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IrreversibleSetting {
-    /// A project that exists keeps what it has, a new one gets this.
+    /// An existing project keeps its value, a new one gets `new`.
     Keep {
-        /// What a new project gets.
+        /// The value of a new project.
         new: Option<Assurance>,
     },
-    /// It becomes this; `None` is no such rule.
+    /// Sets the value; `None` removes the rule.
     Set(Option<Assurance>),
 }
 
 impl IrreversibleSetting {
-    /// What a project has from now on.
+    /// The resulting value.
     fn of(self, before: Option<&Project>) -> Option<Assurance> {
         match (self, before) {
-            // A minimum that everything meets is none.
+            // A minimum that every answer meets is no rule.
             (Self::Set(assurance), _) => assurance.filter(|least| *least > Assurance::None),
             (Self::Keep { .. }, Some(before)) => before.irreversible_assurance,
             (Self::Keep { new }, None) => new,
@@ -68,7 +68,7 @@ impl IrreversibleSetting {
 }
 
 impl NewProject {
-    /// A project with the usual settings.
+    /// A project with the default settings.
     pub fn plain(id: ProjectId) -> Self {
         Self {
             id,
@@ -85,8 +85,7 @@ impl NewProject {
         }
     }
 
-    /// A project as an operator adds it: somebody signed in has to approve what is irreversible or
-    /// critical.
+    /// A project as an operator adds it: approving irreversible or critical asks needs a session.
     pub fn fresh(id: ProjectId) -> Self {
         let irreversible_assurance = IrreversibleSetting::Keep { new: Some(Assurance::Session) };
         Self { irreversible_assurance, ..Self::plain(id) }
@@ -153,7 +152,7 @@ pub(crate) fn decide(
     Ok(Decision::of(Subject::Project(id), Happened::ProjectSaved(Box::new(project))))
 }
 
-/// Adds a project. A project that exists keeps its rules: the command is refused.
+/// Adds a project. The command is refused if the project exists.
 pub(crate) fn add(
     world: &World<'_>,
     envelope: &Envelope,
@@ -167,8 +166,8 @@ pub(crate) fn add(
 }
 
 impl Directory {
-    /// Whether the actor sees all there is of a project: its members, administrators, and agents with a
-    /// key that reaches that far.
+    /// Whether the actor may see everything in a project: its members, administrators, and agents
+    /// with a key of project reach.
     pub fn oversees(&self, actor: &Actor, project: &ProjectId) -> bool {
         match actor {
             Actor::Human { .. } => self
@@ -205,7 +204,7 @@ mod tests {
         assert_eq!(stranger.map(drop), Err(ADMIN_ONLY));
     }
 
-    /// Adding a project sets the rule, saving one that exists without naming it does not.
+    /// Adding a project sets the rule; saving an existing one without naming the rule does not.
     #[test]
     fn a_project_keeps_its_minimum_for_irreversible_asks_unless_it_is_changed() {
         use IrreversibleSetting::{Keep, Set};

@@ -1,4 +1,5 @@
-//! To whom the agents of a project may have their requests sent, beside the people of the project.
+//! The addresses to which the agents of a project may send requests, besides the people of the
+//! project.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,18 +10,18 @@ use serde::{Deserialize, Serialize};
 use super::{Agent, Directory, Human, Means};
 use crate::refusal::Refusal;
 
-/// Most entries of an allow-list.
+/// The maximum number of entries of an allow-list.
 pub const MOST_ALLOWED: usize = 500;
-/// What a project of the kind [`Reachable::Project`] accepts.
+/// The addresses that a project with [`Reachable::Project`] accepts.
 const EXPECTED: &str = "an address of somebody in this project, a verified address of the agent's \
     owner, or one on the project's list of allowed recipients (setting `recipients`)";
 
-/// Which addresses an agent may name as the place of a request.
+/// The addresses that an agent may name for a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipients {
     /// Whom agents may reach.
     pub reachable: Reachable,
-    /// Addresses that may be used besides.
+    /// Further addresses that may be used.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub allow: BTreeSet<Allowed>,
 }
@@ -39,7 +40,7 @@ pub enum Reachable {
 }
 
 impl Recipients {
-    /// What a new project has.
+    /// The setting of a new project.
     pub fn of_new_projects() -> Self {
         Self { reachable: Reachable::Project, allow: BTreeSet::new() }
     }
@@ -57,7 +58,7 @@ impl Recipients {
         Err(Refusal::Invalid { field: "allowed_recipients", expected })
     }
 
-    /// The refusal for an address the agent may not use.
+    /// Refuses an address that the agent may not use.
     pub(crate) fn admit(
         &self,
         directory: &Directory,
@@ -79,26 +80,26 @@ impl Recipients {
 }
 
 impl Directory {
-    /// Everybody who showed that an address is theirs.
+    /// All people who verified this contact method.
     pub fn humans_by_means(&self, means: &Means) -> impl Iterator<Item = &Human> {
         self.by_means.get(means).into_iter().flatten().filter_map(|id| self.human(id))
     }
 }
 
-/// One entry of an allow-list: an address such as `slack:C0123ABC`, a mail domain such as
-/// `@example.com`, or everything of a kind such as `slack:*`.
+/// An entry of an allow-list: an address such as `slack:C0123ABC`, an email domain such as
+/// `@example.com`, or all addresses of a kind such as `slack:*`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Allowed {
-    /// One address.
+    /// Exactly this address.
     Address(Means),
-    /// Every mail address of a domain, in lower case. Its subdomains are others.
+    /// Every email address of a domain, in lower case. Subdomains are not included.
     Domain(String),
     /// Every address of a kind, such as `slack`.
     Kind(String),
 }
 
-/// Not an entry of an allow-list.
+/// The text is not an entry of an allow-list.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{given:?} is not a recipient; expected an address such as email:ada@example.com or slack:C0123ABC, a mail domain such as @example.com, or a whole kind such as slack:*"
@@ -208,7 +209,7 @@ mod tests {
     #[test]
     fn only_known_addresses_where_the_project_wants_it() {
         let mut cast = Cast::new();
-        // olga owns the agent; mark is of the project; zoe is of another one.
+        // olga owns the agent; mark is a member of the project; zoe is in another one.
         for (who, address) in [
             ("olga", "olga@home.example"),
             ("mark", "mark@acme.example"),
@@ -242,7 +243,7 @@ mod tests {
         assert!(cast.attempt(cast.agent("bot"), placed("email:stranger@acme.example")).is_ok());
     }
 
-    /// Addresses that an agent has a message copied to are recipients like any other.
+    /// Addresses to which an agent copies a message are recipients like any other.
     #[test]
     fn copies_go_only_where_the_message_may_go() {
         let mut cast = Cast::new();
@@ -258,7 +259,7 @@ mod tests {
         assert!(matches!(asked, Err(Refusal::Invalid { field: "place", .. })), "{asked:?}");
     }
 
-    /// An address somebody only entered is not theirs yet.
+    /// An address that a person entered but did not verify is not theirs yet.
     #[test]
     fn an_unverified_address_counts_for_nobody() {
         let mut cast = Cast::new();
@@ -277,13 +278,13 @@ mod tests {
         let project =
             |cast: &Cast, id: &str| cast.directory().project(&id.parse().unwrap()).unwrap().clone();
         assert_eq!(project(&cast, "fresh").recipients, Recipients::of_new_projects());
-        // A project as it was stored before there was the setting.
+        // A project stored before this setting existed.
         let mut stored = serde_json::to_value(project(&cast, "fresh")).unwrap();
         stored.as_object_mut().unwrap().remove("recipients").unwrap();
         let old: crate::directory::Project = serde_json::from_value(stored.clone()).unwrap();
         assert!(old.recipients.is_any());
         assert_eq!(serde_json::to_value(&old).unwrap(), stored, "and is written as it was");
-        // Saving without naming it keeps what is there.
+        // Saving without naming it keeps the current value.
         save(&mut cast, Reachable::Any, &[]);
         let plain = NewProject::plain("acme".parse().unwrap());
         cast.run(Actor::System, DirectoryCommand::SaveProject(plain));

@@ -1,4 +1,4 @@
-//! Delegation rules: an owner hands matching asks to somebody else.
+//! Delegation rules: matching asks of an owner go to another person.
 
 use std::collections::BTreeSet;
 
@@ -12,25 +12,25 @@ use crate::refusal::Refusal;
 use crate::text::is_short;
 use crate::world::{Decision, Stop, World};
 
-/// A rule to be added for the person who adds it.
+/// A delegation rule for the person who adds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRule {
-    /// Which kinds of question; empty for any.
+    /// The kinds of question it matches; empty for all.
     pub kinds: BTreeSet<Kind>,
-    /// Which project, by name or by the agent's label.
+    /// The project it matches, by id or by the agent's label; `None` for all.
     pub project: Option<String>,
-    /// Which tag.
+    /// The tag it matches; `None` for all.
     pub tag: Option<String>,
-    /// Which priority.
+    /// The priority it matches; `None` for all.
     pub priority: Option<Priority>,
-    /// To whom.
+    /// The person who is asked instead.
     pub delegate_to: HumanId,
 }
 
-/// More rules than this are a mistake in a script.
+/// The maximum number of rules of an owner. More are probably a mistake in a script.
 const MOST_RULES: usize = 1000;
 
-/// All of them, or none.
+/// Adds all rules, or none if one is refused.
 pub(crate) fn add(
     world: &World<'_>,
     envelope: &Envelope,

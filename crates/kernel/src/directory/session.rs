@@ -1,4 +1,4 @@
-//! Sessions: signing in, and ending them.
+//! Sessions: signing in and ending sessions.
 
 use super::key::{NewKey, issued};
 use super::passkey::moved;
@@ -12,34 +12,34 @@ use crate::refusal::Refusal;
 use crate::time::Time;
 use crate::world::{Decision, Stop, World};
 
-/// How many browsers one person may be signed in with. One more, and the oldest is signed out.
+/// The maximum number of sessions of a person. A further sign-in ends the oldest session.
 pub const MOST_SESSIONS: usize = 50;
 
-/// Why somebody may come in. The shell has checked it; nobody else knows that it was presented.
+/// The proof of identity of a sign-in. The server has checked it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proof {
-    /// A one-time link, which is then used up.
+    /// A one-time link, which can then no longer be used.
     Link(KeyId),
-    /// A passkey that signed what it was asked to.
+    /// A passkey that signed its challenge.
     Passkey(PasskeyUse),
-    /// The word of a provider we trust, and the address it vouches for.
+    /// A person whom a trusted OIDC provider identified, and the address the provider vouches for.
     Oidc(HumanId, Option<String>),
 }
 
-/// A session to be begun. The shell drew the secrets; only their hashes come here.
+/// A session to begin. The caller generated the secrets; the kernel receives only their hashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSession {
-    /// SHA-256 of what the browser presents.
+    /// SHA-256 of the session secret.
     pub hash: Digest,
-    /// SHA-256 of what binds it to the browser.
+    /// SHA-256 of the secret that binds the session to the browser.
     pub browser: Digest,
-    /// What the browser calls itself.
+    /// The name of the browser, as it reports itself.
     pub label: String,
-    /// Until when it works, however much it is used.
+    /// When it expires, regardless of use.
     pub expires_at: Time,
 }
 
-/// Takes the proof and begins the session, in one decision: a link works once.
+/// Accepts the proof and begins the session in one decision: a link works once.
 pub(crate) fn sign_in(
     world: &World<'_>,
     envelope: &Envelope,
@@ -68,22 +68,22 @@ pub(crate) fn sign_in(
 
 const STALE: Refusal = Refusal::NotAllowed { why: "this sign-in was used or has run out" };
 
-/// Whom a proof lets in, how, and what that does to it.
+/// The person whom a proof identifies, the sign-in method, and the events that use up the proof.
 struct Entry {
     human: HumanId,
     way: Way,
     used: Option<(Subject, Happened)>,
-    /// The address they have shown to be theirs by it.
+    /// The address that the sign-in verifies.
     reads: Option<Means>,
 }
 
-/// The address somebody signs in with.
+/// The address a person signs in with.
 fn own_address(world: &World<'_>, human: &HumanId) -> Option<Means> {
     let profile = world.directory.human(human)?.profile.value()?;
     profile.email.as_deref().map(Means::email)
 }
 
-/// Where a letter went that was written at this moment, unless that is another address by now.
+/// The address to which an email was sent at this time, unless the person's record changed since.
 fn written_to(world: &World<'_>, human: &HumanId, at: Time) -> Option<Means> {
     let known = world.directory.entity(&Subject::Human(human.clone()))?;
     own_address(world, human).filter(|_| known.head().at < at)
@@ -123,7 +123,7 @@ fn proven(world: &World<'_>, proof: &Proof) -> Result<Entry, Refusal> {
     }
 }
 
-/// Ends all of a person's sessions but one: they do it themselves, or an administrator does.
+/// Ends all sessions of a person except one. The person or an administrator may do this.
 pub(crate) fn end(
     world: &World<'_>,
     envelope: &Envelope,
@@ -194,7 +194,7 @@ mod tests {
         assert!(sign(&mut cast, Actor::System, used, "a").is_ok());
         assert_eq!(sign(&mut cast, Actor::System, used, "b"), Err("not-allowed"));
         let [own] = sessions(&cast, "olga")[..] else { panic!("one session") };
-        // What is no link opens nothing.
+        // A credential that is not a link cannot be used as one.
         assert_eq!(sign(&mut cast, Actor::System, own, "c"), Err("not-allowed"));
         cast.advance(60);
         assert_eq!(sign(&mut cast, Actor::System, late, "d"), Err("not-allowed"));
@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    /// Sessions and links of earlier versions read as they were written, and say so.
+    /// Sessions and links of earlier versions are read and written unchanged.
     #[test]
     fn what_was_stored_before_is_stored_the_same() {
         for text in [r#"{"kind":"session","human":"olga"}"#, r#"{"kind":"link","human":"olga"}"#] {

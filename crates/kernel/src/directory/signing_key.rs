@@ -1,5 +1,5 @@
-//! Signing keys live outside the record. What an administrator has done to one is recorded on the
-//! administrator, so that the record says who did it and when.
+//! Signing keys are stored outside the audit log. Their destruction is recorded on the
+//! administrator who requested it, so that the audit log says who did it and when.
 
 use super::ADMIN_ONLY;
 use crate::actor::Actor;
@@ -8,7 +8,7 @@ use crate::event::Happened;
 use crate::ids::Subject;
 use crate::world::{Decision, Stop, World};
 
-/// Records that an administrator has the private half of a signing key destroyed. The shell checks
+/// Records that an administrator destroys the private key of a signing key. The server checks
 /// before that every receipt of the key has its signature stored, and destroys the key afterwards.
 pub(crate) fn destroy(world: &World<'_>, envelope: &Envelope, kid: &str) -> Result<Decision, Stop> {
     let Actor::Human { id, .. } = &envelope.actor else { return Err(ADMIN_ONLY.into()) };

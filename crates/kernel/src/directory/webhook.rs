@@ -1,11 +1,10 @@
-//! Adding endpoints, changing them, replacing their secrets, and trying them out.
+//! Adds and changes webhook endpoints, rotates their secrets, and tests them.
 
 use std::collections::BTreeSet;
 
 use super::{Directory, Disabled, Format, Hears, Webhook};
 use crate::actor::Actor;
 use crate::command::Envelope;
-use crate::effect::{Effect, Told};
 use crate::event::Happened;
 use crate::ids::{Subject, WebhookId};
 use crate::refusal::Refusal;
@@ -13,29 +12,30 @@ use crate::text::{is_short, is_storable};
 use crate::topic::Topic;
 use crate::world::{Decision, Stop, World};
 
-/// A longer address is data.
+/// The maximum length of a URL, in bytes.
 const LONGEST_URL: usize = 2000;
-/// More endpoints than this for one agent or project are a mistake in a script.
+/// The maximum number of endpoints of one agent or project. More are probably a mistake in a
+/// script.
 const MOST: usize = 20;
-/// A secret that signs for longer beside its successor was not replaced.
+/// The longest time a previous secret keeps signing, in seconds.
 const LONGEST_GRACE: u64 = 7 * 24 * 60 * 60;
 
-/// An endpoint as it should be.
+/// The new state of a webhook endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewWebhook {
-    /// Its id, drawn by the shell if it is new.
+    /// Its id, which the caller generated if it is new.
     pub id: WebhookId,
-    /// Whose asks it hears of; it never moves.
+    /// Whose asks it receives events of; this cannot change.
     pub of: Hears,
-    /// Where it is. The shell knows whether calls may go there.
+    /// The URL of the endpoint. The server decides whether it may call this URL.
     pub url: String,
-    /// What it hears of.
+    /// The topics it receives.
     pub events: BTreeSet<Topic>,
-    /// How it is told.
+    /// The format of its deliveries.
     pub format: Format,
-    /// What it is for.
+    /// The purpose of the endpoint, as its owner describes it.
     pub description: String,
-    /// Whether it is told anything.
+    /// Whether deliveries are enabled.
     pub enabled: bool,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn save(
         let expected = "whom the endpoint was made for; it never moves";
         return Err(Refusal::Invalid { field: "agent", expected }.into());
     }
-    // Whom there is not, nobody but an administrator answers for.
+    // If the agent does not exist, only an administrator passes this check.
     if !directory.keeps(&envelope.actor, &new.of) {
         let why = "only an administrator or the owner of the agent can do this";
         return Err(Refusal::NotAllowed { why }.into());
@@ -109,8 +109,8 @@ fn check(directory: &Directory, new: &NewWebhook) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Replaces the secret. The one before signs as well for `grace` seconds, so that a receiver can be
-/// changed without missing anything.
+/// Replaces the secret. The previous one also signs for `grace` seconds, so that the receiver can
+/// switch without missing a delivery.
 pub(crate) fn rotate(
     world: &World<'_>,
     envelope: &Envelope,
@@ -126,7 +126,7 @@ pub(crate) fn rotate(
     Ok(Decision::of(Subject::Webhook(id), Happened::WebhookRotated { until }))
 }
 
-/// Sends something that happened to nothing, to see whether it arrives.
+/// Sends a test event that belongs to no ask.
 pub(crate) fn test(
     world: &World<'_>,
     envelope: &Envelope,
@@ -137,13 +137,10 @@ pub(crate) fn test(
         let why = "this endpoint is disabled; enable it first";
         return Err(Refusal::NotAllowed { why }.into());
     }
-    let message = format!("msg_{}", envelope.fresh);
-    let told = Told { id: message, topic: None, ask: None, at: world.now, contract: None };
-    let decision = Decision::of(Subject::Webhook(id), Happened::WebhookTested);
-    Ok(decision.with(Effect::Tell { webhook: id, told }))
+    Ok(Decision::of(Subject::Webhook(id), Happened::WebhookTested))
 }
 
-/// Notes that an endpoint said it is gone; nobody calls it any more.
+/// Records that an endpoint answered that it is gone. The server no longer calls it.
 pub(crate) fn gone(
     world: &World<'_>,
     envelope: &Envelope,
@@ -168,7 +165,7 @@ pub(crate) fn remove(
     Ok(Decision::of(Subject::Webhook(id), Happened::WebhookRemoved))
 }
 
-/// An endpoint the actor may manage; to everybody else it does not exist.
+/// An endpoint the actor may manage. For other actors it does not exist.
 fn kept<'a>(world: &World<'a>, envelope: &Envelope, id: WebhookId) -> Result<&'a Webhook, Refusal> {
     let known = world.directory.webhook(id);
     known
@@ -182,6 +179,7 @@ mod tests {
 
     use super::*;
     use crate::command::{AskCommand, DirectoryCommand, NewAsk, Silence};
+    use crate::effect::Effect;
     use crate::question::{Answer, Reply};
     use crate::task::{Given, TaskCommand};
     use crate::testing::{Cast, new_ask, new_task, no, yes};
@@ -213,7 +211,7 @@ mod tests {
         id
     }
 
-    /// Whom the last events were told, of what, under which id.
+    /// The endpoint, topic and id of each delivery.
     fn told(cast: &Cast) -> Vec<(WebhookId, Option<Topic>, String)> {
         let tell = |effect: &Effect| {
             let Effect::Tell { webhook, told } = effect else { return None };
@@ -350,8 +348,8 @@ mod tests {
         assert!(matches!(long, Err(Refusal::Invalid { field: "grace_seconds", .. })));
     }
 
-    /// HACP §5: the agent's own endpoints hear what its runtime has to do, else those of the project of
-    /// the task; and only of what they want to hear.
+    /// HACP §5: the agent's own endpoints receive the contracts of its runtime, or else those of
+    /// the task's project; and only the topics they subscribed to.
     #[test]
     fn what_a_runtime_has_to_do_is_told_like_anything_else() {
         let mut cast = Cast::new();

@@ -1,8 +1,8 @@
-//! Who is found by which words: an index over names and descriptions, by project.
+//! Search for people: an index over names and descriptions, by project.
 //!
-//! Only people who can be asked stand in it. A search looks at a bounded number of words and people,
-//! however many there are: it begins with the words fewest people have, and what everybody has decides
-//! only among those.
+//! It contains only people who can be asked. A search examines a bounded number of words and
+//! people, no matter how many exist: it begins with the rarest words, and common words only rank
+//! the people found that way.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -13,26 +13,26 @@ use imbl::{HashMap, OrdMap, OrdSet, Vector};
 use super::{Directory, Human};
 use crate::ids::{HumanId, ProjectId};
 
-/// More words of a query are not looked for.
+/// Further words of a query are ignored.
 const WANTED: usize = 16;
-/// What is longer is no word anybody types.
+/// Longer words are truncated.
 const LONGEST: usize = 64;
-/// So many words that begin alike are taken for one that is looked for.
+/// The maximum number of indexed words that match one query word by prefix.
 const ALIKE: usize = 64;
-/// So many people are weighed against each other.
+/// The maximum number of people who are ranked.
 const WEIGHED: usize = 200;
-/// So many places in the index are looked at to find them.
+/// The maximum number of index entries that are examined.
 const EXAMINED: usize = 4_000;
 
-/// Words that say nothing about anybody, as they stand in questions.
+/// Stop words, which occur in questions and identify no person.
 const EMPTY: [&str; 34] = [
     "a", "about", "all", "an", "and", "any", "anybody", "anyone", "are", "can", "do", "does",
     "for", "has", "have", "help", "helps", "how", "i", "in", "is", "know", "knows", "me", "of",
     "on", "or", "our", "somebody", "the", "to", "we", "who", "with",
 ];
 
-/// The index. People have numbers in it, so that a word many have costs little for each; and what a
-/// change leaves as it is, is shared with the snapshot before it.
+/// The index. People are stored as numbers, so that a common word needs little space per person.
+/// Unchanged parts are shared with the previous snapshot.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Words {
     numbers: HashMap<HumanId, u32>,
@@ -40,7 +40,7 @@ pub(super) struct Words {
     projects: OrdMap<ProjectId, Shelf>,
 }
 
-/// The people of one project.
+/// The index of one project.
 #[derive(Debug, Clone, Default)]
 struct Shelf {
     members: OrdSet<HumanId>,
@@ -48,7 +48,7 @@ struct Shelf {
 }
 
 impl Words {
-    /// Takes in how somebody is now, in place of how they were.
+    /// Updates the index for a changed person.
     pub(super) fn put(&mut self, before: Option<&Human>, after: &Human) {
         let number = self.number(&after.id);
         let (none, words) = (BTreeSet::new(), spoken(after));
@@ -84,7 +84,8 @@ impl Words {
         number
     }
 
-    /// Who has the most of these words, and the rarest of them; nobody who has none.
+    /// The people who match the most and the rarest of these words, best first. People who match no
+    /// word are left out.
     fn find(&self, project: &ProjectId, wanted: &str, limit: usize) -> Vec<&HumanId> {
         let Some(shelf) = self.projects.get(project) else { return Vec::new() };
         let mut sets: Vec<Vec<&OrdSet<u32>>> =
@@ -100,7 +101,7 @@ impl Words {
             }
             found.insert(*number);
         }
-        // A word counts more than all the commoner ones together.
+        // A word counts more than all more common ones together.
         let weight = |number: u32| {
             let has = |sets: &Vec<&OrdSet<u32>>| sets.iter().any(|set| set.contains(&number));
             sets.iter().fold(0_u32, |sum, sets| (sum << 1) | u32::from(has(sets)))
@@ -126,7 +127,7 @@ impl Shelf {
         }
     }
 
-    /// Who has a word that begins so.
+    /// The people who have a word with this prefix.
     fn beginning(&self, term: &str) -> Vec<&OrdSet<u32>> {
         let from = (Bound::Included(term), Bound::Unbounded);
         let words = self.words.range::<_, str>(from).take(ALIKE);
@@ -135,7 +136,7 @@ impl Shelf {
 }
 
 impl Directory {
-    /// The people of a project who can be asked, after one, by id.
+    /// The people of a project who can be asked, after this id, in order.
     pub fn members_after<'a>(
         &'a self,
         project: &ProjectId,
@@ -147,21 +148,22 @@ impl Directory {
         members.into_iter().flatten().filter_map(|id| self.human(id))
     }
 
-    /// The people of a project who can be asked and whose names or descriptions have words that begin
-    /// like these, the most fitting first.
+    /// The people of a project who can be asked and whose names or descriptions have words with
+    /// these prefixes, the best match first.
     pub fn people_by_words(&self, project: &ProjectId, words: &str, limit: usize) -> Vec<&Human> {
         let found = self.words.find(project, words, limit);
         found.into_iter().filter_map(|id| self.human(id)).collect()
     }
 }
 
-/// What is looked for: what says something, or else all of it.
+/// The search terms: the words of a query without stop words, or all of them if there are only stop
+/// words.
 fn terms(wanted: &str) -> Vec<String> {
     let all: Vec<String> = words(wanted).take(WANTED).collect();
     let telling: Vec<String> =
         all.iter().filter(|word| !EMPTY.contains(&word.as_str())).cloned().collect();
     let mut terms = if telling.is_empty() { all } else { telling };
-    // Whoever looks for refunds means whoever does a refund, too.
+    // A plural also finds the singular.
     for term in &mut terms {
         if term.chars().count() > 3 && term.ends_with('s') && !term.ends_with("ss") {
             term.pop();
@@ -172,14 +174,14 @@ fn terms(wanted: &str) -> Vec<String> {
     terms
 }
 
-/// The words somebody is found by.
+/// The words by which a person is found.
 fn spoken(human: &Human) -> BTreeSet<String> {
     let Some(profile) = human.profile.value() else { return BTreeSet::new() };
     let description = profile.about.as_ref().and_then(|about| about.description.as_deref());
     words(&profile.name).chain(words(description.unwrap_or_default())).collect()
 }
 
-/// The words of a text, in small letters.
+/// The words of a text, in lower case.
 fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -271,7 +273,7 @@ mod tests {
         assert!(later.map(|human| human.id.to_string()).all(|id| *"jane" < *id));
     }
 
-    /// What everybody has is looked at for so many and no more.
+    /// A common word is examined for a bounded number of people.
     #[test]
     fn a_search_weighs_a_bounded_number_of_people() {
         let mut words = Words::default();

@@ -1,8 +1,8 @@
-//! How much a form may cost: limits on what an agent sends, so that no question takes more memory or
-//! time than a small multiple of its size.
+//! Limits on the cost of a form, so that no question takes more memory or time than a small
+//! multiple of its size.
 //!
-//! They apply when a question is created. Stored forms were created under the limits of their day and
-//! are read without them.
+//! They apply when a question is created. Stored forms were created under earlier limits and are
+//! read without them.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,47 +14,46 @@ use super::kind::Kind;
 use super::pattern::{Compiled, Pattern};
 use super::{Field, Form};
 
-/// Most fields of a form, all steps together.
+/// The maximum number of fields of a form, in all steps together.
 pub const MAX_FIELDS: usize = 500;
-/// Most options of one field.
+/// The maximum number of options of one field.
 pub const MAX_OPTIONS: usize = 1_000;
-/// Most `allowed_values` of one field, and most values its condition compares with.
+/// The maximum number of `allowed_values` of one field, and of values its condition compares with.
 pub const MAX_ALLOWED: usize = 1_000;
-/// Most options and `allowed_values` of a form, all fields together.
+/// The maximum number of options and `allowed_values` of a form, in all fields together.
 pub const MAX_ALL_OPTIONS: usize = 10_000;
-/// Most bytes of all patterns of a form as they are written, each different one counted once.
+/// The maximum length of all patterns of a form in bytes. Each distinct pattern counts once.
 pub const MAX_PATTERN_BYTES: usize = 8 << 10;
-/// Most memory all patterns of a form may take when compiled, in bytes.
+/// The maximum memory of all compiled patterns of a form, in bytes.
 pub const MAX_COMPILED_BYTES: usize = 2 << 20;
 
-/// The compiled patterns of a form. While they are held, nothing compiles them again.
+/// The compiled patterns of a form. They stay in the cache while this value exists.
 #[derive(Debug, Default)]
 pub struct Prepared {
     compiled: Vec<Arc<Compiled>>,
 }
 
 impl Prepared {
-    /// How much memory the compiled patterns take, in bytes.
+    /// The memory of the compiled patterns, in bytes.
     pub fn bytes(&self) -> usize {
         self.compiled.iter().map(|compiled| compiled.bytes()).sum()
     }
 }
 
 impl Form {
-    /// Whether the form has a pattern, so that checking an answer may take more than a moment.
+    /// Whether the form has a pattern, so that checking an answer may take noticeable time.
     pub fn has_patterns(&self) -> bool {
         self.fields().any(|field| field.pattern().is_some())
     }
 
-    /// Compiles every pattern without a limit on their sum, as far as that is possible: for stored
-    /// forms.
+    /// Compiles every valid pattern without a limit on their sum. Used for stored forms.
     pub fn compile(&self) -> Prepared {
         let patterns = self.fields().filter_map(Field::pattern);
         Prepared { compiled: patterns.filter_map(|pattern| pattern.compile().ok()).collect() }
     }
 
-    /// Whether the form keeps within the limits. Its patterns are compiled on the way, and the first
-    /// one beyond the limit ends that.
+    /// Checks the form against the limits and compiles its patterns, up to the first one that
+    /// exceeds a limit.
     pub fn prepare(&self) -> Result<Prepared, FormError> {
         self.check_counts()?;
         let mut seen = HashSet::new();
@@ -132,8 +131,8 @@ impl Field {
     }
 }
 
-/// Checks patterns that stand outside of a form, such as those of a JSON Schema, against the same
-/// limits. `Err` names the pattern, shortened, and the limit.
+/// Checks patterns outside a form, such as those of a JSON Schema, against the same limits. `Err`
+/// names the pattern, shortened, and the limit.
 pub fn check_patterns<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Result<usize, String> {
     let mut seen = HashSet::new();
     let (mut written, mut compiled) = (0, 0);
@@ -181,7 +180,7 @@ mod tests {
         json!({ "key": format!("k{n}"), "label": "L", "type": "text", "validation": validation })
     }
 
-    /// 400 fields with `[^x]{700}` once compiled it 800 times, for 2.6 GB.
+    /// 400 fields with `[^x]{700}` once compiled the pattern 800 times, for 2.6 GB.
     #[test]
     fn the_same_pattern_is_compiled_and_counted_once() {
         let same = form((0..400).map(|n| with_pattern(n, "[^x]{700}")));

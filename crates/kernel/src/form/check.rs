@@ -42,12 +42,12 @@ impl Kind {
         }
     }
 
-    /// Whether two values from [`Kind::coerce`] mean the same.
+    /// Whether two values from [`Kind::coerce`] are equal as values of this type.
     pub(super) fn same(&self, a: &Value, b: &Value) -> bool {
         if self.is_ordered() { self.order(a, b) == Some(Ordering::Equal) } else { a == b }
     }
 
-    /// How two values from [`Kind::coerce`] relate, for types that have an order.
+    /// The order of two values from [`Kind::coerce`], for types that have one.
     pub(super) fn order(&self, a: &Value, b: &Value) -> Option<Ordering> {
         match self {
             Self::Number(_) | Self::Range { .. } => number::compare(a.as_number()?, b.as_number()?),
@@ -112,8 +112,8 @@ fn dated(min: Option<&Moment>, max: Option<&Moment>, value: &Value) -> Result<()
     Ok(())
 }
 
-/// Any scheme with a host, except those a browser would run. The parser drops tabs and line breaks
-/// silently, so they are refused first.
+/// Accepts any scheme with a host, except those a browser would run. The parser silently drops tabs
+/// and line breaks, so they are refused first.
 fn is_url(text: &str) -> bool {
     !text.contains(|c: char| c.is_control() || c.is_whitespace())
         && Url::parse(text).is_ok_and(|url| {

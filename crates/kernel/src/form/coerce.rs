@@ -1,7 +1,7 @@
-//! From what was submitted to a value of the field's type.
+//! Converts submitted values to the type of their field.
 //!
-//! HTML forms and HXP's web client only send strings, so strings are read as the type they stand
-//! for. What comes out is in one spelling per value: coercing it again changes nothing.
+//! HTML forms and HXP's web client only send strings, so strings are read as the type they
+//! represent. The result has one spelling per value: coercing it again changes nothing.
 
 use super::{
     date::Moment,
@@ -64,7 +64,8 @@ impl Kind {
             Self::Select(choices) => choice(choices, raw).map(Value::from),
             Self::Multiselect(choices) => match raw {
                 Value::Array(items) => {
-                    // Sets, because both lists can be long: the work must not be their product.
+                    // Sets, because both lists can be long: the work must not grow with their
+                    // product.
                     let known: HashSet<&str> =
                         choices.iter().map(|choice| choice.value.as_str()).collect();
                     let mut seen = HashSet::new();
@@ -90,7 +91,7 @@ impl Kind {
         }
     }
 
-    /// What to ask of a person who left a required field of this type empty.
+    /// The message for a person who left a required field of this type empty.
     pub(super) fn missing(&self) -> Fault {
         let message = match self {
             Self::Text(_)
@@ -109,7 +110,7 @@ impl Kind {
     }
 }
 
-/// Any text but one with NUL, which no keyboard types and not every database stores.
+/// Accepts any text except one with NUL, which no keyboard types and not every database stores.
 fn text(raw: &Value) -> Result<&str, Fault> {
     let text = raw.as_str().ok_or_else(|| Fault::new(Code::WrongType, "Enter text"))?;
     if text.contains('\0') {
@@ -192,7 +193,7 @@ mod tests {
     /// HITL-136, HXPX-032.
     #[test]
     fn values_of_another_type_are_refused() {
-        // As deep as the JSON parser lets anything be.
+        // The deepest nesting the JSON parser accepts.
         let deep = format!("{}1{}", "[".repeat(127), "]".repeat(127));
         let deep: Value = serde_json::from_str(&deep).unwrap();
         for (name, raw, code) in [

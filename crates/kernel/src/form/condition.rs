@@ -50,7 +50,7 @@ impl Condition {
         self.operator
     }
 
-    /// What the answer is compared with: one value, or several for `in`.
+    /// The values the answer is compared with: one value, or several for `in`.
     pub fn operands(&self) -> &[Value] {
         &self.operands
     }
@@ -107,7 +107,7 @@ impl Condition {
     }
 }
 
-/// `raw` as something the earlier field can be; a bare string stays one for multiselect.
+/// `raw` as a value the earlier field can have; a bare string stays one for multiselect.
 fn operand(kind: &Kind, raw: &Value) -> Option<Value> {
     if is_missing(raw) {
         return Some(Value::Null);
@@ -148,7 +148,7 @@ mod tests {
         Condition::resolve("k", &serde_json::from_value(wire).unwrap(), Some(&earlier(kind)))
     }
 
-    /// HITL-135: every operator; numbers and dates compare as what they are.
+    /// HITL-135: every operator; numbers and dates compare by value.
     #[test]
     fn operators_compare_by_type() {
         for (kind, operator, operand, answer, expected) in [

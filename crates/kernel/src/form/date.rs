@@ -27,7 +27,7 @@ impl Moment {
             .map(|instant| Self { day, instant: Some(instant) })
     }
 
-    /// The day so many whole days after 1970-01-01, if the calendar has it.
+    /// The day this many days after 1970-01-01, if the calendar has it.
     pub(super) fn from_epoch_days(days: &Number) -> Option<Self> {
         let span = Span::new().try_days(super::number::normal(days).as_i64()?).ok()?;
         let day = jiff::civil::date(1970, 1, 1).checked_add(span).ok()?;
@@ -39,7 +39,7 @@ impl Moment {
         self.day
     }
 
-    /// How two moments relate; see the type for days against instants.
+    /// The order of two moments; see the type for days against instants.
     pub fn compare(&self, other: &Self) -> Ordering {
         match (self.instant, other.instant) {
             (Some(a), Some(b)) => a.cmp(&b),
@@ -57,7 +57,8 @@ impl fmt::Display for Moment {
     }
 }
 
-/// jiff reads more than RFC 3339 (no seconds, zone names, a space for the `T`); we promise less.
+/// jiff reads more than RFC 3339 (no seconds, zone names, a space for the `T`); forms accept RFC
+/// 3339 only.
 fn is_rfc3339_time(text: &str) -> bool {
     let Some(time) = text.get(..9).filter(|time| has_shape(time, "Tdd:dd:dd")) else {
         return false;

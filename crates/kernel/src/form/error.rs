@@ -1,12 +1,12 @@
-//! What can be wrong with a form ([`FormError`]) and with an answer to one ([`FieldError`]).
+//! Errors of a form ([`FormError`]) and of an answer to one ([`FieldError`]).
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Why a form or a field cannot exist.
+/// Why a form or a field is refused.
 ///
-/// Every message names the field and says what was expected, so that the author of the form (often
-/// an agent) can correct it without reading our source.
+/// Every message names the field and the expected value, so that the author of the form (often an
+/// agent) can correct it without reading the source.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormError {
@@ -31,11 +31,11 @@ pub enum FormError {
     /// The label is too long to show.
     #[error("field `{key}`: a label has at most {max} characters, this one has {length}")]
     LabelTooLong {
-        /// The field.
+        /// The key of the field.
         key: String,
-        /// How many characters the label has.
+        /// The number of characters the label has.
         length: usize,
-        /// How many it may have.
+        /// The number of characters it may have.
         max: usize,
     },
     /// The type is neither a known one nor `x-…`.
@@ -44,67 +44,67 @@ pub enum FormError {
          boolean, select, multiselect, range, file or a custom `x-…` name"
     )]
     UnknownType {
-        /// The field.
+        /// The key of the field.
         key: String,
         /// The refused type, shortened.
         name: String,
     },
-    /// A field to choose from offers nothing to choose.
+    /// A field with a choice has no options.
     #[error("field `{key}`: a {kind} field needs at least one entry in `options`")]
     OptionsMissing {
-        /// The field.
+        /// The key of the field.
         key: String,
-        /// Its type.
+        /// The type of the field.
         kind: String,
     },
     /// An option has an empty value.
     #[error("field `{key}`: the value of an option is not empty")]
     OptionEmpty {
-        /// The field.
+        /// The key of the field.
         key: String,
     },
     /// Two options share a value.
     #[error("field `{key}`: option values are unique, `{value}` appears twice")]
     DuplicateOption {
-        /// The field.
+        /// The key of the field.
         key: String,
         /// The repeated value, shortened.
         value: String,
     },
-    /// A rule was given that this type of field would never apply.
+    /// A rule was given that does not apply to this type of field.
     #[error("field `{key}`: `{rule}` does not apply to a {kind} field{hint}")]
     RuleDoesNotApply {
-        /// The field.
+        /// The key of the field.
         key: String,
-        /// The rule, as spelt in JSON.
+        /// The rule, as spelled in JSON.
         rule: &'static str,
         /// The type of the field.
         kind: String,
-        /// What to use instead, or nothing.
+        /// What to use instead; empty if there is no alternative.
         hint: &'static str,
     },
-    /// The pattern is not one we can run in linear time.
+    /// The pattern cannot run in linear time.
     #[error("field `{key}`: `pattern` is not a regular expression we can run: {reason}")]
     Pattern {
-        /// The field.
+        /// The key of the field.
         key: String,
-        /// What the regex engine said, on one line.
+        /// The error of the regex engine, on one line.
         reason: String,
     },
-    /// The form has more fields than it may have.
+    /// The form has too many fields.
     #[error("a form has at most {max} fields, this one has {count}")]
     TooManyFields {
-        /// How many it has.
+        /// The number of fields it has.
         count: usize,
-        /// How many it may have.
+        /// The number of fields it may have.
         max: usize,
     },
-    /// The field, or the form with it, has more options than it may have.
+    /// The field, or the form including it, has too many options.
     #[error(
         "field `{key}`: a field has at most 1000 `options`, a form at most 10000; {max} is exceeded here"
     )]
     TooManyOptions {
-        /// The field.
+        /// The key of the field.
         key: String,
         /// The limit that is exceeded.
         max: usize,
@@ -112,11 +112,11 @@ pub enum FormError {
     /// The field compares with too many values.
     #[error("field `{key}`: `{rule}` has at most {max} entries")]
     TooManyAllowed {
-        /// The field.
+        /// The key of the field.
         key: String,
         /// `allowed_values` or `conditional.value`.
         rule: &'static str,
-        /// How many it may have.
+        /// The number of values it may have.
         max: usize,
     },
     /// The patterns of the form are too long together.
@@ -124,9 +124,9 @@ pub enum FormError {
         "field `{key}`: the patterns of a form have at most {max} bytes together, with this `pattern` there are more"
     )]
     PatternsTooLong {
-        /// The field with which it is too much.
+        /// The key of the field whose pattern exceeds the limit.
         key: String,
-        /// How many bytes they may have.
+        /// The maximum number of bytes.
         max: usize,
     },
     /// The compiled patterns of the form take too much memory together.
@@ -134,43 +134,43 @@ pub enum FormError {
         "field `{key}`: the patterns of a form take at most {max} bytes together when compiled, with this `pattern` they take more; use smaller repetitions"
     )]
     PatternsTooLarge {
-        /// The field with which it is too much.
+        /// The key of the field whose pattern exceeds the limit.
         key: String,
-        /// How many bytes they may take.
+        /// The maximum number of bytes.
         max: usize,
     },
     /// `minLength` is above `maxLength`.
     #[error("field `{key}`: `minLength` is at most `maxLength`")]
     Lengths {
-        /// The field.
+        /// The key of the field.
         key: String,
     },
     /// `min` is above `max`.
     #[error("field `{key}`: `min` is at most `max`")]
     Bounds {
-        /// The field.
+        /// The key of the field.
         key: String,
     },
-    /// A range without both ends.
+    /// A range lacks one of its ends.
     #[error("field `{key}`: a range field needs both `min` and `max`")]
     RangeBounds {
-        /// The field.
+        /// The key of the field.
         key: String,
     },
-    /// A bound of the wrong type.
+    /// A bound has the wrong type.
     #[error("field `{key}`: `{rule}` is {expected}")]
     Bound {
-        /// The field.
+        /// The key of the field.
         key: String,
-        /// `min` or `max`.
+        /// The bound: `min` or `max`.
         rule: &'static str,
-        /// What it should be.
+        /// The expected type.
         expected: &'static str,
     },
     /// `allowed_values` is empty or has an entry that is not of the field's type.
     #[error("field `{key}`: `allowed_values` is a non-empty list of values of type {kind}")]
     AllowedValues {
-        /// The field.
+        /// The key of the field.
         key: String,
         /// The type of the field.
         kind: String,
@@ -178,7 +178,7 @@ pub enum FormError {
     /// `default` is not of the field's type.
     #[error("field `{key}`: `default` is a value of type {kind}")]
     Default {
-        /// The field.
+        /// The key of the field.
         key: String,
         /// The type of the field.
         kind: String,
@@ -186,39 +186,39 @@ pub enum FormError {
     /// A sensitive field has a `default`.
     #[error("field `{key}`: a sensitive field has no `default`, use `default_ref`")]
     SensitiveDefault {
-        /// The field.
+        /// The key of the field.
         key: String,
     },
     /// `default_ref` is not a web address.
     #[error("field `{key}`: `default_ref` is an http or https URL")]
     DefaultRef {
-        /// The field.
+        /// The key of the field.
         key: String,
     },
     /// The condition names a field that does not come before this one.
     #[error("field `{key}`: `conditional.field` names an earlier field, `{field}` is not one")]
     ConditionField {
-        /// The field.
+        /// The key of the field.
         key: String,
         /// The name that was not found, shortened.
         field: String,
     },
-    /// `gt` or `lt` on a field without an order.
+    /// The condition uses `gt` or `lt` on a field without an order.
     #[error("field `{key}`: `gt` and `lt` compare numbers and dates, `{field}` is of type {kind}")]
     ConditionOperator {
-        /// The field.
+        /// The key of the field.
         key: String,
-        /// The field it depends on.
+        /// The key of the field it depends on.
         field: String,
         /// The type of that field.
         kind: String,
     },
-    /// The condition compares with something the other field can never be.
+    /// The condition compares with a value the other field can never have.
     #[error("field `{key}`: `conditional.value` is {expected} of type {kind}, like `{field}`")]
     ConditionValue {
-        /// The field.
+        /// The key of the field.
         key: String,
-        /// The field it depends on.
+        /// The key of the field it depends on.
         field: String,
         /// The type of that field.
         kind: String,
@@ -228,7 +228,7 @@ pub enum FormError {
 }
 
 impl FormError {
-    /// The field it is about, where it is about one.
+    /// The key of the field the error is about; `None` if it concerns the whole form.
     pub fn key(&self) -> Option<&str> {
         match self {
             Self::Layout | Self::NoSteps | Self::TooManyFields { .. } => None,
@@ -260,7 +260,7 @@ impl FormError {
     }
 }
 
-/// What is wrong with one answer. The spelling of each code is stable.
+/// What is wrong with an answer. The spelling of each code is stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
@@ -272,17 +272,17 @@ pub enum Code {
     TooShort,
     /// More characters than `maxLength`.
     TooLong,
-    /// Below `min`.
+    /// The value is below `min`.
     TooSmall,
-    /// Above `max`.
+    /// The value is above `max`.
     TooLarge,
     /// The value does not match `pattern`.
     Pattern,
-    /// Not one of `options` or `allowed_values`.
+    /// The value is not one of `options` or `allowed_values`.
     NotAnOption,
     /// Not an email address.
     InvalidEmail,
-    /// Not a URL, or one of a scheme we refuse.
+    /// Not a URL, or one with a refused scheme.
     InvalidUrl,
     /// Not an ISO 8601 date or RFC 3339 timestamp.
     InvalidDate,
@@ -319,22 +319,22 @@ impl fmt::Display for Code {
     }
 }
 
-/// One refused answer: which field, a stable code, and a sentence for the person.
+/// One refused answer: its field, a stable code, and a sentence for the person.
 ///
-/// The message is built from the form alone, never from what was submitted, so it can be logged and
-/// shown even for sensitive fields.
+/// The message is built from the form alone, never from the submitted value, so it can be logged
+/// and shown even for sensitive fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{key}: {message}")]
 pub struct FieldError {
     /// The key of the field, or the unknown key that was submitted.
     pub key: String,
-    /// The stable code.
+    /// The stable code of the error.
     pub code: Code,
     /// What the person should do, in one plain sentence.
     pub message: String,
 }
 
-/// A refusal that does not yet know which field it is about.
+/// A field error that does not yet know its field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) code: Code,
@@ -351,7 +351,7 @@ impl Fault {
     }
 }
 
-/// At most 60 characters of something a stranger wrote, for use inside a message.
+/// At most 60 characters of untrusted text, for use inside a message.
 pub(super) fn shorten(text: &str) -> String {
     const MAX: usize = 60;
     let mut chars = text.chars();

@@ -11,13 +11,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
 
-/// Most characters in a label (HITL-132).
+/// The maximum number of characters of a label (HITL-132).
 const MAX_LABEL: usize = 200;
 
-/// A field whose rules are known to make sense.
+/// A field whose rules are consistent.
 ///
-/// Made from a [`FieldSpec`], or from JSON with the same checks; written back to JSON as it came.
-/// Only its condition is left to [`Form`](super::Form), which knows the fields before it.
+/// It is made from a [`FieldSpec`], or from JSON with the same checks, and serializes to the JSON
+/// it came from. Only its condition is left to [`Form`](super::Form), which knows the fields before
+/// it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "FieldSpec", into = "FieldSpec")]
 pub struct Field {
@@ -51,7 +52,7 @@ impl Field {
         self.spec.required
     }
 
-    /// Whether the value is to be masked and kept out of logs.
+    /// Whether the value must be masked and kept out of logs.
     pub fn is_sensitive(&self) -> bool {
         self.spec.sensitive
     }
@@ -76,7 +77,7 @@ impl Field {
         self.spec.default_ref.as_deref()
     }
 
-    /// What can be chosen; not empty for select and multiselect.
+    /// The options to choose from; not empty for select and multiselect.
     pub fn options(&self) -> &[Choice] {
         &self.spec.options
     }
@@ -158,7 +159,7 @@ impl From<Field> for FieldSpec {
     }
 }
 
-/// Scalars of the field's type; for multiselect, what each chosen item may be.
+/// The allowed scalars of the field's type; for multiselect, of each chosen item.
 fn allowed_values(spec: &FieldSpec, kind: &Kind) -> Result<Vec<Value>, FormError> {
     let Some(values) = spec.validation.as_ref().and_then(|rules| rules.allowed_values.as_ref())
     else {

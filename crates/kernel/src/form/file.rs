@@ -1,14 +1,14 @@
-//! References to files in answers: content we hold by hash, or an address.
+//! References to files in answers: stored content by its hash, or a URL.
 
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// Longest file name accepted, in bytes; what common file systems allow.
+/// The maximum length of a file name in bytes; common file systems have the same limit.
 const MAX_NAME: usize = 255;
 
-/// A file the gateway holds, named by the hash of its content.
+/// A file that the server stores, named by the hash of its content.
 ///
-/// One that exists has a digest of 64 lower-case hex digits, a name without path separators or
+/// A valid reference has a digest of 64 lower-case hex digits, a name without path separators or
 /// control characters, and a media type of the form `type/subtype`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Wire", into = "Wire")]
@@ -47,7 +47,7 @@ impl FileRef {
         &self.wire.sha256
     }
 
-    /// The name the file had where it came from.
+    /// The original name of the file.
     pub fn name(&self) -> &str {
         &self.wire.name
     }
@@ -103,7 +103,7 @@ impl From<FileRef> for Wire {
     }
 }
 
-/// `type/subtype`, with parameters after a `;` left alone.
+/// Accepts `type/subtype`. Parameters after a `;` are not checked.
 fn is_media_type(text: &str) -> bool {
     let token = |part: &str| {
         !part.is_empty()

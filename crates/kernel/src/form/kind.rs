@@ -10,12 +10,12 @@ use super::{
 use serde_json::Number;
 use std::{cmp::Ordering, collections::HashSet};
 
-/// Longest name of a custom type, in bytes.
+/// The maximum length of the name of a custom type, in bytes.
 const MAX_CUSTOM: usize = 64;
 
 /// The type of a field together with its limits.
 ///
-/// A rule that a type would ignore is refused when the form is made, so every rule found here is
+/// A rule that a type would ignore is refused when the form is created, so every rule found here is
 /// enforced.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
@@ -27,21 +27,21 @@ pub enum Kind {
     Email(TextRules),
     /// A URL with a host.
     Url(TextRules),
-    /// A custom `x-…` type, answered as text. Options are kept for the page but not enforced,
-    /// because what they mean belongs to the type.
+    /// A custom `x-…` type, answered as text. Options are stored for the page but not enforced,
+    /// because the type defines their meaning.
     Custom(String, TextRules),
-    /// A number.
+    /// A number, with optional bounds.
     Number(Bounds<Number>),
-    /// A number between two known ends.
+    /// A number between two bounds.
     Range {
-        /// Smallest value.
+        /// The smallest allowed value.
         min: Number,
-        /// Largest value.
+        /// The largest allowed value.
         max: Number,
     },
     /// A calendar date or a timestamp.
     Date(Bounds<Moment>),
-    /// Yes or no.
+    /// A yes or no value.
     Boolean,
     /// One of several options.
     Select(Choices),
@@ -145,23 +145,23 @@ pub struct TextRules {
 }
 
 impl TextRules {
-    /// Fewest characters.
+    /// The minimum number of characters.
     pub fn min_length(&self) -> Option<u64> {
         self.min_length
     }
 
-    /// Most characters.
+    /// The maximum number of characters.
     pub fn max_length(&self) -> Option<u64> {
         self.max_length
     }
 
-    /// What the whole value has to match.
+    /// The pattern the whole value must match.
     pub fn pattern(&self) -> Option<&Pattern> {
         self.pattern.as_ref()
     }
 }
 
-/// An interval, open where an end is missing; the lower end is at most the upper one.
+/// An interval with optional ends; the lower end is at most the upper one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bounds<T> {
     min: Option<T>,
@@ -169,12 +169,12 @@ pub struct Bounds<T> {
 }
 
 impl<T> Bounds<T> {
-    /// The lower end, itself allowed.
+    /// The lower end, which is itself allowed.
     pub fn min(&self) -> Option<&T> {
         self.min.as_ref()
     }
 
-    /// The upper end, itself allowed.
+    /// The upper end, which is itself allowed.
     pub fn max(&self) -> Option<&T> {
         self.max.as_ref()
     }
@@ -196,7 +196,7 @@ impl Choices {
     }
 }
 
-/// What both numbers and dates need to be bounds.
+/// A value that can be a bound: a number or a date.
 trait Limit: Sized {
     const EXPECTED: &'static str;
     fn read(bound: &Bound) -> Option<Self>;
@@ -344,7 +344,7 @@ mod tests {
         Kind::parse(&serde_json::from_value(wire).unwrap())
     }
 
-    /// HITL-133: every standard type, ours, and custom ones under their own name.
+    /// HITL-133: every standard type, Countersign's own, and custom ones under their own name.
     #[test]
     fn every_type_is_known_by_its_name() {
         for name in
@@ -360,7 +360,7 @@ mod tests {
         assert_eq!(parse(&range).unwrap().name(), "range");
     }
 
-    /// HITL-132, HITL-134, C-11: what the published schema leaves open is enforced here.
+    /// HITL-132, HITL-134, C-11: rules that the published schema leaves open are enforced here.
     #[test]
     fn rules_that_make_no_sense_are_refused() {
         let two = json!([{"value": "a", "label": "A"}, {"value": "a", "label": "B"}]);

@@ -1,12 +1,12 @@
-//! Typed forms: what a person is asked to fill in, and whether an answer fits.
+//! Typed forms: the fields a person fills in, and the validation of their answers.
 //!
 //! A [`Form`] is one list of fields or several steps of them, in the JSON of HITL's `context.form`
-//! (§10.3). HXP's PROVIDE is a form with one field ([`Form::single`]). A form that exists is valid,
-//! so nothing downstream checks it again.
+//! (§10.3). HXP's PROVIDE is a form with one field ([`Form::single`]). A constructed form is valid,
+//! so no other code checks it again.
 //!
-//! Layout: [`FieldSpec`] is the wire, [`Kind`] the types with their limits, [`Field`] one question,
-//! [`Condition`] when it is shown; `coerce` reads a value as its type, `check` applies the limits,
-//! `validate` walks the form, `budget` limits what a form may cost.
+//! Layout: [`FieldSpec`] is the wire format, [`Kind`] the types with their limits, [`Field`] one
+//! field, [`Condition`] its visibility. `coerce` reads a value as its type, `check` applies the
+//! limits, `validate` walks the form, and `budget` limits the cost of a form.
 
 mod budget;
 mod check;
@@ -55,7 +55,7 @@ pub struct Form {
 /// How the fields of a form are arranged.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Layout {
-    /// All on one page.
+    /// All fields on one page.
     Single(Vec<Field>),
     /// One page after the other; at least one.
     Steps(Vec<Step>),
@@ -74,7 +74,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// A step; one without fields is a summary.
+    /// Creates a step; one without fields is a summary.
     pub fn new(title: impl Into<String>, description: Option<String>, fields: Vec<Field>) -> Self {
         Self { title: title.into(), description, fields }
     }
@@ -96,18 +96,18 @@ impl Step {
 }
 
 impl Form {
-    /// A form on one page.
+    /// Creates a form on one page.
     pub fn of_fields(fields: Vec<Field>) -> Result<Self, FormError> {
         Self::new(Layout::Single(fields), None)
     }
 
-    /// A form in steps, of which there is at least one.
+    /// Creates a form in steps; refused without any.
     pub fn of_steps(steps: Vec<Step>) -> Result<Self, FormError> {
         Self::new(Layout::Steps(steps), None)
     }
 
-    /// A form with a single field, as in HXP's PROVIDE. Refused only if the field has a condition,
-    /// which then has no earlier field to refer to.
+    /// Creates a form with a single field, as in HXP's PROVIDE. Refused only if the field has a
+    /// condition, because there is no earlier field to refer to.
     pub fn single(field: Field) -> Result<Self, FormError> {
         Self::of_fields(vec![field])
     }
@@ -124,12 +124,12 @@ impl Form {
         &self.layout
     }
 
-    /// The session under which a half-filled form is kept, if its author named one.
+    /// The session under which a partly filled form is stored, if its author named one.
     pub fn session_id(&self) -> Option<&str> {
         self.session_id.as_deref()
     }
 
-    /// How many pages the form has, at least 1.
+    /// The number of pages, at least 1.
     pub fn step_count(&self) -> usize {
         match &self.layout {
             Layout::Single(_) => 1,
@@ -147,7 +147,7 @@ impl Form {
         self.fields().find(|field| field.key() == key)
     }
 
-    /// The values to start from: what a page shows, and hands to [`Form::visible`], before the
+    /// The initial values: a page shows them, and passes them to [`Form::visible`], before the
     /// person has typed anything.
     pub fn defaults(&self) -> Map<String, Value> {
         self.fields()

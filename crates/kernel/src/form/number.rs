@@ -32,7 +32,7 @@ pub(super) fn normal(number: &Number) -> Number {
     number.clone()
 }
 
-/// By value: `3.0` equals `3`, and whole numbers beyond 2^53 are not rounded.
+/// Compares by value: `3.0` equals `3`, and integers beyond 2^53 are not rounded.
 pub(super) fn compare(a: &Number, b: &Number) -> Option<Ordering> {
     match (whole(a), whole(b)) {
         (Some(a), Some(b)) => Some(a.cmp(&b)),

@@ -1,8 +1,8 @@
 //! `validation.pattern`: a regular expression that always runs in linear time (C-11).
 //!
-//! Reading a pattern checks its syntax only, so that a stored form costs little to read, wherever that
-//! happens. Compiling is a step of its own ([`Pattern::compile`]): it is paid once, kept in a cache that
-//! is bounded by bytes, and limited by the budget of the question (see `budget.rs`).
+//! Reading a pattern checks its syntax only, so that reading a stored form is cheap. Compiling is a
+//! separate step ([`Pattern::compile`]): it happens once, the result is cached within a limit in
+//! bytes, and the budget of the question limits it (see `budget.rs`).
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
@@ -16,34 +16,34 @@ use sha2::{Digest as _, Sha256};
 
 use super::error::{FormError, shorten};
 
-/// Longest pattern accepted, in bytes.
+/// The maximum length of a pattern, in bytes.
 pub(super) const MAX_LENGTH: usize = 1_000;
-/// Most memory a compiled pattern may take, in bytes.
+/// The maximum memory of a compiled pattern, in bytes.
 pub(super) const MAX_COMPILED: usize = 1 << 20;
-/// Deepest nesting of groups.
+/// The maximum nesting depth of groups.
 const MAX_NESTING: u32 = 50;
-/// Most memory a search may use to remember what it has worked out, in bytes.
+/// The maximum memory a search may use for its cache, in bytes.
 const SEARCH_CACHE: usize = 1 << 18;
-/// Most memory that all cached patterns may take together, in bytes.
+/// The maximum memory of all cached patterns together, in bytes.
 const CACHE_BYTES: usize = 32 << 20;
-/// The product of a text's length and a pattern's compiled size bounds the work of a search. Above this
-/// the text counts as too long.
+/// The product of a text's length and a pattern's compiled size bounds the work of a search. Above
+/// this the text counts as too long.
 const MAX_WORK: u64 = 1 << 34;
-/// From this much work on, the outcome of a search is remembered with the pattern.
+/// From this much work on, the pattern remembers the outcome of a search.
 const REMEMBERED_WORK: u64 = 1 << 24;
-/// How many outcomes are remembered with a pattern.
+/// The number of outcomes a pattern remembers.
 const REMEMBERED: usize = 16;
 
-/// A pattern the *whole* value has to match, as in HTML.
+/// A pattern that the *whole* value has to match, as in HTML.
 ///
-/// HITL does not say which flavour patterns have. Ours is RE2's: no look-around and no back
-/// references, and `\d` and `\w` mean ASCII as they do in both RE2 and ECMAScript.
+/// HITL does not define the syntax of patterns. Countersign uses RE2's: no look-around and no back
+/// references, and `\d` and `\w` match ASCII as they do in both RE2 and ECMAScript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
     source: String,
 }
 
-/// What came of comparing a text with a pattern.
+/// The result of matching a text with a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Matched {
     Yes,
@@ -52,18 +52,19 @@ pub(super) enum Matched {
     TooLong,
 }
 
-/// A compiled pattern. As long as one is held, it stays in the cache.
+/// A compiled pattern. It stays in the cache as long as a reference to it exists.
 #[derive(Debug)]
 pub(super) struct Compiled {
     regex: Regex,
     bytes: usize,
-    /// Outcomes of expensive searches, oldest first. An answer is checked before it is committed and
-    /// again when it is: the second check must not repeat the work.
+    /// Outcomes of expensive searches, oldest first. An answer is checked before it is committed
+    /// and again when it is: the second check must not repeat the work.
     outcomes: Mutex<Vec<([u8; 32], bool)>>,
 }
 
 impl Pattern {
-    /// Checks length and syntax. Whether the pattern fits into its budget is known once it is compiled.
+    /// Checks length and syntax. Whether the pattern exceeds its budget is known only after
+    /// compiling.
     pub(super) fn parse(key: &str, source: &str) -> Result<Self, FormError> {
         let refuse = |reason: String| FormError::Pattern { key: key.to_owned(), reason };
         if source.len() > MAX_LENGTH {
@@ -84,13 +85,14 @@ impl Pattern {
 
     /// The compiled pattern, from the cache if it is there.
     ///
-    /// Fails with the reason if the pattern needs more memory than a single pattern may take, or names
-    /// a Unicode property that does not exist.
+    /// Fails with the reason if the pattern needs more memory than a single pattern may take, or
+    /// names a Unicode property that does not exist.
     pub(super) fn compile(&self) -> Result<Arc<Compiled>, String> {
         if let Some(compiled) = Cache::lock().find(&self.source) {
             return Ok(compiled);
         }
-        // Compiled without the lock: nobody waits for the pattern of somebody else.
+        // The pattern is compiled without the lock, so that requests do not wait for each other's
+        // patterns.
         let compiled = Arc::new(Compiled::new(&self.source)?);
         Cache::lock().keep(&self.source, &compiled);
         Ok(compiled)
@@ -120,7 +122,7 @@ impl Compiled {
         Ok(Self { regex, bytes, outcomes: Mutex::default() })
     }
 
-    /// How much memory it takes.
+    /// The memory it takes, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -134,8 +136,8 @@ impl Compiled {
         if let Some(known) = name.and_then(|name| self.outcome(&name)) {
             return known.into();
         }
-        // The memory of the search goes with it; a pattern that is only cached takes no more than it
-        // was counted with.
+        // The memory of the search is freed with it, so that a cached pattern takes no more than
+        // was counted.
         let input = Input::new(text).anchored(Anchored::Yes).earliest(true);
         let found = self.regex.search_half_with(&mut self.regex.create_cache(), &input).is_some();
         if let Some(name) = name {
@@ -163,12 +165,12 @@ impl From<bool> for Matched {
     }
 }
 
-/// Compiled patterns by their source, the least recently used first to go.
+/// Compiled patterns by their source. The least recently used are evicted first.
 #[derive(Default)]
 struct Cache {
     kept: HashMap<Arc<str>, (u64, Arc<Compiled>)>,
     order: BTreeMap<u64, Arc<str>>,
-    /// What had to go although somebody still holds it.
+    /// Evicted patterns that are still referenced elsewhere.
     held: HashMap<Arc<str>, Weak<Compiled>>,
     bytes: usize,
     clock: u64,
@@ -247,7 +249,7 @@ fn with_ascii_classes(source: &str) -> String {
     out
 }
 
-/// The engine draws carets under the pattern; its last line is the reason.
+/// The regex engine prints carets under the pattern; the last line of its message is the reason.
 fn one_line(text: &str) -> String {
     let last = text.lines().last().unwrap_or_default().trim();
     shorten(last.strip_prefix("error: ").unwrap_or(last))
@@ -309,7 +311,7 @@ mod tests {
         }
     }
 
-    /// A stored form is read where others wait; it must not be compiled there.
+    /// Stored forms are read on shared paths, so reading must not compile their patterns.
     #[test]
     fn a_pattern_is_compiled_once_and_not_when_it_is_read() {
         let pattern = Pattern::parse("k", "[^x]{611}").unwrap();
@@ -333,7 +335,7 @@ mod tests {
         assert_eq!(cache.order.len(), cache.kept.len());
     }
 
-    /// The work of a search is bounded, and an expensive one is done once.
+    /// The work of a search is bounded, and the outcome of an expensive one is remembered.
     #[test]
     fn a_text_can_be_too_long_for_its_pattern() {
         let pattern = Pattern::parse("k", "[^z]{1,600}").unwrap();

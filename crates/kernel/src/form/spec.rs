@@ -1,7 +1,7 @@
-//! The JSON of a field, as HITL publishes it (§10.3.1), before anything is checked.
+//! The JSON of a field, as HITL publishes it (§10.3.1), before it is checked.
 //!
 //! These are plain data with public members: a dialect fills one in and turns it into a
-//! [`Field`](super::Field) with `try_from`, which is where the rules are.
+//! [`Field`](super::Field) with `try_from`, which applies the rules.
 
 use super::condition::Operator;
 use serde::{Deserialize, Serialize};

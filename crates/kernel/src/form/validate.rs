@@ -1,7 +1,7 @@
-//! Answering a form: which fields are visible, how far someone got, what is wrong.
+//! Answering a form: the visible fields, the progress, and the errors.
 //!
 //! All three come from one walk over the fields in form order, so a page that shows
-//! [`Form::visible`] asks for exactly what [`Form::validate`] will accept.
+//! [`Form::visible`] asks for exactly the fields that [`Form::validate`] accepts.
 
 use super::{
     Field, Form,
@@ -14,20 +14,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 
-/// How far someone got in a form (HITL-138).
+/// The progress of a person in a form (HITL-138).
 ///
-/// Fields count while they are visible, required or not (C-10); a field is completed when its
+/// Fields count while they are visible, required or not (C-10). A field is completed when its
 /// answer would be accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Progress {
-    /// The step to go on with, counted from 1.
+    /// The step to continue with, from 1.
     pub current_step: u32,
-    /// How many steps the form has; 1 for a form without steps.
+    /// The number of steps of the form; 1 for a form without steps.
     pub total_steps: u32,
-    /// Visible fields with an acceptable answer.
+    /// The number of visible fields with an acceptable answer.
     pub completed_fields: u32,
-    /// Visible fields.
+    /// The number of visible fields.
     pub total_fields: u32,
 }
 
@@ -64,11 +64,11 @@ impl Form {
         self.walk(so_far).into_iter().filter(Seen::is_visible).map(|seen| seen.field)
     }
 
-    /// How far the answers so far have got.
+    /// The progress of the answers so far.
     ///
     /// The current step is the first with something left to do: a required field without an
-    /// acceptable answer, or fields nobody has touched there or later. With nothing left it is the
-    /// last step.
+    /// acceptable answer, or fields without any answer there and in later steps. With nothing left
+    /// it is the last step.
     pub fn progress(&self, so_far: &Map<String, Value>) -> Progress {
         let seen: Vec<Seen<'_>> = self.walk(so_far).into_iter().filter(Seen::is_visible).collect();
         let furthest = seen.iter().filter(|seen| seen.is_answered()).map(|seen| seen.step).max();
@@ -191,7 +191,7 @@ mod tests {
         ]}))
     }
 
-    /// HITL-136: everything that is wrong at once, in form order, unknown keys last.
+    /// HITL-136: all errors at once, in form order, unknown keys last.
     #[test]
     fn all_errors_are_reported_in_form_order() {
         let form = form(json!({"fields": [

@@ -1,4 +1,4 @@
-//! Answers that passed a form.
+//! Validated answers of a form.
 
 use super::{Field, Form};
 use serde::{Deserialize, Serialize};
@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::fmt;
 
-/// What stands in for a sensitive value in [`Values::redacted`].
+/// Replaces a sensitive value in [`Values::redacted`].
 pub const REDACTED: &str = "[redacted]";
 
 /// The validated answers of a form, in form order, each of its field's type.
 ///
 /// Only [`Form::validate`](super::Form::validate) makes them; reading them back from JSON trusts
-/// whoever stored them. `Debug` shows keys only, because answers are never logged.
+/// the storage. `Debug` shows keys only, because answers are never logged.
 #[derive(Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Values(Map<String, Value>);
@@ -32,7 +32,7 @@ impl Values {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// Puts others in place of some values.
+    /// Replaces the values for which `with` returns another.
     pub(crate) fn replace(&mut self, mut with: impl FnMut(&str, &Value) -> Option<Value>) {
         for (key, value) in &mut self.0 {
             if let Some(other) = with(key, value) {
@@ -41,12 +41,12 @@ impl Values {
         }
     }
 
-    /// How many fields were answered.
+    /// The number of answered fields.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether nothing was answered.
+    /// Whether no field was answered.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -56,13 +56,13 @@ impl Values {
         &self.0
     }
 
-    /// The answers as a JSON object, given away.
+    /// The answers as a JSON object, by value.
     pub fn into_map(self) -> Map<String, Value> {
         self.0
     }
 
-    /// The answers with [`REDACTED`] in place of every sensitive one, and of any the form does not
-    /// know. It is a plain map because it no longer answers the form.
+    /// The answers with [`REDACTED`] in place of every sensitive one, and of every key the form
+    /// does not know. The result is a plain map because it is no longer an answer to the form.
     pub fn redacted(&self, form: &Form) -> Map<String, Value> {
         let shown: HashSet<&str> =
             form.fields().filter(|field| !field.is_sensitive()).map(Field::key).collect();

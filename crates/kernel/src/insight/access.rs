@@ -8,42 +8,42 @@ use crate::directory::{Agent, Directory, Project};
 use crate::ids::{AgentId, HumanId, ProjectId};
 use crate::refusal::Refusal;
 
-/// The longest stretch that is looked at.
+/// The longest period of a query, in days.
 pub const LONGEST_DAYS: i64 = 400;
-/// How many agents are shown side by side.
+/// The maximum number of agents that are compared.
 pub const MOST_AGENTS: usize = 100;
 
-/// What somebody wants to see.
+/// A query for insights.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// Only of this project.
+    /// Count only this project; `None` for all that the actor may see.
     pub project: Option<ProjectId>,
-    /// Only of this agent.
+    /// Count only this agent; `None` for all that the actor may see.
     pub agent: Option<AgentId>,
-    /// From this day.
+    /// The first day of the period.
     pub from: Day,
-    /// To this day, and with it.
+    /// The last day of the period, inclusive.
     pub to: Day,
 }
 
-/// What there is to see of it.
+/// The result of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Insights {
-    /// All of it together.
+    /// All counts together.
     pub summary: Summary,
-    /// Agents, each by itself, as far as they are compared; by name.
+    /// The compared agents, each with its own counts, by id.
     pub agents: Vec<(ProjectId, AgentId, Summary)>,
 }
 
-/// Whose counts somebody may see.
+/// Whose counts an actor may see.
 enum Sight<'a> {
-    /// Everybody's.
+    /// The counts of the whole installation.
     All,
-    /// Those of their projects, and of the agents they answer for.
+    /// The counts of their projects, and of the agents they own.
     Person { projects: &'a BTreeSet<ProjectId>, owner: &'a HumanId },
-    /// Those of a project.
+    /// The counts of one project.
     Project(&'a ProjectId),
-    /// An agent's own.
+    /// The counts of the agent itself.
     Agent(&'a AgentId),
 }
 
@@ -81,16 +81,16 @@ impl Sight<'_> {
     }
 }
 
-/// What there is to choose from, for a form.
+/// The projects and agents a query can name, for a form.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choices {
-    /// Projects, by name.
+    /// The projects, by id.
     pub projects: Vec<ProjectId>,
-    /// Agents, by name.
+    /// The agents, by id.
     pub agents: Vec<AgentId>,
 }
 
-/// The projects and agents somebody may look at.
+/// The projects and agents whose counts the actor may see.
 pub fn choices(actor: &Actor, directory: &Directory, project: Option<&ProjectId>) -> Choices {
     let Some(sight) = Sight::of(actor, directory) else { return Choices::default() };
     let agents = || directory.agents().filter(|agent| sight.shows(agent));
@@ -102,8 +102,8 @@ pub fn choices(actor: &Actor, directory: &Directory, project: Option<&ProjectId>
     }
 }
 
-/// Which counts answer it: those that are added up, and the agents that are compared. What somebody may
-/// not see is not there.
+/// The counts that answer a query: those to add up, and the agents to compare. Counts that the
+/// actor may not see are treated as absent.
 pub fn sought(
     wanted: &Wanted,
     actor: &Actor,
@@ -156,7 +156,7 @@ mod tests {
         Actor::Agent { id, project, key: crate::KeyId::new(ulid::Ulid::nil()), reach }
     }
 
-    /// Whoever is of a project sees its counts; an owner sees those of their agent; nobody sees more.
+    /// Members of a project see its counts, owners see those of their agents, and no one sees more.
     #[test]
     fn everybody_sees_what_is_theirs() {
         let cast = Cast::new();

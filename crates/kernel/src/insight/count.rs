@@ -1,5 +1,5 @@
-//! From an event to what it counts for. Nothing here depends on what happened to the ask afterwards,
-//! so that it is the same whenever it is counted; only words that were erased meanwhile are not counted.
+//! Maps an event to its counts. The result does not depend on later events of the ask, so it is the
+//! same whenever it is computed; only text that was erased in the meantime is not counted.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ use crate::event::{Event, Happened};
 use crate::question::{Answer, Body, Question};
 use crate::time::Time;
 
-/// Intents HXP eXperience recommends; any other may be used.
+/// Intents that HXP eXperience recommends; agents may use others.
 pub const INTENTS: [&str; 11] = [
     "explain",
     "plan",
@@ -27,7 +27,7 @@ pub const INTENTS: [&str; 11] = [
     "reflect",
 ];
 
-/// Kinds of action HXP eXperience recommends; any other may be used.
+/// Action types that HXP eXperience recommends; agents may use others.
 pub const ACTIONS: [&str; 10] = [
     "ask_followup",
     "refine_request",
@@ -41,13 +41,13 @@ pub const ACTIONS: [&str; 10] = [
     "show_examples",
 ];
 
-/// Why an agent refuses; the last stands for whoever does not say.
+/// The reasons for which an agent refuses; the last one is for agents that give none.
 pub const REFUSALS: [&str; 6] = ["safety", "legal", "capability", "policy", "unknown", "unsaid"];
 
-/// How firmly; the last stands for whoever does not say.
+/// The severities of a refusal; the last one is for agents that give none.
 pub const SEVERITIES: [&str; 3] = ["soft", "hard", "unsaid"];
 
-/// Each reason with each severity, in the order of both: what refusals are counted by.
+/// Each reason with each severity, in the order of both. These are the bins of refusals.
 pub(super) const REFUSED: [[&str; 3]; 6] = [
     ["safety/soft", "safety/hard", "safety/unsaid"],
     ["legal/soft", "legal/hard", "legal/unsaid"],
@@ -57,31 +57,32 @@ pub(super) const REFUSED: [[&str; 3]; 6] = [
     ["unsaid/soft", "unsaid/hard", "unsaid/unsaid"],
 ];
 
-/// The protocols asks come in.
+/// The protocols through which asks come.
 pub(super) const DIALECTS: [&str; 5] = ["hxp_execution", "hitl", "a2h", "hacp", "native"];
-/// How much envelopes tell.
+/// The completeness levels of envelopes.
 pub(super) const TOLD: [&str; 5] = ["none", "invalid", "core", "standard", "full"];
 /// How asks end.
 pub(super) const ENDS: [&str; 5] = ["answered", "defaulted", "expired", "failed", "cancelled"];
-/// What people make of recommendations.
+/// How people decide on recommendations.
 pub(super) const VERDICTS: [&str; 4] = [FOLLOWED, EDITED, OVERRULED, OPEN];
-/// Whether whoever decided had the time to read.
+/// Whether the person who decided had time to read.
 pub(super) const READINGS: [&str; 3] = ["read", "hasty", "unopened"];
 
-/// Whatever agents call things themselves. Whoever counts by that counts for ever.
+/// The bin for all names that agents invent, so that the number of bins stays bounded.
 pub(super) const OTHER: &str = "other";
 
-/// How fast people read who read: 240 words a minute.
+/// Reading time per word: 240 words a minute.
 const MILLIS_PER_WORD: u64 = 250;
 
-/// The names of events that count for something; no other does.
+/// The names of events that are counted; no other is.
 pub const COUNTED: [&str; 8] =
     ["asked", "opened", "action_picked", "answered", "defaulted", "expired", "failed", "cancelled"];
 
-/// One count: what, and in which bin.
+/// One count: its measure and its bin.
 pub type Count = (Measure, &'static str);
 
-/// What an event counts for. What a person wrote to an agent first is no ask of the agent's.
+/// The counts of an event. A message that a person wrote first is not an ask of the agent, so it
+/// counts nothing.
 pub fn counts_for(event: &Event, ask: &Ask) -> Vec<Count> {
     if ask.is_opening() {
         return Vec::new();
@@ -156,7 +157,7 @@ fn asked(ask: &Ask) -> Vec<Count> {
     };
     let mut counts = vec![(Measure::Asked, dialect), (Measure::Envelope, told)];
     let Some(said) = ask.envelope() else { return counts };
-    // Each field counts for itself: an envelope that is wrong elsewhere still says it.
+    // Each field is counted separately: an envelope that is invalid elsewhere still has it.
     let intent = said.get("intent").and_then(Value::as_str).filter(|intent| !intent.is_empty());
     counts.extend(intent.map(|intent| (Measure::Intent, known(&INTENTS, intent))));
     counts.extend(confidence(said).map(|bin| (Measure::Confidence, bin)));
@@ -187,7 +188,7 @@ fn known(names: &[&'static str], name: &str) -> &'static str {
     names.iter().find(|known| **known == name).copied().unwrap_or(OTHER)
 }
 
-/// The type of an action the agent offers.
+/// The type of an action that the agent offers.
 fn action_type(action: &Map<String, Value>) -> &'static str {
     known(&ACTIONS, action.get("type").and_then(Value::as_str).unwrap_or_default())
 }
@@ -201,7 +202,7 @@ fn opened(at: Time, ask: &Ask) -> Vec<Count> {
     counts
 }
 
-/// The first pick of an action counts: it was shown once, whoever else picks it.
+/// Only the first pick of an action counts: it was shown once, no matter how many people pick it.
 fn picked(event: &Event, ask: &Ask, action: usize) -> Option<Count> {
     let first = ask.picked.iter().find(|picked| picked.action == action)?;
     (first.by == event.by).then_some(())?;
@@ -229,14 +230,14 @@ fn answered(resolution: &Resolution, ask: &Ask) -> Vec<Count> {
     counts
 }
 
-/// The agent recommended nothing a person could follow or not.
+/// The agent recommended nothing that a person could follow or overrule.
 const OPEN: &str = "open";
 const FOLLOWED: &str = "followed";
 const EDITED: &str = "edited";
 const OVERRULED: &str = "overruled";
 
-/// What a person made of what the agent recommended. Whoever asks whether to do something recommends
-/// to do it.
+/// How the person decided on the agent's recommendation. An agent that asks whether to do something
+/// recommends doing it.
 fn verdict(question: &Question, answer: &Answer) -> &'static str {
     match (question.body(), answer) {
         (Body::Approve { .. }, Answer::Approved { edits: None }) => FOLLOWED,
@@ -270,13 +271,14 @@ fn verdict(question: &Question, answer: &Answer) -> &'static str {
     }
 }
 
-/// Whether whoever decided had the time to read it, since somebody first looked. An answer an agent
-/// passed on was read elsewhere, if at all; one nobody opened may have been read in a message.
+/// Whether the person who decided had time to read, counted from when the ask was first opened. An
+/// answer that an agent passed on was read elsewhere, so it is not counted; an unopened ask may
+/// have been read in a message.
 fn reading(resolution: &Resolution, ask: &Ask) -> Option<&'static str> {
     if !matches!(resolution.by, By::Human(_) | By::LinkHolder | By::Guest) {
         return None;
     }
-    // A held answer may have been given before somebody else looked.
+    // A held answer may have been given before another person opened the ask.
     let look = ask.look.as_ref().filter(|look| look.at <= resolution.at);
     let Some(look) = look else { return Some("unopened") };
     let had = u64::try_from(resolution.at.millis() - look.at.millis()).unwrap_or(0);
@@ -284,8 +286,8 @@ fn reading(resolution: &Resolution, ask: &Ask) -> Option<&'static str> {
     Some(if had < needed { "hasty" } else { "read" })
 }
 
-/// How long it takes to read a question. It is counted and not taken from what the agent says of it:
-/// nobody should be excused or accused by that.
+/// The time it takes to read a question. It is computed, not taken from the agent's claim, so that
+/// the claim can neither excuse nor accuse a person.
 pub fn reading_millis(question: &Question) -> u64 {
     let mut words = Words::default();
     words.text(question.prompt());
@@ -309,7 +311,7 @@ pub fn reading_millis(question: &Question) -> u64 {
     words.total() * MILLIS_PER_WORD
 }
 
-/// Words as they are read. Where a script has no spaces, two characters are about one.
+/// Counts words as people read them. In scripts without spaces, two characters count as one word.
 #[derive(Default)]
 struct Words {
     spaced: u64,

@@ -1,15 +1,15 @@
-//! Numbers about what agents claim and what people do with it.
+//! Statistics about what agents claim and how people decide.
 //!
-//! What happened is counted once, in small closed sets of bins, and the counts are kept; nobody looks
-//! at asks to draw a chart. A count holds no words and no person: it says how often, on which day, in
-//! which project, by which agent.
+//! Events are counted once, in small closed sets of bins, and the counts are stored; charts never
+//! read the asks. A count holds no text and no person: it says how often, on which day, in which
+//! project, by which agent.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
 //! | [`access`] | which counts a person or an agent may see |
-//! | `count` | from an event to what it counts for |
-//! | `scale` | the bins of numbers, and what can be said from bins |
-//! | [`summary`] | from counts to what is shown |
+//! | `count` | from an event to its counts |
+//! | `scale` | the bins of numbers, and the statistics they allow |
+//! | [`summary`] | from counts to the displayed figures |
 
 pub mod access;
 mod count;
@@ -36,44 +36,44 @@ pub use count::{
 pub use scale::{Histogram, Span, TENTHS, WAITS};
 pub use summary::{LEAST_DECISIONS, Summary};
 
-/// What is counted. Each has its own bins.
+/// A quantity that is counted. Each has its own bins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
-    /// Asks, by the protocol they came in.
+    /// Asks, by the protocol they came through.
     Asked,
-    /// Asks, by how much their envelope tells, or that they have none.
+    /// Asks, by the completeness of their envelope, including those without one.
     Envelope,
-    /// What agents say their message is for.
+    /// Messages, by the intent the agent states.
     Intent,
-    /// How sure agents say they are, in tenths.
+    /// Messages, by the confidence the agent states, in tenths.
     Confidence,
-    /// How hard agents say their message is, from 1 to 10.
+    /// Messages, by the cognitive load the agent states, from 1 to 10.
     Load,
-    /// Messages by which agents refuse, by reason and severity.
+    /// Messages in which agents refuse, by reason and severity.
     Refusal,
-    /// Actions that were on an ask when a person first looked, by type.
+    /// Actions offered on an ask when a person first opened it, by type.
     Shown,
-    /// Of those, the ones somebody picked.
+    /// Shown actions that a person picked, by type.
     Picked,
-    /// From the ask to the first look.
+    /// The time from the ask to its first opening.
     FirstView,
-    /// From the ask to the decision of a person.
+    /// The time from the ask to the decision of a person.
     Decision,
-    /// How asks ended.
+    /// Closed asks, by how they ended.
     Ended,
-    /// What people made of what agents recommended.
+    /// How people decided on the agents' recommendations.
     Verdict,
-    /// Recommendations people decided on, by the confidence claimed, in tenths.
+    /// Recommendations people decided on, by the claimed confidence, in tenths.
     Claimed,
-    /// Of those, the ones people overruled.
+    /// Recommendations people overruled, by the claimed confidence, in tenths.
     Overruled,
-    /// Whether whoever decided had the time to read what they decided on.
+    /// Whether the person who decided had time to read the question.
     Reading,
 }
 
 impl Measure {
-    /// Every measure.
+    /// All measures, in the order of declaration.
     pub const ALL: [Self; 15] = [
         Self::Asked,
         Self::Envelope,
@@ -92,14 +92,14 @@ impl Measure {
         Self::Reading,
     ];
 
-    /// What agents are compared by.
+    /// The measures by which agents are compared.
     pub const OF_AGENTS: [Self; 5] =
         [Self::Ended, Self::Verdict, Self::Claimed, Self::Overruled, Self::Reading];
 
-    /// What is shown day by day; of the others only what a stretch of days comes to.
+    /// The measures that are shown day by day; the others are shown as totals of a period.
     pub const BY_DAY: [Self; 3] = [Self::Asked, Self::Load, Self::Ended];
 
-    /// Its name, as stored and shown.
+    /// The name of the measure, as stored and shown.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Asked => "asked",
@@ -120,8 +120,7 @@ impl Measure {
         }
     }
 
-    /// What can be counted under it, and nothing else: the bins of every measure are a closed list, so
-    /// that counts are found by their keys.
+    /// All bins of this measure. They are a closed list, so that counts can be found by their keys.
     pub fn bins(self) -> Vec<&'static str> {
         let with_others = |names: &[&'static str]| [names, &[OTHER]].concat();
         match self {
@@ -139,7 +138,7 @@ impl Measure {
         }
     }
 
-    /// The measure of a name.
+    /// The measure with this name; `None` if there is none.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|measure| measure.as_str() == name)
     }
@@ -150,34 +149,34 @@ impl Measure {
 pub struct Day(i32);
 
 impl Day {
-    /// The day of a moment.
+    /// The day that contains a moment.
     pub fn of(at: Time) -> Self {
         Self::numbered(at.millis().div_euclid(86_400_000))
     }
 
-    /// The day with this number; beyond all days there is the last.
+    /// The day with this number, clamped to the supported range.
     pub fn numbered(n: i64) -> Self {
         Self(i32::try_from(n).unwrap_or(if n < 0 { i32::MIN } else { i32::MAX }))
     }
 
-    /// Its number.
+    /// The number of days since 1970-01-01.
     pub fn number(self) -> i64 {
         self.0.into()
     }
 
-    /// So many days earlier.
+    /// The day this many days earlier.
     #[must_use]
     pub fn before(self, days: u16) -> Self {
         Self(self.0.saturating_sub(days.into()))
     }
 
-    /// The day after.
+    /// The following day.
     #[must_use]
     pub fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
 
-    /// As the calendar has it.
+    /// The calendar date.
     pub fn date(self) -> Date {
         let midnight = Time::from_millis(self.number().saturating_mul(86_400_000));
         midnight.timestamp().to_zoned(TimeZone::UTC).date()
@@ -202,16 +201,16 @@ impl FromStr for Day {
 /// Whose asks are counted together.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Whose {
-    /// Everybody's.
+    /// All asks of the installation.
     All,
-    /// Those of a project.
+    /// The asks of a project.
     Project(ProjectId),
-    /// Those of an agent in a project.
+    /// The asks of an agent in a project.
     Agent(ProjectId, AgentId),
 }
 
 impl Whose {
-    /// The project, as stored; no project has an empty name.
+    /// The project as stored; empty for all, because no project has an empty id.
     pub fn project(&self) -> &str {
         match self {
             Self::All => "",
@@ -219,7 +218,7 @@ impl Whose {
         }
     }
 
-    /// The agent, as stored; no agent has an empty name.
+    /// The agent as stored; empty for all, because no agent has an empty id.
     pub fn agent(&self) -> &str {
         match self {
             Self::All | Self::Project(_) => "",
@@ -228,26 +227,26 @@ impl Whose {
     }
 }
 
-/// What is counted together: one number is kept for each.
+/// The key of a count: one number is stored for each.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cell {
-    /// Whose asks.
+    /// Whose asks are counted.
     pub whose: Whose,
-    /// What.
+    /// The measure that is counted.
     pub measure: Measure,
-    /// When.
+    /// The day of the event.
     pub day: Day,
-    /// In which of its bins.
+    /// The bin of the measure.
     pub bin: &'static str,
 }
 
-/// Counts that belong together.
+/// A set of counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally(BTreeMap<Cell, u64>);
 
 impl Tally {
-    /// Counts one event of an ask, for its agent, its project and everybody. The ask may have gone on
-    /// since: what an event counts for is the same then.
+    /// Counts one event of an ask for its agent, its project and the installation. Later events of
+    /// the ask do not change the result.
     pub fn add(&mut self, event: &Event, ask: &Ask) {
         let day = Day::of(event.at);
         for (measure, bin) in counts_for(event, ask) {
@@ -259,26 +258,26 @@ impl Tally {
         }
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds the counts of another tally.
     pub fn merge(&mut self, other: &Self) {
         for (cell, n) in &other.0 {
             *self.0.entry(cell.clone()).or_default() += n;
         }
     }
 
-    /// What was counted, in order.
+    /// The counts, in order.
     pub fn cells(&self) -> impl Iterator<Item = (&Cell, u64)> {
         self.0.iter().map(|(cell, n)| (cell, *n))
     }
 
-    /// Forgets the days before one; how many counts that were.
+    /// Removes the counts before a day and returns how many there were.
     pub fn forget(&mut self, before: Day) -> u64 {
         let had = self.0.len();
         self.0.retain(|cell, _| cell.day >= before);
         (had - self.0.len()) as u64
     }
 
-    /// Whether nothing was counted.
+    /// Whether there are no counts.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -297,7 +296,7 @@ mod tests {
         assert_eq!("2026-02-06".parse::<Day>().unwrap(), day);
         assert_eq!(Day::of(at("1969-12-31T23:59:59Z")).number(), -1);
         assert!("tomorrow".parse::<Day>().is_err());
-        // Nothing a caller can name goes over an edge.
+        // No day number a caller can give overflows.
         for n in [i64::MIN, i64::MAX] {
             let _ = Day::numbered(n).before(u16::MAX).next().to_string();
         }
@@ -311,7 +310,7 @@ mod tests {
         assert_eq!(Measure::named("people"), None);
     }
 
-    /// A bin has one name among those of its measure: what is asked for by name is asked for once.
+    /// The bins of a measure have distinct names, so a lookup by name is unambiguous.
     #[test]
     fn the_bins_of_a_measure_differ() {
         for measure in Measure::ALL {

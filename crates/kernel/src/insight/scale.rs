@@ -1,15 +1,16 @@
-//! The bins numbers are counted in, and what can still be said from them.
+//! The bins of numbers, and the statistics they allow.
 
 use std::collections::BTreeMap;
 
-/// Confidence in tenths: each bin is named after where it begins.
+/// Confidence in tenths. Each bin is named after its lower end.
 pub const TENTHS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
-/// How hard a message is to read.
+/// The cognitive load of a message.
 pub(super) const LOADS: [&str; 10] = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"];
 
-/// How long something took: each bin is named after the seconds it ends with, and the last one has no
-/// end. About twice as long each, because seconds matter to a short wait and hours to a long one.
+/// Durations. Each bin is named after its upper end in seconds, and the last one has none. Each is
+/// about twice as long as the previous one, because seconds matter to a short wait and hours to a
+/// long one.
 pub const WAITS: [(&str, u64); 16] = [
     ("1", 1),
     ("5", 5),
@@ -57,35 +58,35 @@ pub(super) fn load(load: f64) -> Option<&'static str> {
     LOADS.get(place - 1).copied()
 }
 
-/// The bin of a while in milliseconds. What seems to have taken less than nothing took none.
+/// The bin of a duration in milliseconds. A negative duration counts as zero.
 pub(super) fn wait(millis: i64) -> &'static str {
     let millis = u64::try_from(millis).unwrap_or(0);
     let within = |(_, end): &&(&str, u64)| millis <= end.saturating_mul(1000);
     WAITS.iter().find(within).map_or("more", |(name, _)| name)
 }
 
-/// A stretch of seconds; the last one there is has no end.
+/// An interval of seconds; the last bin has no upper end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// Where it begins.
+    /// The lower end, in seconds.
     pub from: u64,
-    /// Where it ends.
+    /// The upper end, in seconds; `None` for the last bin.
     pub to: Option<u64>,
 }
 
-/// Whiles, counted in the bins of [`WAITS`].
+/// Durations, counted in the bins of [`WAITS`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Histogram {
     counts: [u64; WAITS.len()],
 }
 
 impl Histogram {
-    /// From counts by the names of bins; other names are nothing.
+    /// A histogram from counts by bin name; unknown names are ignored.
     pub(super) fn of(counts: &BTreeMap<String, u64>) -> Self {
         Self { counts: WAITS.map(|(name, _)| counts.get(name).copied().unwrap_or(0)) }
     }
 
-    /// Each bin with how many are in it.
+    /// Each bin with its count.
     pub fn bins(&self) -> impl Iterator<Item = (Span, u64)> {
         let begins = std::iter::once(0).chain(WAITS.iter().map(|(_, end)| *end));
         begins.zip(WAITS).zip(self.counts).map(|((from, (_, end)), n)| {
@@ -94,13 +95,14 @@ impl Histogram {
         })
     }
 
-    /// How many there are.
+    /// The total count.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// The while that this share of them did not exceed, as near as the bins tell: within one they are
-    /// taken to lie evenly. In the last one, which has no end, it is where that begins.
+    /// The duration that this share of them did not exceed, estimated from the bins: values within
+    /// a bin are assumed to be evenly distributed. In the last bin, which has no upper end, it is
+    /// the lower end.
     pub fn within(&self, share: f64) -> Option<f64> {
         let total = self.total();
         if total == 0 {
@@ -121,7 +123,7 @@ impl Histogram {
     }
 }
 
-/// A count as a number to reckon with.
+/// A count as a number for calculations.
 #[expect(clippy::cast_precision_loss, reason = "for shares, not for counting")]
 pub(super) fn number(n: u64) -> f64 {
     n as f64
@@ -131,7 +133,7 @@ pub(super) fn number(n: u64) -> f64 {
 mod tests {
     use super::*;
 
-    /// HXPE-021, HXPE-017: both ends belong to it, and nothing beyond them.
+    /// HXPE-021, HXPE-017: both ends are included, and values beyond them are not.
     #[test]
     fn shares_and_loads_have_their_bins() {
         for (share, bin) in [

@@ -1,4 +1,4 @@
-//! From counts to what is shown: shares, middles and trends, for a page, a program or an operator.
+//! From counts to displayed figures: shares, medians and trends, for pages, programs and operators.
 
 use std::collections::BTreeMap;
 
@@ -6,84 +6,84 @@ use super::count::{ACTIONS, INTENTS, REFUSALS, SEVERITIES, TOLD};
 use super::scale::{Histogram, LOADS, TENTHS, number};
 use super::{Day, Measure, Whose};
 
-/// Below so many decisions nobody can say how well claims hold: one answer would move it too far, and
-/// might show whose it was.
+/// With fewer decisions than this, no calibration is shown: one answer would change it too much,
+/// and could reveal whose it was.
 pub const LEAST_DECISIONS: u64 = 20;
 
-/// One count as it is kept.
+/// One count, as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// Whose asks.
+    /// Whose asks are counted.
     pub whose: Whose,
-    /// What.
+    /// The measure that is counted.
     pub measure: Measure,
-    /// When.
+    /// The day of the events.
     pub day: Day,
-    /// In which bin; names nobody knows come to nothing.
+    /// The bin of the measure; unknown names are ignored.
     pub bin: String,
-    /// How often.
+    /// The number of occurrences.
     pub n: u64,
 }
 
-/// What the counts of some days say.
+/// The figures of a period.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Summary {
-    /// How many asks, by the protocol they came in.
+    /// The number of asks, by the protocol they came through.
     pub asked: Vec<(String, u64)>,
-    /// How many, by what their envelope tells.
+    /// The number of asks, by the completeness of their envelope.
     pub envelopes: Vec<(&'static str, u64)>,
-    /// What messages are for, in the order of the specification.
+    /// The number of messages by intent, in the order of the specification.
     pub intents: Vec<(&'static str, u64)>,
-    /// Claimed confidence, by tenths.
+    /// The number of messages by claimed confidence, in tenths.
     pub confidence: [u64; 10],
-    /// Claimed load, from 1.
+    /// The number of messages by claimed load, from 1.
     pub load: [u64; 10],
-    /// What went on day by day; every day is there.
+    /// The figures of every day of the period.
     pub days: Vec<DaySummary>,
     /// Refusals by reason and severity.
     pub refusals: Vec<(&'static str, &'static str, u64)>,
-    /// Actions by type.
+    /// The actions that agents offered, by type.
     pub actions: Vec<ActionSummary>,
-    /// From the ask to the first look.
+    /// The time from the ask to its first opening.
     pub first_view: Histogram,
-    /// From the ask to the decision.
+    /// The time from the ask to the decision.
     pub decision: Histogram,
     /// How asks ended.
     pub ended: Ended,
-    /// What people made of recommendations.
+    /// How people decided on recommendations.
     pub verdicts: Verdicts,
-    /// Claimed confidence against what people did, if there is enough to say so.
+    /// The claimed confidence compared with people's decisions, if there are enough of them.
     pub calibration: Calibration,
-    /// Whether there was time to read.
+    /// Whether people had time to read.
     pub reading: Reading,
 }
 
-/// One day.
+/// The figures of one day.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DaySummary {
-    /// Which.
+    /// The day the figures belong to.
     pub day: Day,
-    /// How many asks.
+    /// The number of asks on this day.
     pub asked: u64,
-    /// How many ended.
+    /// The number of asks that ended on this day.
     pub ended: u64,
-    /// How hard the messages were on average, as claimed.
+    /// The average claimed load of the messages; `None` if there were none.
     pub load: Option<f64>,
 }
 
-/// One type of action.
+/// The figures of one type of action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ActionSummary {
-    /// Which.
+    /// The type of action.
     pub kind: &'static str,
-    /// On how many asks somebody looked at it stood.
+    /// The number of opened asks that offered it.
     pub shown: u64,
-    /// On how many it was picked.
+    /// The number of asks on which it was picked.
     pub picked: u64,
 }
 
 impl ActionSummary {
-    /// The share that was picked. Where one was picked nobody had opened, it was seen all the same.
+    /// The share that was picked. If it was picked on an unopened ask, it counts as shown.
     pub fn rate(&self) -> Option<f64> {
         share(self.picked, self.shown.max(self.picked))
     }
@@ -92,88 +92,88 @@ impl ActionSummary {
 /// How asks ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ended {
-    /// By an answer.
+    /// Asks that were answered.
     pub answered: u64,
-    /// By the agent's default, because nobody answered.
+    /// Asks whose default was taken because there was no answer.
     pub defaulted: u64,
-    /// By their deadline.
+    /// Asks whose deadline passed.
     pub expired: u64,
-    /// By their deadline, as a failure.
+    /// Asks whose deadline passed as a failure.
     pub failed: u64,
-    /// By being withdrawn.
+    /// Asks that were withdrawn.
     pub cancelled: u64,
 }
 
 impl Ended {
-    /// How many ended.
+    /// The number of asks that ended.
     pub fn total(&self) -> u64 {
         self.answered + self.defaulted + self.expired + self.failed + self.cancelled
     }
 
-    /// How many ran out because nobody answered, whatever came of that.
+    /// The number of asks whose deadline passed without an answer, with any consequence.
     pub fn ran_out(&self) -> u64 {
         self.defaulted + self.expired + self.failed
     }
 
-    /// The share that ran out.
+    /// The share of ended asks that expired without an answer.
     pub fn expiry_rate(&self) -> Option<f64> {
         share(self.ran_out(), self.total())
     }
 }
 
-/// What people made of recommendations.
+/// How people decided on recommendations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Verdicts {
-    /// They were followed.
+    /// Recommendations that were followed unchanged.
     pub followed: u64,
-    /// They were followed, but not as they were.
+    /// Recommendations that were followed with edits.
     pub edited: u64,
-    /// They were not.
+    /// Recommendations that were not followed.
     pub overruled: u64,
-    /// There were none.
+    /// Decisions without a recommendation.
     pub open: u64,
 }
 
 impl Verdicts {
-    /// How many recommendations were decided on.
+    /// The number of recommendations that were decided on.
     pub fn decided(&self) -> u64 {
         self.followed + self.edited + self.overruled
     }
 
-    /// The share that was changed.
+    /// The share of recommendations that were edited.
     pub fn edit_rate(&self) -> Option<f64> {
         share(self.edited, self.decided())
     }
 
-    /// The share that was overruled.
+    /// The share of recommendations that were overruled.
     pub fn overrule_rate(&self) -> Option<f64> {
         share(self.overruled, self.decided())
     }
 }
 
-/// Claimed confidence against how often people overruled it.
+/// The claimed confidence compared with how often people overruled it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Calibration {
-    /// How many decisions were made on a recommendation with a claimed confidence.
+    /// The number of decisions on a recommendation with a claimed confidence.
     pub decisions: u64,
-    /// By tenths of confidence: decisions, and how many of them overruled it. None below
+    /// By tenths of confidence: decisions, and how many of them overruled the agent. `None` below
     /// [`LEAST_DECISIONS`].
     pub tenths: Option<[(u64, u64); 10]>,
 }
 
-/// Whether whoever decided had the time to read.
+/// Whether people had time to read before they decided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// They had.
+    /// Decisions with enough time to read.
     pub read: u64,
-    /// They decided sooner than the text can be read.
+    /// Decisions sooner than the text can be read.
     pub hasty: u64,
-    /// Nobody opened it; it was answered from a message or by a program.
+    /// Decisions on unopened asks, answered from a message or by a program.
     pub unopened: u64,
 }
 
 impl Reading {
-    /// The share of hasty ones among those somebody opened.
+    /// The share of hasty decisions among those on opened asks.
     pub fn hasty_rate(&self) -> Option<f64> {
         share(self.hasty, self.hasty + self.read)
     }
@@ -183,8 +183,8 @@ impl Reading {
 type Bins = BTreeMap<String, u64>;
 
 impl Summary {
-    /// What lines say of the days from one to another, whosever they are: who wants them apart gives
-    /// them apart.
+    /// The figures of these lines for a period. The lines are added up regardless of whose they
+    /// are; the caller separates them.
     pub fn of<'a>(lines: impl IntoIterator<Item = &'a Line>, from: Day, to: Day) -> Self {
         let mut all: BTreeMap<Measure, Bins> = BTreeMap::new();
         let mut days: BTreeMap<Day, DayCounts> = BTreeMap::new();
@@ -236,17 +236,17 @@ impl Summary {
         }
     }
 
-    /// How many asks there were.
+    /// The number of asks.
     pub fn asks(&self) -> u64 {
         self.asked.iter().map(|(_, n)| n).sum()
     }
 
-    /// How many messages said what they are for.
+    /// The number of messages that state an intent.
     pub fn with_intent(&self) -> u64 {
         self.intents.iter().map(|(_, n)| n).sum()
     }
 
-    /// How many messages refused.
+    /// The number of messages in which the agent refuses.
     pub fn refused(&self) -> u64 {
         self.refusals.iter().map(|(_, _, n)| n).sum()
     }
@@ -269,7 +269,7 @@ impl Calibration {
     }
 }
 
-/// What one day came to, so far.
+/// The counts of one day so far.
 #[derive(Default)]
 struct DayCounts {
     asked: u64,
@@ -291,7 +291,7 @@ impl DayCounts {
     }
 }
 
-/// More days than this nobody looks at one by one.
+/// The maximum number of days that are listed one by one.
 const MOST_DAYS: i64 = 3_700;
 
 fn every_day(days: &BTreeMap<Day, DayCounts>, from: Day, to: Day) -> Vec<DaySummary> {
@@ -332,7 +332,7 @@ fn n(counts: &Bins, bin: &str) -> u64 {
     counts.get(bin).copied().unwrap_or(0)
 }
 
-/// A part of a whole, if there is one.
+/// The share of a part in a whole; `None` if the whole is zero.
 fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| number(part) / number(whole))
 }
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(none.calibration, Calibration::default());
     }
 
-    /// HXPE-060: rates and trends are of the days that were asked for.
+    /// HXPE-060: rates and trends cover the requested days only.
     #[test]
     fn rates_are_of_what_there_was() {
         let lines = [

@@ -1,4 +1,4 @@
-//! What people say, typed to the question.
+//! Answers, typed to their question.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -74,12 +74,12 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// A request for changes that is made in words alone.
+    /// A request for changes without edits; a comment says what to change.
     pub const CHANGES: Self = Self::ChangesRequested { edits: None };
-    /// A rejection for none of the reasons the agent offered, or where it offered none.
+    /// A rejection without one of the reasons the agent offered.
     pub const REJECTED: Self = Self::Rejected { option: None };
 
-    /// What kind of answer it is.
+    /// The kind of the answer.
     pub fn stance(&self) -> Stance {
         match self {
             Self::Approved { .. } => Stance::Approve,
@@ -97,31 +97,31 @@ impl Answer {
     }
 }
 
-/// The kind of an answer, whatever it says in particular.
+/// The kind of an answer, without its details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stance {
-    /// See [`Answer::Approved`].
+    /// The person approves; see [`Answer::Approved`].
     Approve,
-    /// See [`Answer::Rejected`].
+    /// The person rejects; see [`Answer::Rejected`].
     Reject,
-    /// See [`Answer::ChangesRequested`].
+    /// The person requests changes; see [`Answer::ChangesRequested`].
     Change,
-    /// See [`Answer::Chosen`].
+    /// The person chooses options; see [`Answer::Chosen`].
     Choose,
-    /// See [`Answer::Provided`].
+    /// The person fills in a form; see [`Answer::Provided`].
     Provide,
-    /// See [`Answer::Confirmed`].
+    /// The person confirms items; see [`Answer::Confirmed`].
     Confirm,
-    /// See [`Answer::Declined`].
+    /// The person declines; see [`Answer::Declined`].
     Decline,
-    /// See [`Answer::Retry`].
+    /// The agent retries the failed step; see [`Answer::Retry`].
     Retry,
-    /// See [`Answer::Skip`].
+    /// The agent skips the step; see [`Answer::Skip`].
     Skip,
-    /// See [`Answer::Abort`].
+    /// The agent stops; see [`Answer::Abort`].
     Abort,
-    /// See [`Answer::Replied`].
+    /// The person replies with text; see [`Answer::Replied`].
     Reply,
 }
 

@@ -1,4 +1,4 @@
-//! An answer held against its question.
+//! Checks an answer against its question.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use super::{Answer, Body, Choice, Kind, Pick, Question, Reply};
 use crate::form::FieldError;
 use crate::text::{is_storable, is_storable_json};
 
-/// The longest comment a person may leave, in characters.
+/// The maximum length of a comment, in characters.
 const LONGEST_COMMENT: usize = 10_000;
 
 /// Why an answer does not answer its question.
@@ -15,44 +15,44 @@ pub enum AnswerError {
     /// The answer belongs to another kind of question.
     #[error("this question wants {expected}")]
     WrongKind {
-        /// What it wants.
+        /// The answers the question accepts.
         expected: &'static str,
     },
     /// A chosen id is not among the options.
     #[error("the answer must be one of the options")]
     UnknownOption,
-    /// None or too many were chosen.
+    /// No option, or too many options, were chosen.
     #[error("choose {expected}")]
     WrongCount {
-        /// How many to choose.
+        /// The number of options to choose.
         expected: &'static str,
     },
-    /// The agent wants a reason for a no, and a request for changes says which.
+    /// The agent demands a reason for a rejection, or a request for changes names none.
     #[error("a rejection or a request for changes needs a reason in `comment`")]
     ReasonRequired,
-    /// The agent did not declare that it can take edits.
+    /// The agent did not declare that it accepts edits.
     #[error("the agent cannot take edits here; request changes instead")]
     NotEditable,
-    /// A detail was changed into something the agent did not declare.
+    /// A detail was changed in a way the agent did not declare.
     #[error("edits.{place}: expected {expected}")]
     BadEdit {
-        /// Which, below the edits.
+        /// The place of the edit, as a path below the edits.
         place: String,
-        /// What would have been accepted.
+        /// The accepted values.
         expected: &'static str,
     },
-    /// A text is missing.
+    /// A required text is empty.
     #[error("the answer must not be empty")]
     Empty,
-    /// A text is too long or holds NUL.
+    /// A text is too long or contains NUL.
     #[error("{field}: expected {expected}")]
     BadText {
-        /// Where.
+        /// The field that holds the text.
         field: &'static str,
-        /// What would have been accepted.
+        /// The accepted texts.
         expected: &'static str,
     },
-    /// Form fields that do not hold.
+    /// Values of form fields are not valid.
     #[error("{}", summary(.0))]
     Fields(Vec<FieldError>),
 }
@@ -61,20 +61,20 @@ fn summary(errors: &[FieldError]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// A reply that answers its question, in normal form: option order, typed and visible values only,
-/// no blank comment.
+/// A reply that answers its question, in normal form: options in the agent's order, typed and
+/// visible values only, no blank comment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked(Reply);
 
 impl Checked {
-    /// The reply.
+    /// The checked reply.
     pub fn into_reply(self) -> Reply {
         self.0
     }
 }
 
 impl Reply {
-    /// An answer with as much of what was said with it as a comment takes.
+    /// An answer with a comment, truncated to the maximum length.
     pub(crate) fn brief(answer: Answer, said: Option<&str>) -> Self {
         let comment = said.map(|text| text.chars().take(LONGEST_COMMENT).collect());
         Self { answer, comment }
@@ -82,7 +82,7 @@ impl Reply {
 }
 
 impl Question {
-    /// Holds a reply against this question.
+    /// Checks a reply against this question and normalizes it.
     pub fn check(&self, reply: Reply) -> Result<Checked, AnswerError> {
         let comment = comment(reply.comment)?;
         let answer = match (&self.body, reply.answer) {
@@ -98,13 +98,14 @@ impl Question {
                 if !option.as_ref().is_none_or(known) {
                     return Err(AnswerError::UnknownOption);
                 }
-                // A reason that was picked is one.
+                // An offered reason counts as the reason.
                 if *reject_requires_reason && comment.is_none() && option.is_none() {
                     return Err(AnswerError::ReasonRequired);
                 }
                 Answer::Rejected { option }
             }
-            // Asking for changes says which, or the agent would not know what to change.
+            // A request for changes needs edits or a comment, or the agent would not know what to
+            // change.
             (Body::Approve { .. }, Answer::ChangesRequested { edits }) => {
                 let edits = edits.filter(|edits| !edits.is_empty());
                 if comment.is_none() && edits.is_none() {
@@ -162,7 +163,8 @@ impl Question {
                 }
                 Answer::Replied { text }
             }
-            // Any other question takes no such answer: an agent would read it as a result.
+            // Other questions do not take a request for changes: an agent would read it as a
+            // result.
             (_, Answer::ChangesRequested { .. }) => {
                 return Err(AnswerError::WrongKind { expected: self.kind().wants_no_changes() });
             }
@@ -220,7 +222,7 @@ impl Kind {
         }
     }
 
-    /// The same for whoever requested changes.
+    /// The answers to suggest to a person who requested changes.
     fn wants_no_changes(self) -> &'static str {
         match self {
             Self::Approve => "an approval, a rejection or a request for changes",
@@ -269,7 +271,7 @@ mod tests {
         Question::new("Which?", None, Body::Choose { options, pick, suggested: None }).unwrap()
     }
 
-    /// One of each kind.
+    /// One question of each kind.
     fn every() -> [Question; 6] {
         let form = serde_json::json!({"fields": [{"key": "k", "label": "K", "type": "text"}]});
         let form = serde_json::from_value(form).unwrap();
@@ -313,7 +315,7 @@ mod tests {
         assert_eq!(refused, Err(AnswerError::NotEditable));
         let checked = approve(false, true).check(edited(amount(30))).unwrap();
         assert_eq!(checked.into_reply(), edited(amount(30)));
-        // What is not changed is simply approved.
+        // An edit without a change is a plain approval.
         let plain = say(Answer::Approved { edits: None });
         for nothing in [Map::new(), amount(40)] {
             let checked = approve(false, true).check(edited(nothing)).unwrap();
@@ -356,8 +358,8 @@ mod tests {
         }
     }
 
-    /// Only an approval takes a request for changes, and not a silent one; for any other question it is
-    /// refused with what that question takes.
+    /// Only an approval takes a request for changes, and it needs a reason. Any other question
+    /// refuses it and says which answers it accepts.
     #[test]
     fn changes_are_requested_of_approvals_only_and_not_silently() {
         for question in every() {
@@ -377,7 +379,7 @@ mod tests {
             assert_eq!(question.check(say(Answer::CHANGES)), Err(AnswerError::ReasonRequired));
             assert!(question.check(asked).is_ok());
             assert!(question.check(edited).is_ok());
-            // HITL-140: the changes themselves say enough, if there are any.
+            // HITL-140: the edits themselves are reason enough, if there are any.
             for nothing in [serde_json::json!({}), serde_json::json!({"amount": "5\0"})] {
                 let asked = say(Answer::ChangesRequested { edits: nothing.as_object().cloned() });
                 assert!(question.check(asked.clone()).is_err(), "{asked:?}");

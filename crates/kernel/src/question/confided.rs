@@ -1,6 +1,6 @@
-//! What is given in confidence: the sensitive values of an answer, apart from everything that is
-//! recorded. The record holds salted commitments in their place; the values themselves lie elsewhere,
-//! encrypted, until the agent has them.
+//! Secret answers: the sensitive values of an answer, kept separate from all records. The audit log
+//! holds salted commitments in their place; the values themselves are stored elsewhere, encrypted,
+//! until the agent has received them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,8 +18,8 @@ use crate::form::{Field, Kind};
 #[serde(transparent)]
 pub struct Confided(BTreeMap<String, Told>);
 
-/// A value and the salt of its commitment. The salt is as secret as the value: with it, short values
-/// could be guessed from the commitment.
+/// A value and the salt of its commitment. The salt is as secret as the value: with it, short
+/// values could be guessed from the commitment.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 struct Told {
     salt: String,
@@ -27,7 +27,7 @@ struct Told {
 }
 
 impl Told {
-    /// What stands in place of the value.
+    /// The text that replaces the value in the recorded answer.
     fn mark(&self) -> String {
         let mut bytes = self.salt.clone().into_bytes();
         bytes.push(b'.');
@@ -44,12 +44,13 @@ impl fmt::Debug for Confided {
 }
 
 impl Confided {
-    /// Whether there is nothing to keep.
+    /// Whether there are no secret values.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The name it is kept under: what the recorded answer has in its place.
+    /// The key under which the values are stored: a digest of the texts that replace them in the
+    /// recorded answer.
     pub fn name(&self) -> Digest {
         let marks: BTreeMap<&String, String> =
             self.0.iter().map(|(key, told)| (key, told.mark())).collect();
@@ -57,14 +58,14 @@ impl Confided {
     }
 }
 
-/// Whether values of this field are kept apart. A file is: what an answer holds of it is a digest.
+/// Whether values of this field are stored separately. A file is not: the answer holds only its
+/// digest.
 fn is_confided(field: &Field) -> bool {
     field.is_sensitive() && !matches!(field.kind(), Kind::File)
 }
 
 impl Question {
-    /// Takes what is sensitive out of a reply that answers this question, and puts commitments in its
-    /// place.
+    /// Takes the sensitive values out of a checked reply, and puts commitments in their place.
     pub fn confide(&self, reply: &mut Reply, salts: &Salts) -> Confided {
         let mut confided = Confided::default();
         let (Body::Provide { form }, Answer::Provided { values }) = (&self.body, &mut reply.answer)
@@ -83,8 +84,8 @@ impl Question {
 }
 
 impl Ask {
-    /// The name under which what was given in confidence lies; none where nothing was, or where the
-    /// words were erased.
+    /// The key under which the secret values of this ask are stored. `None` if there are none, or
+    /// if the text was erased.
     pub fn confided(&self) -> Option<Digest> {
         let Body::Provide { form } = self.question.value()?.body() else { return None };
         let Answer::Provided { values } = &self.resolution()?.reply.value()?.answer else {
@@ -99,8 +100,8 @@ impl Ask {
         (!marks.is_empty()).then(|| Digest::of_json(&marks))
     }
 
-    /// The ask as its agent reads it, with what was given in confidence where it belongs. Only for
-    /// showing: what is stored never holds it.
+    /// The ask as its agent reads it, with the secret values in their places. For display only: a
+    /// stored ask never contains them.
     #[must_use]
     pub fn told(mut self, confided: &Confided) -> Self {
         let AskState::Over { ending, .. } = &mut self.state else { return self };
@@ -140,7 +141,7 @@ mod tests {
         Reply { answer: Answer::Provided { values }, comment: None }
     }
 
-    /// The record commits to a secret and does not hold it; the agent reads it all the same.
+    /// The audit log commits to a secret and does not contain it; the agent still reads it.
     #[test]
     fn nothing_that_is_recorded_holds_a_secret() {
         let mut cast = Cast::new();
@@ -156,7 +157,7 @@ mod tests {
         assert!(!recorded.contains("4711"), "{recorded}");
         assert!(recorded.contains("[redacted:") && recorded.contains("ada"));
 
-        // What was confided is what the shell gets of the same reply with the same salts.
+        // The server derives the same secret values from the same reply with the same salts.
         let mut seed = [0; 32];
         seed[..16].copy_from_slice(&(u128::from(id.ulid()) + 1).to_be_bytes());
         let mut same = reply();

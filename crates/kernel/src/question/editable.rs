@@ -1,4 +1,4 @@
-//! Which details an agent declared it can take back changed, and what counts as such a change.
+//! The details an agent allows a person to edit, and the validation of such edits.
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
@@ -58,17 +58,17 @@ impl<'de> Deserialize<'de> for Editable {
 }
 
 impl Editable {
-    /// Whether anything may be changed.
+    /// Whether any detail may be edited.
     pub fn is_any(&self) -> bool {
         *self != Self::Flag(false)
     }
 
-    /// What may be changed, and within what, if the agent declared it so.
+    /// The editable fields with their limits, if the agent declared them.
     pub fn form(&self) -> Option<&Form> {
         if let Self::Fields(form) = self { Some(form) } else { None }
     }
 
-    /// Those of the details that may be changed.
+    /// The details that may be edited.
     fn within(&self, details: &Map<String, Value>) -> Map<String, Value> {
         match self {
             Self::Flag(true) => details.clone(),
@@ -81,26 +81,27 @@ impl Editable {
         }
     }
 
-    /// What to offer for a change: where none can be taken, all of it, for a request for changes.
+    /// The details to offer for editing. If no edit is accepted, all of them, for a request for
+    /// changes.
     pub fn offered(&self, details: &Map<String, Value>) -> Map<String, Value> {
         if self.is_any() { self.within(details) } else { details.clone() }
     }
 
-    /// A declared field must be about something the person is shown.
+    /// A declared field must be among the details the person is shown.
     pub(super) fn fits(&self, details: &Map<String, Value>) -> Result<(), QuestionError> {
         let Self::Fields(form) = self else { return Ok(()) };
         let field = "editable";
         if !form.fields().all(|one| details.contains_key(one.key())) {
             return Err(QuestionError { field, expected: "fields that are among the details" });
         }
-        // A form has a dozen places for a text; as JSON it has one.
+        // A form holds text in many places; checking its JSON covers all of them.
         if !serde_json::to_value(form).is_ok_and(|form| is_storable_json(&form)) {
             return Err(QuestionError { field, expected: "texts without NUL characters" });
         }
         Ok(())
     }
 
-    /// The details as they are after these changes, all of them; `None` if nothing is changed.
+    /// All details after these edits; `None` if nothing is changed.
     pub(super) fn apply(
         &self,
         details: &Map<String, Value>,
@@ -116,7 +117,7 @@ impl Editable {
                 }
             }
             Self::Fields(form) => {
-                // What was sent unchanged is no change, declared or not.
+                // A value that was sent unchanged is no edit, whether it is editable or not.
                 let mut values = self.within(details);
                 for (key, value) in edits.iter().filter(|(key, to)| details.get(*key) != Some(*to))
                 {
@@ -124,7 +125,7 @@ impl Editable {
                     *was = value.clone();
                 }
                 let valid = form.validate(&values).map_err(AnswerError::Fields)?;
-                // A form has no value for what is empty; here somebody emptied it.
+                // A form has no entry for an empty value; here the person emptied the field.
                 edited.extend(values.into_iter().filter(|(_, value)| is_empty(value)));
                 edited.extend(valid.iter().map(|(key, value)| (key.to_owned(), value.clone())));
             }
@@ -145,7 +146,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// A value in place of another of its type. An object keeps its members; what was `null` may become
+/// A value in place of another of the same type. An object keeps its members; `null` may become
 /// anything.
 fn typed(place: &str, was: &Value, to: &Value) -> Result<Value, AnswerError> {
     Ok(match (was, to) {
@@ -256,7 +257,7 @@ mod tests {
         assert!(matches!(closed, Err(AnswerError::BadEdit { .. })), "{closed:?}");
     }
 
-    /// Whoever empties a field that need not be filled in means it.
+    /// A person may empty an optional field.
     #[test]
     fn what_is_emptied_is_empty() {
         let options = json!([{ "value": "a", "label": "A" }, { "value": "b", "label": "B" }]);

@@ -1,6 +1,6 @@
-//! What an agent may ask, and what counts as an answer to it.
+//! The questions an agent may ask, and the answers to them.
 //!
-//! A [`Question`] that exists can be answered: constructors refuse anything else. An [`Answer`] is
+//! A constructed [`Question`] can be answered: constructors refuse anything else. An [`Answer`] is
 //! typed to its question and checked against it by [`Question::check`].
 
 mod answer;
@@ -24,13 +24,13 @@ use crate::refusal::Refusal;
 use crate::strict::{nothing_more, placed, unbuffered};
 use crate::text::{is_storable, is_storable_json};
 
-/// Names the field of a question that is wrong and what was expected there.
+/// An invalid question: the field that is wrong and the expected value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: expected {expected}")]
 pub struct QuestionError {
     /// The field, as the kernel names it.
     pub field: &'static str,
-    /// What would have been accepted.
+    /// The accepted values.
     pub expected: &'static str,
 }
 
@@ -172,7 +172,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Every kind there is.
+    /// All kinds, in the order of declaration.
     pub const ALL: [Self; 6] =
         [Self::Approve, Self::Choose, Self::Provide, Self::Confirm, Self::Escalate, Self::Converse];
 
@@ -217,7 +217,7 @@ impl Choice {
 pub struct Options(Vec<Choice>);
 
 impl Options {
-    /// Takes the choices if there is something to choose.
+    /// Checks the choices: at least two, with distinct and non-empty ids.
     pub fn new(choices: Vec<Choice>) -> Result<Self, QuestionError> {
         let field = "options";
         if choices.len() < 2 {
@@ -235,13 +235,14 @@ impl Options {
         &self.0
     }
 
-    /// Whether an id is among them.
+    /// Whether one of the choices has this id.
     pub fn contains(&self, id: &str) -> bool {
         self.0.iter().any(|choice| choice.id == id)
     }
 }
 
-/// Each is a button: more of them hide the one that approves.
+/// The maximum number of offered reasons. Each is a button, and too many would hide the one that
+/// approves.
 const MOST_REASONS: usize = 20;
 
 fn distinct(choices: &[Choice], field: &'static str) -> Result<(), QuestionError> {
@@ -273,7 +274,7 @@ pub enum Pick {
 }
 
 impl Question {
-    /// A question with its prompt and optional context.
+    /// Creates a question with its prompt and optional context; refused if it is not valid.
     pub fn new(
         prompt: impl Into<String>,
         context: Option<String>,
@@ -294,7 +295,7 @@ impl Question {
         Ok(Self { prompt, context, body })
     }
 
-    /// The form of the question and the member it stands in, if it has one.
+    /// The form of the question and the name of the member that holds it, if it has one.
     fn form(&self) -> Option<(&'static str, &Form)> {
         match &self.body {
             Body::Provide { form } => Some(("form", form)),
@@ -305,9 +306,9 @@ impl Question {
         }
     }
 
-    /// Whether a new question keeps within the [limits](form::MAX_FIELDS) on what it may cost, with its
-    /// compiled patterns. To be called before the question is decided on: compiling takes time, and
-    /// while the outcome is held nothing compiles them again.
+    /// Checks a new question against the cost [limits](form::MAX_FIELDS) and compiles its patterns.
+    /// To be called before the question is decided on: compiling takes time, and the patterns stay
+    /// compiled while the result exists.
     pub fn prepare(&self) -> Result<form::Prepared, Refusal> {
         let Some((field, form)) = self.form() else { return Ok(form::Prepared::default()) };
         form.prepare().map_err(|error| Refusal::TooComplex { field, why: error.to_string() })
@@ -318,22 +319,22 @@ impl Question {
         self.form().is_some_and(|(_, form)| form.has_patterns())
     }
 
-    /// The compiled patterns of a stored question, whatever they cost.
+    /// The compiled patterns of a stored question, without limits.
     pub fn compile(&self) -> form::Prepared {
         self.form().map(|(_, form)| form.compile()).unwrap_or_default()
     }
 
-    /// What the agent asks.
+    /// The question as the agent words it.
     pub fn prompt(&self) -> &str {
         &self.prompt
     }
 
-    /// Why it asks.
+    /// Background information from the agent.
     pub fn context(&self) -> Option<&str> {
         self.context.as_deref()
     }
 
-    /// The typed part.
+    /// The typed part of the question.
     pub fn body(&self) -> &Body {
         &self.body
     }
@@ -350,7 +351,7 @@ impl Question {
         }
     }
 
-    /// Whether it wants what must not lie in somebody's chat: a secret, or a file.
+    /// Whether it asks for values that must not be sent through a chat: a secret, or a file.
     pub fn is_confidential(&self) -> bool {
         match &self.body {
             Body::Provide { form } => {
@@ -415,7 +416,7 @@ impl Body {
                 whole("error", error)?;
                 whole("params", params)
             }
-            // A form has a dozen places for a text; as JSON it has one.
+            // A form holds text in many places; checking its JSON covers all of them.
             Self::Provide { form } => {
                 let form = serde_json::to_value(form);
                 if form.is_ok_and(|form| is_storable_json(&form)) {
@@ -424,7 +425,7 @@ impl Body {
                     Err(QuestionError { field: "form", expected })
                 }
             }
-            // Options were checked when they were made.
+            // Options were checked when they were constructed.
             Self::Choose { options, suggested, .. } => {
                 if suggested.as_ref().is_none_or(|id| options.contains(id)) {
                     Ok(())
@@ -481,7 +482,7 @@ mod tests {
             let text = whole.to_string();
             for (at, _) in text.match_indices('"') {
                 let spoilt = format!("{}\\u0000{}", &text[..at], &text[at..]);
-                // Where that is JSON at all, a text now ends in NUL.
+                // If the result is still JSON, one of its texts now ends in NUL.
                 let Ok(spoilt) = serde_json::from_str::<Value>(&spoilt) else { continue };
                 let read = serde_json::from_value::<Question>(spoilt.clone());
                 let kept = read.map(|question| serde_json::to_value(question).unwrap());

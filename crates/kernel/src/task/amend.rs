@@ -1,4 +1,4 @@
-//! The principal says something the agent is to take into account.
+//! The principal sends the agent an amendment.
 
 use super::may::{seen, text};
 use super::{Amendment, Duty, Intent, State, TaskEvent};
@@ -33,8 +33,8 @@ mod tests {
     use crate::task::{CheckpointKind, TaskCommand};
     use crate::testing::{Cast, human, new_task, raising};
 
-    /// HACP-020, HACP-026, digest §5: what the principal says on the way is added beside the task, never
-    /// to it, and the run takes it into account without beginning anew.
+    /// HACP-020, HACP-026, digest §5: an amendment is added beside the task and never changes it,
+    /// and the run takes it into account without restarting.
     #[test]
     fn the_direction_changes_and_the_task_does_not() {
         let mut cast = Cast::new();

@@ -1,4 +1,4 @@
-//! What is delivered: versions that never change, in a chain under one name.
+//! Artifacts: deliverables with versions that never change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,21 +11,21 @@ use crate::directory::Directory;
 use crate::ids::{ArtifactId, ProjectId, TaskId};
 use crate::time::Time;
 
-/// So many of the tasks that use a version are asked whether somebody may read it, the newest first:
-/// what everybody uses is not looked through without end.
+/// How many of the tasks that use a version are checked to decide whether an actor may read it,
+/// newest first. This bounds the cost for widely used versions.
 const USERS: usize = 64;
 
-/// A deliverable with all its versions. An aggregate of its own: tasks of other projects may use it
-/// where that was allowed.
+/// A deliverable with all its versions. It is an aggregate of its own: tasks of other projects may
+/// use it where that was allowed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Artifact {
-    /// Its name.
+    /// The id of the artifact.
     pub id: ArtifactId,
-    /// Where its chain ends.
+    /// The end of its chain.
     pub head: Head,
     /// The project it belongs to.
     pub project: ProjectId,
-    /// What sort of thing it is, in the agent's words.
+    /// The type of artifact, as the agent names it.
     pub sort: String,
     /// The versions, oldest first.
     pub versions: Vec<Version>,
@@ -38,7 +38,7 @@ pub struct Artifact {
 }
 
 impl Artifact {
-    /// One version, or the newest.
+    /// The version with this name, or the newest.
     pub fn version(&self, name: Option<&str>) -> Option<&Version> {
         match name {
             Some(name) => self.versions.iter().find(|version| version.name == name),
@@ -51,19 +51,19 @@ impl Artifact {
         self.project == *project || self.shared_with.contains(project)
     }
 
-    /// Whether an actor reads all of it: they oversee a project whose tasks may use it.
+    /// Whether an actor may read all of it: they oversee a project whose tasks may use it.
     pub fn is_open_to(&self, actor: &Actor, directory: &Directory) -> bool {
         let mut projects = std::iter::once(&self.project).chain(&self.shared_with);
         projects.any(|project| directory.oversees(actor, project))
     }
 
-    /// The tasks that have to be known to say what somebody else reads of it.
+    /// The tasks that must be loaded to decide what another actor may read of it.
     pub fn tasks(&self) -> BTreeSet<TaskId> {
         self.versions.iter().flat_map(Version::tasks).collect()
     }
 
-    /// What an actor may read of it, if anything: version by version, for what one task was given is
-    /// not everybody's who had to do with another.
+    /// The versions an actor may read; `None` if there are none. Access is decided per version,
+    /// because access to one task does not give access to the versions of another.
     #[must_use]
     pub fn shown_to(
         mut self,
@@ -81,16 +81,16 @@ impl Artifact {
 /// One version of an artifact.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Version {
-    /// What it is called, such as `v2`.
+    /// The name of the version, such as `v2`.
     pub name: String,
-    /// The version it came from.
+    /// The version it is based on; absent for the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// The task that made it.
+    /// The task that produced it.
     pub produced_by: TaskId,
-    /// When.
+    /// When it was delivered.
     pub produced_at: Time,
-    /// What it is.
+    /// The content of the version.
     pub payload: Payload,
     /// The tasks that use it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -98,13 +98,13 @@ pub struct Version {
 }
 
 impl Version {
-    /// The tasks by which it is read: the one that made it, and those that use it.
+    /// The tasks that give access to it: the one that produced it, and those that use it.
     pub(super) fn tasks(&self) -> impl Iterator<Item = TaskId> {
         let users = self.references.iter().rev().take(USERS).map(|used| used.task);
         std::iter::once(self.produced_by).chain(users)
     }
 
-    /// Whether an actor sees one of the tasks by which it is read.
+    /// Whether an actor sees one of the tasks that give access to it.
     pub(super) fn is_shown_to(
         &self,
         actor: &Actor,
@@ -116,43 +116,44 @@ impl Version {
     }
 }
 
-/// What a version is made of.
+/// The content of a version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Payload {
-    /// In what form.
+    /// The form of the content.
     pub kind: PayloadKind,
-    /// Where it is; nothing where we hold it.
+    /// The URI of the content; `None` if the server stores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uri: Option<String>,
-    /// What its bytes hash to.
+    /// The SHA-256 of its bytes.
     pub checksum: Digest,
-    /// How many they are.
+    /// The number of bytes.
     pub size: u64,
-    /// What sort of bytes, if anybody said.
+    /// The media type, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
-    /// What the list of the pieces hashes to in which we hold them; nothing where we do not.
+    /// The hash of the list of pieces in which the server stores the bytes; `None` if it does not
+    /// store them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<Digest>,
 }
 
 impl Payload {
-    /// The bytes, if we hold them.
+    /// The bytes, if the server stores them.
     pub fn bytes(&self) -> Option<Held> {
         let (checksum, size) = (self.checksum, self.size);
         self.held.map(|manifest| Held { checksum, size, manifest })
     }
 }
 
-/// Bytes we hold: counted and hashed here, not believed.
+/// Bytes the server stores. It has counted and hashed them itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
-    /// What they hash to.
+    /// The SHA-256 of the bytes.
     pub checksum: Digest,
-    /// How many they are.
+    /// The number of bytes.
     pub size: u64,
-    /// What the list of their pieces hashes to. It says what each piece hashes to, so every byte can
-    /// be checked by whoever reads only some.
+    /// The hash of the list of pieces. The list contains the hash of each piece, so a reader of
+    /// only some bytes can verify them.
     pub manifest: Digest,
 }
 
@@ -160,41 +161,41 @@ pub struct Held {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PayloadKind {
-    /// Changes to something.
+    /// A set of changes.
     Diff,
-    /// Bytes.
+    /// A sequence of bytes.
     Blob,
-    /// Something elsewhere.
+    /// A reference to content elsewhere.
     Ref,
-    /// Words sent with the commit.
+    /// Text sent with the commit.
     Inline,
 }
 
 /// A task that uses a version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reference {
-    /// Which.
+    /// The task that uses the version.
     pub task: TaskId,
-    /// As what.
+    /// How the task uses it.
     pub role: Role,
 }
 
-/// What a version is to a task.
+/// The role of a version in a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Something it works with.
+    /// The task works with it.
     Input,
-    /// Something it made.
+    /// The task produced it.
     Output,
 }
 
-/// One version, by name.
+/// A reference to one version, by name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct VersionRef {
-    /// Of which artifact.
+    /// The artifact it belongs to.
     pub id: ArtifactId,
-    /// Which.
+    /// The name of the version.
     pub version: String,
 }
 
@@ -205,8 +206,9 @@ mod tests {
     use crate::task::{Handover, Party, Role, TaskCommand};
     use crate::testing::{Cast, human, new_task, version};
 
-    /// What `bot` made for one task, `bob` goes on with for another: each reads what the tasks it was
-    /// given made or use; members of the project, and of one it was shared with, read all of it.
+    /// `bot` makes a version for one task, and `bob` continues with it for another: each reads the
+    /// versions that their own tasks made or use; members of the project, and of one it was shared
+    /// with, read all of them.
     #[test]
     fn a_version_is_read_by_whoever_sees_a_task_that_made_or_uses_it() {
         let mut cast = Cast::staffed();

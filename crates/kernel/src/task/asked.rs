@@ -1,4 +1,4 @@
-//! The ask by which people decide something on a task, whatever it is.
+//! The ask by which people decide on a task: a checkpoint or a review.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::refusal::Refusal;
 use crate::time::Time;
 use crate::world::World;
 
-/// What people decide, and who does.
+/// The subject of the decision, and who decides.
 pub(super) struct Matter<'n> {
     pub(super) question: Question,
     pub(super) deciders: Vec<HumanId>,
@@ -27,7 +27,7 @@ pub(super) struct Matter<'n> {
 }
 
 impl Task {
-    /// An ask of the agent that works on it, for the people who decide on it.
+    /// An ask on behalf of the agent that works on the task, for the people who decide.
     pub(super) fn asks(
         &self,
         world: &World<'_>,
@@ -47,7 +47,7 @@ impl Task {
         let in_time = |at: &Time| expires_at.is_none_or(|end| *at < end);
         let reminders = project.reminders.iter().map(|after| world.now.plus_seconds(*after));
         Ok(Asked {
-            // The agent's own, so that it can follow its ask in any dialect.
+            // The agent's own project, so that it can follow its ask in any dialect.
             project: agent.project.clone(),
             agent: agent.id.clone(),
             key,
@@ -60,7 +60,7 @@ impl Task {
             tags: BTreeSet::new(),
             priority,
             route: Route::Person { human: self.principal.clone() },
-            // Nobody else may decide it, so nobody else is asked, now or later.
+            // No other person may decide it, so no other person is asked, now or later.
             seats: deciders.into_iter().map(|human| Seat::Person { human }).collect(),
             expires_at,
             on_expiry: match expires_at {
@@ -71,7 +71,8 @@ impl Task {
             ladder: Vec::new(),
             follows: None,
             quorum: 1,
-            // Whoever works on it may be of another project; what is decided is of this one, too.
+            // The agent may belong to another project; the minimum of the task's project applies
+            // too.
             floor: project.floor.max(self.floor(world.directory)),
             irreversible_assurance: project
                 .irreversible_assurance
@@ -99,7 +100,7 @@ mod tests {
     use crate::task::{CheckpointKind, Given, NewTask, TaskCommand};
     use crate::testing::{Cast, approve, new_task, raising};
 
-    /// The stricter project counts: the one of the task, or the one of whoever works on it.
+    /// The stricter minimum applies: that of the task's project, or that of the agent's.
     #[test]
     fn the_stricter_of_two_projects_says_how_much_proof() {
         use Assurance::{Channel, Passkey, Session};
@@ -114,7 +115,7 @@ mod tests {
                     DirectoryCommand::SaveProject(NewProject { floor, ..plain }),
                 );
             }
-            // Adam is at home in no project and may give a task to anybody.
+            // Adam is a member of no project and may assign a task to any agent.
             let new = NewTask { project: "acme".parse().ok(), ..new_task() };
             cast.may(cast.human("adam"), TaskCommand::Create(Box::new(new)));
             let id = TaskId::new(cast.fresh());

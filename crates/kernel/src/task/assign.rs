@@ -1,4 +1,4 @@
-//! The principal gives a task to an agent.
+//! The principal assigns a task to an agent.
 
 use super::event::Given;
 use super::may::seen;
@@ -25,7 +25,7 @@ pub(super) fn decide(
     let run = RunId::new(envelope.fresh);
     let given = keep(given, envelope)?;
     let contract = task.wants_new(&agent, run, Duty::Delegate);
-    // Whoever it was handed to before it was given to anybody stops.
+    // An agent that received the task by a handoff before it was assigned stops.
     let left = task.running().filter(|run| run.agent != agent);
     let left = left.map(|run| task.wants(run, Duty::Cancel));
     let mut decision = task.decided(TaskEvent::Assigned { agent, run, given });
@@ -34,7 +34,7 @@ pub(super) fn decide(
     Ok(decision)
 }
 
-/// What an agent is given to begin with, if it can be kept.
+/// The initial input of an agent, if it can be stored.
 pub(super) fn keep(given: &Given, envelope: &Envelope) -> Result<Erasable<Given>, Refusal> {
     let named = given.capability.as_deref().is_none_or(is_short);
     if !named {
@@ -58,8 +58,8 @@ mod tests {
         TaskCommand::Assign(id, agent.parse().unwrap(), Given::default())
     }
 
-    /// HACP-002, HACP-025, HACP-031: the agent has it, the chain says since when and from whom, and its
-    /// runtime begins a run whose correlation is the task.
+    /// HACP-002, HACP-025, HACP-031: the agent is the assignee, the chain of custody says since
+    /// when and from whom, and its runtime begins a run whose correlation id is the task.
     #[test]
     fn the_agent_has_it_and_begins_a_run() {
         let mut cast = Cast::new();
@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(cast.contracts(id), [wanted]);
     }
 
-    /// HACP-041, HACP-042: what is refused changes nothing.
+    /// HACP-041, HACP-042: a refused command changes nothing.
     #[test]
     fn only_an_agent_its_principal_has_a_say_in() {
         let mut cast = Cast::new();
@@ -106,7 +106,7 @@ mod tests {
         }
     }
 
-    /// K-17: a deadline that passed before anybody began.
+    /// K-17: the deadline passed before any work began.
     #[test]
     fn nobody_is_given_what_is_late() {
         let mut cast = Cast::new();
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(late, Err(Refusal::PastDeadline { at }));
     }
 
-    /// A run that was begun by handing the task over does not go on beside the new one.
+    /// A run that began with a handoff does not continue beside the new one.
     #[test]
     fn whoever_had_it_before_stops() {
         let mut cast = Cast::staffed();

@@ -1,4 +1,4 @@
-//! The principal calls a task off.
+//! The principal cancels a task.
 
 use super::may::{maybe_text, seen};
 use super::{Duty, Ended, State, Task, TaskEvent};
@@ -20,14 +20,14 @@ pub(super) fn decide(
     maybe_text("reason", reason)?;
     let kept = |mut salts| reason.map(|text| Erasable::new(text.to_owned(), &mut salts));
     let mut decision = Decision::default();
-    // What it waits for matters no more, wherever somebody was asked.
+    // The decision it waits for no longer matters, so the ask is closed everywhere.
     if let Some(pending) = task.pending() {
         let ask = world.ask(pending.ask)?;
         if ask.is_open() {
-            decision = ask
-                .ends(Happened::Cancelled { reason: kept(envelope.salts.clone()), decided: None });
+            let reason = kept(envelope.salts.clone());
+            decision = Decision::on(ask, Happened::Cancelled { reason, decided: None });
         }
-        // What was said stands in the event that follows.
+        // The reason is in the event that follows.
         let (checkpoint, why) = (pending.ask, Ended::Cancelled);
         let lapsed = TaskEvent::Lapsed { checkpoint, why, said: None };
         decision.happened.push(task.event(lapsed));
@@ -40,7 +40,7 @@ pub(super) fn decide(
 }
 
 impl Task {
-    /// What its runtime has to do when it is over.
+    /// The contract for its runtime when the task is closed.
     pub(super) fn stop(&self) -> Option<(TaskId, super::Wanted)> {
         self.running().map(|run| self.wants(run, Duty::Cancel))
     }
@@ -58,7 +58,8 @@ mod tests {
         TaskCommand::Cancel(id, Some("moot".to_owned()))
     }
 
-    /// K-13, K-20: over, back with its principal, and the runtime stops; counted as one change.
+    /// K-13, K-20: the task is closed, back with its principal, and the runtime stops; this counts
+    /// as one change.
     #[test]
     fn the_principal_has_it_back_and_the_run_stops() {
         let mut cast = Cast::new();
@@ -72,7 +73,8 @@ mod tests {
         assert_eq!((last.duty, last.run, last.seq), (Duty::Cancel, cast.run_of(id), task.head.seq));
     }
 
-    /// HACP-080: what it waited for is over too, wherever somebody was asked, and it is still one change.
+    /// HACP-080: the ask it waited for is closed too, wherever it was posted, and it is still one
+    /// change.
     #[test]
     fn whoever_was_asked_meanwhile_is_asked_no_more() {
         let mut cast = Cast::new();
@@ -87,7 +89,7 @@ mod tests {
         assert_eq!(cast.duties(id).last().map(|(_, duty)| *duty), Some(Duty::Cancel));
     }
 
-    /// Each subject commits for itself: what is erased here cannot be read off there.
+    /// Each subject has its own commitment: one does not confirm the text erased in the other.
     #[test]
     fn the_reason_is_committed_to_twice_with_different_salts() {
         let mut cast = Cast::new();
@@ -103,7 +105,7 @@ mod tests {
         assert_ne!(here.commitment(), there.commitment());
     }
 
-    /// K-13: what was delivered is judged, not called off, and the runtime hears nothing of the attempt.
+    /// K-13: a delivery is judged, not cancelled, and the runtime is not notified of the attempt.
     #[test]
     fn what_waits_for_a_verdict_is_not_called_off() {
         let mut cast = Cast::new();
@@ -115,7 +117,8 @@ mod tests {
         assert_eq!((cast.records().len(), cast.effects().len()), before);
     }
 
-    /// A task nobody works on has no run to stop; one a person took over has none either.
+    /// A task without an assigned agent has no run to stop; neither has one that a person took
+    /// over.
     #[test]
     fn no_run_no_contract() {
         let mut cast = Cast::new();

@@ -1,4 +1,4 @@
-//! A point at which a person decides: an ask with a task behind it.
+//! Checkpoints: asks at which a person decides about a task.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -9,55 +9,55 @@ use crate::audit::Erasable;
 use crate::ids::{AgentId, AskId, TaskId};
 use crate::time::Time;
 
-/// What makes an ask a checkpoint; stands on the ask.
+/// The part of an ask that makes it a checkpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// The task it holds up.
+    /// The task it blocks.
     pub task: TaskId,
-    /// What sort of decision it is.
+    /// The kind of decision.
     pub kind: CheckpointKind,
-    /// Who wanted it.
+    /// Who raised it.
     pub raised_by: RaisedBy,
-    /// What the protocol says beside the question.
+    /// The data of the protocol beside the question.
     pub beside: Erasable<Beside>,
 }
 
-/// The detail of an approval that says which of the proposed actions are allowed. Everywhere an
-/// approval can be given with changes, some of them can be left out.
+/// The detail of an approval that lists the allowed actions. Wherever an approval can be given with
+/// edits, some actions can be left out.
 pub(super) const ALLOW: &str = "allow";
 
-/// What a checkpoint says beside its question.
+/// The data of a checkpoint beside its question.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Beside {
-    /// What can be chosen, with its risks; the question has it too, for everybody else.
+    /// The options with their risks. The question also contains them, for all other dialects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<CheckpointOption>,
-    /// What the agent shows for it.
+    /// The evidence the agent shows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<Evidence>,
-    /// What the agent wants to do, each to be approved by itself.
+    /// The actions the agent proposes, each approved separately.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub proposed_actions: Vec<ProposedAction>,
 }
 
-/// What sort of decision a checkpoint wants.
+/// The kind of decision of a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckpointKind {
-    /// Yes or no.
+    /// A decision for or against.
     Approval,
-    /// One of several.
+    /// A choice among several options.
     Choice,
-    /// Words.
+    /// A text from the person.
     Input,
-    /// The agent cannot go on alone.
+    /// The agent cannot continue alone.
     Escalation,
     /// The principal stopped the agent.
     Interrupt,
 }
 
 impl CheckpointKind {
-    /// Every kind.
+    /// All kinds, in the order of declaration.
     pub const ALL: [Self; 5] =
         [Self::Approval, Self::Choice, Self::Input, Self::Escalation, Self::Interrupt];
 
@@ -73,44 +73,44 @@ impl CheckpointKind {
     }
 }
 
-/// Who wanted a checkpoint.
+/// Who raised a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RaisedBy {
-    /// The agent.
+    /// The agent that works on the task.
     Agent,
-    /// The principal.
+    /// The principal of the task.
     Human,
-    /// Countersign itself.
+    /// Countersign itself raised it.
     System,
 }
 
-/// Something to choose.
+/// An option of a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointOption {
-    /// What goes back to the agent.
+    /// The id that is returned to the agent.
     pub id: String,
     /// What the person reads.
     pub label: String,
-    /// How dangerous it is, as the agent says.
+    /// How dangerous it is, according to the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<Risk>,
 }
 
-/// How dangerous something is.
+/// How dangerous an action or option is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
-    /// Hardly.
+    /// Little or no danger.
     Low,
-    /// Somewhat.
+    /// A moderate danger.
     Medium,
-    /// Very.
+    /// A serious danger.
     High,
 }
 
 impl Risk {
-    /// How people read it.
+    /// The text that people read.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Low => "risk: low",
@@ -120,120 +120,120 @@ impl Risk {
     }
 }
 
-/// What an agent shows for what it says.
+/// Evidence that an agent shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// `text`, `artifact`, or a word of the agent's.
+    /// `text`, `artifact`, or a word of the agent's own.
     pub kind: String,
-    /// Which artifact.
+    /// The id of the artifact, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// In which version.
+    /// The version of the artifact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// What it says.
+    /// The content, if it is not an artifact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Value>,
 }
 
-/// Something an agent wants to do.
+/// An action that an agent proposes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProposedAction {
-    /// What it is approved by.
+    /// The id by which it is approved.
     pub id: String,
-    /// What sort of thing, such as `shell` or `plan_step`.
+    /// The type of action, such as `shell` or `plan_step`.
     pub kind: String,
     /// What the person reads.
     pub summary: String,
-    /// The whole of it.
+    /// All details of the action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<Map<String, Value>>,
-    /// How dangerous it is, as the agent says.
+    /// How dangerous it is, according to the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<Risk>,
-    /// The grant that would allow it.
+    /// The scope of the permission that would allow it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_scope: Option<String>,
 }
 
-/// A checkpoint as its task remembers it.
+/// A checkpoint as its task stores it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Raised {
-    /// The ask it is.
+    /// The ask of the checkpoint.
     pub ask: AskId,
-    /// What sort of decision.
+    /// The kind of decision.
     pub kind: CheckpointKind,
-    /// Who wanted it.
+    /// Who raised it.
     pub raised_by: RaisedBy,
-    /// Who goes on when it is resolved.
+    /// Who continues when it is resolved.
     pub worker: super::Party,
-    /// When.
+    /// When it was raised.
     pub at: Time,
-    /// What became of it.
+    /// The outcome so far.
     pub outcome: Outcome,
 }
 
-/// What became of a checkpoint.
+/// The outcome of a checkpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "is")]
 pub enum Outcome {
-    /// Nothing yet.
+    /// It is not decided yet.
     Pending,
-    /// Somebody decided.
+    /// A person decided.
     Resolved(Box<Resolution>),
-    /// Nobody did, or it no longer mattered.
+    /// It ended without a decision, or no longer mattered.
     Expired {
-        /// When.
+        /// When it ended.
         at: Time,
-        /// Why, if not because its time was up.
+        /// The reason; absent if its deadline passed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<Ended>,
     },
 }
 
-/// Why a checkpoint is over that nobody resolved.
+/// Why a checkpoint ended without a resolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
-    /// Its time was up.
+    /// Its deadline passed.
     TimedOut,
-    /// Somebody said so.
+    /// A command expired it.
     Expired,
     /// The ask was withdrawn.
     Withdrawn,
-    /// The task was called off.
+    /// The task was cancelled.
     Cancelled,
 }
 
 /// How a checkpoint was resolved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Resolution {
-    /// Who decided.
+    /// The person who decided.
     pub by: By,
-    /// What they did.
+    /// The action they took.
     pub action: Action,
-    /// Who goes on instead.
+    /// The agent that continues instead, if it was reassigned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reassign_to: Option<AgentId>,
-    /// What they said.
+    /// The data of the decision.
     pub said: Erasable<Said>,
-    /// When.
+    /// When they decided.
     pub at: Time,
 }
 
-/// What a person can do about a checkpoint.
+/// The actions a person can take on a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// Go on.
+    /// The agent continues.
     Approve,
-    /// Stop: the task is over.
+    /// The agent stops, and the task is closed.
     Reject,
-    /// Go on with this one.
+    /// The agent continues with the chosen option.
     Choose,
-    /// Go on with these words.
+    /// The agent continues with the provided text.
     Provide,
-    /// Somebody else goes on.
+    /// Another agent continues.
     Reassign,
 }
 
@@ -250,28 +250,28 @@ impl Action {
     }
 }
 
-/// What a person said with a resolution.
+/// The data of a resolution.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Said {
     /// The id of the chosen option.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<String>,
-    /// What was provided.
+    /// The text the person provided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// Why.
+    /// The reason of the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
-    /// Which of the proposed actions may be done; whatever is not here may not.
+    /// The ids of the proposed actions that are allowed; all others are not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approved_actions: Vec<String>,
-    /// Which may not.
+    /// The ids of the proposed actions that are denied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied_actions: Vec<String>,
-    /// What the agent goes on from.
+    /// The state from which the agent continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_patch: Option<Map<String, Value>>,
-    /// The artifact the person edited, which the agent goes on from.
+    /// The artifact the person edited, with which the agent continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited_artifact_ref: Option<VersionRef>,
 }

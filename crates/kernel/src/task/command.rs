@@ -1,4 +1,4 @@
-//! What can be wanted of a task, one variant per operation.
+//! The commands of a task, one variant per operation.
 
 use serde_json::Value;
 
@@ -14,46 +14,46 @@ use crate::ask::{NewClaims, Priority};
 use crate::ids::{AgentId, ArtifactId, AskId, HumanId, ProjectId, ReviewId, TaskId};
 use crate::time::Time;
 
-/// What is wanted of a task.
+/// A command about a task.
 #[derive(Debug, Clone)]
 pub enum TaskCommand {
-    /// Write one down, under the fresh id.
+    /// Create a task under the fresh id.
     Create(Box<NewTask>),
-    /// Give it to an agent.
+    /// Assign it to an agent.
     Assign(TaskId, AgentId, Given),
-    /// The agent begins.
+    /// The agent starts to work.
     Start(TaskId),
-    /// Call it off.
+    /// Cancel the task.
     Cancel(TaskId, Option<String>),
     /// Stop the agent; the checkpoint has the fresh id.
     Interrupt(TaskId, String),
-    /// Say something the agent is to take into account.
+    /// Send the agent an amendment.
     Amend(TaskId, String, Intent),
     /// Allow or forbid something.
     Grant(TaskId, NewGrant),
-    /// Let a person decide; the checkpoint has the fresh id.
+    /// Ask a person to decide; the checkpoint has the fresh id.
     Raise(TaskId, Box<NewCheckpoint>),
-    /// Decide.
+    /// Resolve a checkpoint.
     Resolve(AskId, Box<NewResolution>),
-    /// Nobody will decide.
+    /// Close a checkpoint without a decision.
     Lapse(AskId),
-    /// Give it to somebody else.
+    /// Transfer it to another person or agent.
     Transfer(TaskId, Party, Handover),
-    /// Hand it down.
+    /// Delegate it to another agent.
     Delegate(TaskId, AgentId, Given),
-    /// Judge what was delivered; the review has the fresh id.
+    /// Review a delivery; the review has the fresh id.
     Review(TaskId, Box<NewReview>),
-    /// Add something to a review.
+    /// Add a remark to a review.
     Remark(TaskId, ReviewId, Comment),
-    /// Deliver; a new artifact has the fresh id.
+    /// Deliver a version; a new artifact has the fresh id.
     Commit(TaskId, Box<NewVersion>),
-    /// Use an artifact.
+    /// Record that the task uses an artifact.
     Reference(TaskId, VersionRef, Role),
     /// Let tasks of another project use an artifact.
     Share(ArtifactId, ProjectId),
-    /// Write into a ledger.
+    /// Write an entry of a ledger.
     Write(TaskId, Box<NewEntry>),
-    /// Forget the words of a task that is over.
+    /// Erase the text of a closed task.
     Erase(TaskId),
     /// Erase what an erased person wrote on a task.
     EraseWords(TaskId, HumanId),
@@ -62,7 +62,7 @@ pub enum TaskCommand {
 }
 
 impl TaskCommand {
-    /// The verb, as logs and metrics name it.
+    /// The command's name in logs and metrics.
     pub fn verb(&self) -> &'static str {
         match self {
             Self::Create(_) => "task.create",
@@ -89,7 +89,7 @@ impl TaskCommand {
         }
     }
 
-    /// The task it is about, as far as the command says; a checkpoint knows its task.
+    /// The task it is about, if the command names one; a checkpoint knows its task.
     pub fn task(&self) -> Option<TaskId> {
         match self {
             Self::Assign(id, ..)
@@ -116,7 +116,7 @@ impl TaskCommand {
         }
     }
 
-    /// The checkpoint it is about, as far as the command says.
+    /// The checkpoint it is about, if the command names one.
     pub fn checkpoint(&self) -> Option<AskId> {
         match self {
             Self::Resolve(id, _) | Self::Lapse(id) => Some(*id),
@@ -142,42 +142,42 @@ impl TaskCommand {
         }
     }
 
-    /// Whether it makes an ask, under the fresh id.
+    /// Whether the command creates an ask, under the fresh id.
     pub fn makes_ask(&self) -> bool {
         matches!(self, Self::Interrupt(..) | Self::Raise(..))
     }
 }
 
-/// A task to be written down.
+/// A task to be created.
 #[derive(Debug, Clone)]
 pub struct NewTask {
-    /// The project; where nobody says, the one its principal is at home in.
+    /// The project; `None` for the principal's first project.
     pub project: Option<ProjectId>,
-    /// What sort of task.
+    /// The type of task.
     pub sort: String,
-    /// Its words.
+    /// The text of the task.
     pub spec: Spec,
-    /// The task it is part of.
+    /// The task it is part of, if any.
     pub parent: Option<TaskId>,
-    /// Until when it is to be done.
+    /// The deadline of the work.
     pub deadline: Option<Time>,
-    /// How many seconds may be worked on it.
+    /// The maximum duration of the work, in seconds.
     pub max_duration: Option<u64>,
-    /// Whether its agent may hand it down.
+    /// Whether its agent may delegate it.
     pub delegable: bool,
-    /// How much its agent may do by itself.
+    /// How much its agent may do alone.
     pub autonomy: Autonomy,
-    /// What its agent may do.
+    /// The permissions of its agent.
     pub grants: Vec<NewGrant>,
-    /// Who has to judge what is delivered.
+    /// Who must review a delivery; `None` for the principal.
     pub review_policy: Option<ReviewPolicy>,
-    /// What happens when a checkpoint of it runs out.
+    /// What happens when one of its checkpoints expires.
     pub on_silence: OnSilence,
 }
 
 impl NewTask {
-    /// One of a sort, with a goal and nothing else: in its writer's own project, judged by them, without
-    /// a limit of time.
+    /// A task with a type, a goal and nothing else: in its author's own project, reviewed by them,
+    /// without a deadline.
     pub fn new(sort: &str, goal: &str) -> Self {
         Self {
             project: None,
@@ -195,88 +195,89 @@ impl NewTask {
     }
 }
 
-/// A permission to be given, or taken back.
+/// A permission to grant or to revoke.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewGrant {
-    /// What it is about.
+    /// The scope of the permission.
     pub scope: String,
-    /// Whether it may be done.
+    /// Whether the action is allowed.
     pub decision: Leave,
-    /// How long.
+    /// How long the permission lasts.
     pub until: Until,
 }
 
 /// A checkpoint to be raised.
 #[derive(Debug, Clone)]
 pub struct NewCheckpoint {
-    /// What sort of decision.
+    /// The kind of decision.
     pub kind: CheckpointKind,
     /// What the person reads.
     pub prompt: String,
-    /// What can be chosen.
+    /// The options to choose from.
     pub options: Vec<CheckpointOption>,
-    /// What the agent shows for it.
+    /// The evidence the agent shows.
     pub context: Vec<Evidence>,
-    /// What the agent wants to do.
+    /// The actions the agent proposes.
     pub proposed_actions: Vec<ProposedAction>,
-    /// Until when.
+    /// The deadline; `None` for never.
     pub expires_at: Option<Time>,
-    /// How urgent.
+    /// How urgent the decision is.
     pub priority: Priority,
-    /// What the agent says of its message.
+    /// What the agent says about its own message.
     pub claims: Option<Box<NewClaims>>,
 }
 
 /// A decision on a checkpoint.
 #[derive(Debug, Clone)]
 pub struct NewResolution {
-    /// What is done.
+    /// The action the person takes.
     pub action: Action,
-    /// Who goes on instead.
+    /// The agent that continues instead, if it is reassigned.
     pub reassign_to: Option<AgentId>,
-    /// What is said. No list of approved and no list of denied actions is a yes or no to all.
+    /// The data of the decision. Without lists of approved and denied actions it applies to all of
+    /// them.
     pub said: Said,
 }
 
-/// A verdict to be given.
+/// A review to be given.
 #[derive(Debug, Clone)]
 pub struct NewReview {
-    /// On what; nothing for the newest thing the task delivered.
+    /// The reviewed artifact; `None` for the newest the task delivered.
     pub artifact: Option<ArtifactId>,
-    /// In which version; nothing for the newest.
+    /// The reviewed version; `None` for the newest.
     pub version: Option<String>,
-    /// As what.
+    /// The kind of review.
     pub kind: ReviewKind,
-    /// How.
+    /// The decision of the reviewer.
     pub verdict: Verdict,
-    /// In which words.
+    /// The text of the review.
     pub words: Words,
 }
 
-/// Something to be delivered.
+/// A version to be delivered.
 #[derive(Debug, Clone)]
 pub struct NewVersion {
-    /// The artifact it is a version of; nothing for a new one.
+    /// The artifact it is a version of; `None` for a new one.
     pub artifact: Option<ArtifactId>,
-    /// What sort of thing.
+    /// The type of artifact.
     pub sort: String,
-    /// What it is called; nothing for the next number.
+    /// The name of the version; `None` for the next number.
     pub name: Option<String>,
-    /// The version it comes from; nothing for the newest.
+    /// The version it is based on; `None` for the newest.
     pub parent: Option<String>,
-    /// What it is. The shell has checked what it holds.
+    /// The content. The server has verified the bytes it stores.
     pub payload: Payload,
 }
 
-/// Something to be written into a ledger.
+/// An entry to write into a ledger.
 #[derive(Debug, Clone)]
 pub struct NewEntry {
-    /// Whose ledger.
+    /// The scope of the ledger.
     pub scope: Scope,
-    /// Which key.
+    /// The key of the entry.
     pub key: String,
-    /// What it is to say.
+    /// The new value.
     pub value: Value,
-    /// How often it was written so far, if that matters.
+    /// The number of times it was written before, if that must match.
     pub expected: Option<u64>,
 }

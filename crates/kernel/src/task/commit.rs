@@ -1,4 +1,4 @@
-//! Whoever works on a task delivers something.
+//! The assignee of a task delivers a version.
 
 use serde_json::{Map, json};
 
@@ -8,9 +8,8 @@ use super::may::seen;
 use super::{
     Artifact, ArtifactEvent, ForReview, Role, State, Task, TaskEvent, Version, VersionRef,
 };
-use crate::ask::{Priority, Seat};
+use crate::ask::Priority;
 use crate::command::Envelope;
-use crate::effect::{Effect, Occasion};
 use crate::event::{Asked, Happened};
 use crate::ids::{ArtifactId, AskId, Subject, TaskId};
 use crate::question::{Body, Question, QuestionError};
@@ -25,7 +24,8 @@ pub(super) fn decide(
     new: &NewVersion,
 ) -> Result<Decision, Stop> {
     let task = seen(world, envelope, id)?;
-    // What is written stays: whoever tries to replace it hears that, wherever the task stands.
+    // Versions are immutable: an attempt to replace one is refused with that reason, whatever the
+    // state of the task.
     let before = chain(world, task, new)?;
     task.stands_in(&[State::InProgress])?;
     task.only_assignee(&envelope.actor)?;
@@ -67,18 +67,18 @@ pub(super) fn decide(
     Ok(decision)
 }
 
-/// The next number nobody has used as a name.
+/// The next number that is not used as a name.
 fn next(before: Option<&Artifact>) -> String {
     let count = before.map_or(0, |artifact| artifact.versions.len());
-    // Among one more names than there are versions, one is free.
+    // There is one more candidate than there are versions, so one is free.
     let mut names = (count + 1..=count * 2 + 1).map(|n| format!("v{n}"));
     let free = |name: &String| before.is_none_or(|made| made.version(Some(name)).is_none());
     names.find(free).unwrap_or_default()
 }
 
-/// Puts what was delivered to whoever judges it: an ask like any other, in the inbox and wherever else
-/// they answer. What a person made is asked on behalf of the agent they took the task from, and says
-/// who made it.
+/// Creates the ask for the reviewers of a delivery. It appears in the inbox and on every channel
+/// like any ask. If a person made the version, the ask is on behalf of the agent they took the task
+/// from, and says who made it.
 fn put_up(
     world: &World<'_>,
     envelope: &Envelope,
@@ -121,17 +121,12 @@ fn put_up(
     let review = ForReview { task: task.id, artifact: artifact.clone() };
     let asked = Asked { review: Some(Box::new(review)), ..asked };
     let ask = AskId::new(envelope.fresh);
-    let (why, priority) = (Occasion::Asked, Priority::Normal);
-    let notify = |seat: &Seat| Effect::Notify { ask, seat: seat.clone(), why, priority };
-    // Whoever made it knows, and still finds it in the inbox if they have to judge it, too.
-    let told = |seat: &&Seat| !matches!(seat, Seat::Person { human } if Some(human) == maker);
-    decision.effects.extend(asked.seats.iter().filter(told).map(notify));
     decision.happened.push((Subject::Ask(ask), Happened::Asked(Box::new(asked))));
     Ok(Some(ask))
 }
 
-/// The artifact this is a version of: the one that was named, if the task delivered or uses a version
-/// of it, or the last of its sort the task delivered.
+/// The artifact this is a version of: the named one, if the task delivered or uses a version of it,
+/// or the last of its type the task delivered.
 fn chain<'a>(
     world: &World<'a>,
     task: &Task,
@@ -165,7 +160,7 @@ fn chain<'a>(
 }
 
 impl Task {
-    /// Whether it delivered a version of an artifact, or uses one.
+    /// Whether the task delivered or uses a version of an artifact.
     fn uses(&self, artifact: &Artifact) -> bool {
         let of_it = |version: &Version| {
             version.produced_by == self.id
@@ -205,7 +200,9 @@ fn check(new: &NewVersion) -> Result<(), Refusal> {
 mod tests {
     use super::*;
     use crate::ask::Phase;
+    use crate::ask::Seat;
     use crate::command::AskCommand;
+    use crate::effect::Effect;
     use crate::task::{
         Given, Handover, NewTask, Party, PayloadKind, Quorum, Reference, TaskCommand, Verdict,
     };
@@ -219,7 +216,8 @@ mod tests {
         cast.judge("olga", id, verdict(Verdict::ChangesRequested)).unwrap();
     }
 
-    /// HACP-031: it is delivered, its principal has it, and its provenance says by which task and when.
+    /// HACP-031: the version is delivered, its principal is the assignee, and its provenance names
+    /// the task and the time.
     #[test]
     fn what_was_made_is_there_and_waits_to_be_judged() {
         let mut cast = Cast::new();
@@ -240,8 +238,8 @@ mod tests {
         assert_eq!(first.payload, payload("a report"));
     }
 
-    /// HACP-021, K-07, K-08: rework is in progress like the first time, and makes the next version of the same
-    /// artifact.
+    /// HACP-021, K-07, K-08: rework is in progress like the first time, and makes the next version
+    /// of the same artifact.
     #[test]
     fn versions_of_one_thing_are_a_chain() {
         let mut cast = Cast::new();
@@ -269,7 +267,7 @@ mod tests {
         assert_eq!(kept.parent.as_deref(), Some("v1"));
     }
 
-    /// HACP-021, HACP-027: what is written stays, wherever the task stands and whoever tries.
+    /// HACP-021, HACP-027: a version is immutable in every state and for every actor.
     #[test]
     fn a_version_is_never_written_twice() {
         let mut cast = Cast::staffed();
@@ -295,7 +293,7 @@ mod tests {
         assert_eq!(first.payload, kept);
     }
 
-    /// A name somebody chose may be the number that comes next.
+    /// A chosen name may be the number that comes next.
     #[test]
     fn the_next_number_is_one_nobody_took() {
         let mut cast = Cast::new();
@@ -314,7 +312,7 @@ mod tests {
         }
     }
 
-    /// HACP-021: what another task made is its own: a task goes on with what it delivered or uses.
+    /// HACP-021: a task can continue only artifacts that it delivered or uses.
     #[test]
     fn only_what_a_task_has_to_do_with_is_continued() {
         let mut cast = Cast::staffed();
@@ -333,7 +331,7 @@ mod tests {
         assert_eq!(cast.delivered(id, more()).version, "v2");
     }
 
-    /// Another project's artifact is not there to be continued, shared or not.
+    /// An artifact of another project cannot be continued, shared or not.
     #[test]
     fn an_artifact_of_another_project_is_not_continued() {
         let mut cast = Cast::new();
@@ -397,7 +395,7 @@ mod tests {
         assert!(matches!(refused, Err(Refusal::Invalid { field: "parent_version", .. })));
     }
 
-    /// K-17: late is late.
+    /// K-17: nothing is delivered after the deadline.
     #[test]
     fn nothing_is_delivered_late() {
         let mut cast = Cast::new();
@@ -407,7 +405,7 @@ mod tests {
         assert_eq!(commit(&mut cast, id, version()), Err(Refusal::PastDeadline { at }));
     }
 
-    /// K-23: everybody who has to judge it finds it in their inbox, and keeps it there until it is judged.
+    /// K-23: every reviewer finds the delivery in their inbox until it is judged.
     #[test]
     fn it_is_put_to_everybody_who_judges() {
         let mut cast = Cast::staffed();
@@ -430,8 +428,8 @@ mod tests {
         assert_eq!(cast.seen(ask).phase(), Phase::Completed);
     }
 
-    /// K-23: what a person delivers who took over is put to the reviewers like what an agent does; whoever
-    /// made it and has to judge it, too, finds it and is not told what they know.
+    /// K-23: a delivery by a person who took over is put to the reviewers like that of an agent. A
+    /// reviewer who made it themselves finds it in the inbox and is not notified.
     #[test]
     fn what_a_person_made_is_put_to_everybody_who_judges() {
         for (maker, named, told) in [

@@ -1,4 +1,4 @@
-//! What the runtime of an agent has to do now: the other side of what people decide.
+//! Contracts: what the runtime of an agent must do after people decided.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,31 +6,31 @@ use crate::audit::Digest;
 use crate::ids::{AgentId, RunId, TaskId};
 use crate::time::Time;
 
-/// Something a runtime has to do. What exactly stands in the record of the task, at `seq`: the words
-/// are kept in one place, and go from there when they are erased.
+/// An instruction for a runtime. Its details are in the event `seq` of the task: the text is stored
+/// in one place only, and is erased there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contract {
-    /// The task; also the correlation id of the run.
+    /// The task, which is also the correlation id of the run.
     pub task: TaskId,
-    /// The event of the task that wants it.
+    /// The event of the task that requires it.
     pub seq: u64,
-    /// The revision of the task it leads to.
+    /// The revision of the task after the event.
     pub revision: u64,
-    /// Whose runtime.
+    /// The agent whose runtime must act.
     pub agent: AgentId,
-    /// Which run.
+    /// The run it concerns.
     pub run: RunId,
-    /// The run it came from, where a task was handed down or over.
+    /// The run it came from, if the task was delegated or handed over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<RunId>,
-    /// What to do.
+    /// The required action.
     pub duty: Duty,
     /// When it was decided.
     pub at: Time,
 }
 
 impl Contract {
-    /// What it is called, however often it is delivered.
+    /// The id of the contract. It is the same for every delivery.
     pub fn id(&self) -> String {
         let whole = format!("{}:{}:{}:{}", self.task, self.seq, self.duty.as_str(), self.run);
         let digest = Digest::of(whole.as_bytes()).to_string();
@@ -38,21 +38,21 @@ impl Contract {
     }
 }
 
-/// What a runtime has to do.
+/// An action of a runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Duty {
-    /// Begin a run.
+    /// Begin a new run.
     Delegate,
-    /// Stop, and wait.
+    /// Stop and wait.
     Block,
-    /// Go on.
+    /// Continue the run.
     Resume,
-    /// Take over from another.
+    /// Take over from another run.
     Handoff,
-    /// Take this into account, without beginning anew.
+    /// Take an amendment into account, without restarting.
     Steer,
-    /// Stop for good.
+    /// Stop the run permanently.
     Cancel,
 }
 
@@ -70,22 +70,21 @@ impl Duty {
     }
 }
 
-/// A contract before it is known which event of its task wants it: the last one that is decided with
-/// it.
+/// A contract before the event that requires it is known. It is the last event of the decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// Whose runtime.
+    /// The agent whose runtime must act.
     pub agent: AgentId,
-    /// Which run.
+    /// The run it concerns.
     pub run: RunId,
-    /// The run it came from.
+    /// The run it came from, if any.
     pub from: Option<RunId>,
-    /// What to do.
+    /// The required action.
     pub duty: Duty,
 }
 
 impl Wanted {
-    /// The contract it is, on the task as it is now.
+    /// The contract for the task in its current state.
     pub(crate) fn of(self, task: &super::Task) -> Contract {
         let Self { agent, run, from, duty } = self;
         let (seq, revision, at) = (task.head.seq, task.revision, task.head.at);
@@ -98,7 +97,7 @@ mod tests {
     use super::*;
     use crate::testing::{Cast, new_task};
 
-    /// However often it is delivered, it has the same name, and no other has it.
+    /// A contract has the same id for every delivery, and no other contract has it.
     #[test]
     fn a_contract_has_one_name() {
         let mut cast = Cast::new();

@@ -1,4 +1,4 @@
-//! A person writes a task down.
+//! A person creates a task.
 
 use super::command::NewTask;
 use super::grant;
@@ -14,7 +14,7 @@ use crate::text::{is_short, is_storable_json};
 use crate::time::LONGEST_TIMEOUT;
 use crate::world::{Decision, Stop, World};
 
-/// More of one kind than this is a document.
+/// The maximum length of each list of a task.
 const MOST: usize = 100;
 
 pub(super) fn decide(
@@ -22,7 +22,7 @@ pub(super) fn decide(
     envelope: &Envelope,
     new: &NewTask,
 ) -> Result<Decision, Stop> {
-    // The principal is a person, and is whoever writes it down.
+    // The principal is the person who creates the task.
     let principal = world.directory.person(&envelope.actor)?;
     let project = project(world, principal, new.project.as_ref())?;
     check(world, new)?;
@@ -64,7 +64,7 @@ pub(super) fn decide(
     Ok(decision)
 }
 
-/// The project somebody names and is in, or the first they are at home in.
+/// The project the person names and is a member of, or the first one they are a member of.
 fn project(
     world: &World<'_>,
     principal: &Human,
@@ -85,7 +85,7 @@ fn project(
 fn check(world: &World<'_>, new: &NewTask) -> Result<(), Refusal> {
     let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
     text("spec.goal", &new.spec.goal)?;
-    // A task need not have a type (upstream's client leaves it out); one of blanks says nothing.
+    // A task need not have a type (the upstream client leaves it out); a blank one is refused.
     if !new.sort.is_empty() && new.sort.trim().is_empty() || !is_short(&new.sort) {
         return invalid(
             "type",
@@ -126,7 +126,7 @@ fn check(world: &World<'_>, new: &NewTask) -> Result<(), Refusal> {
         let field = "spec.constraints.external_refs";
         for part in [&external.kind, &external.namespace, &external.id] {
             text(field, part)?;
-            // It names something; how to get there is nobody's business here.
+            // The reference is an opaque name; how to resolve it is not part of the task.
             if part.contains("://") || part.contains(char::is_whitespace) {
                 return invalid(field, "opaque names, without addresses or commands");
             }
@@ -148,7 +148,7 @@ fn check(world: &World<'_>, new: &NewTask) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether everybody who is to judge can.
+/// Checks that every reviewer can review.
 fn reviewers(world: &World<'_>, project: &ProjectId, new: &NewTask) -> Result<(), Refusal> {
     let Some(policy) = &new.review_policy else { return Ok(()) };
     let field = "spec.review_policy.required_reviewers";
@@ -164,7 +164,7 @@ fn reviewers(world: &World<'_>, project: &ProjectId, new: &NewTask) -> Result<()
     Ok(())
 }
 
-/// The versions it begins with, all of which it may use.
+/// The versions the task begins with. It may use all of them.
 fn inputs(
     world: &World<'_>,
     project: &ProjectId,
@@ -180,7 +180,7 @@ fn inputs(
             Ok(artifact) if artifact.is_usable_in(project) => {
                 artifact.version(Some(version)).ok_or_else(invalid)?;
                 let wanted = (id, version.clone());
-                // Named twice, it is used once.
+                // A version that is named twice is used once.
                 if !used.contains(&wanted) {
                     used.push(wanted);
                 }
@@ -213,7 +213,8 @@ mod tests {
         new
     }
 
-    /// HACP-001, HACP-006, HACP-031, HACP-080: a person's, with that person, at revision 0.
+    /// HACP-001, HACP-006, HACP-031, HACP-080: the task belongs to the person who created it, is
+    /// assigned to them, and has revision 0.
     #[test]
     fn a_task_is_whoever_wrote_it_down() {
         let mut cast = Cast::new();
@@ -230,7 +231,7 @@ mod tests {
         assert!(id.to_string().starts_with("task_"), "{id}");
     }
 
-    /// HACP-001, K-14, K-15: nobody but a person is a principal; what only looks like one is none.
+    /// HACP-001, K-14, K-15: only a person can be a principal; other actors are refused.
     #[test]
     fn only_people_write_tasks_down() {
         let mut cast = Cast::new();
@@ -244,7 +245,7 @@ mod tests {
         assert_eq!(cast.tasks().count(), 0);
     }
 
-    /// K-14, K-17: what cannot be a task, and which field says so.
+    /// K-14, K-17: invalid tasks, and the field that each refusal names.
     #[test]
     fn what_cannot_be_written_down() {
         let mut cast = Cast::staffed();
@@ -318,7 +319,7 @@ mod tests {
         assert_eq!(cast.tasks().count(), 0, "nothing of it is there");
     }
 
-    /// K-17: what a task can be told at the beginning.
+    /// K-17: everything that can be set when a task is created.
     #[test]
     fn everything_can_be_said_at_the_beginning() {
         let mut cast = Cast::staffed();
@@ -348,7 +349,7 @@ mod tests {
         assert_eq!(refused, Err(Refusal::NotFound { what: "task" }));
     }
 
-    /// HACP-020: no operation changes what was written down.
+    /// HACP-020: no operation changes the task as created.
     #[test]
     fn what_is_written_down_stays() {
         let mut cast = Cast::new();

@@ -1,4 +1,4 @@
-//! The agent a task is with hands it down to another.
+//! The agent that has a task delegates it to another agent.
 
 use super::assign::keep;
 use super::event::Given;
@@ -10,7 +10,7 @@ use crate::ids::{AgentId, RunId, TaskId};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
-/// How often a task may be handed down.
+/// How often a task may be delegated.
 pub(super) const DEEPEST: u32 = 5;
 
 pub(super) fn decide(
@@ -61,7 +61,8 @@ mod tests {
         TaskCommand::Delegate(id, agent.parse().unwrap(), Given::default())
     }
 
-    /// HACP-025, digest §5: the child begins a run that knows its parent's; the parent's is not stopped.
+    /// HACP-025, digest §5: the child begins a run that knows its parent's; the parent's is not
+    /// stopped.
     #[test]
     fn the_child_knows_its_parent() {
         let mut cast = Cast::staffed();
@@ -81,7 +82,7 @@ mod tests {
         cast.delivered(id, version());
     }
 
-    /// K-17: only where the task says so, and that is a precondition whoever calls.
+    /// K-17: only if the task allows it; this is a precondition for every caller.
     #[test]
     fn only_what_is_delegable() {
         let mut cast = Cast::staffed();
@@ -92,7 +93,7 @@ mod tests {
         }
     }
 
-    /// K-14: not before it was given to anybody, and not to oneself or a stranger.
+    /// K-14: not before it was assigned, and not to the agent itself or an unknown agent.
     #[test]
     fn to_whom_and_when() {
         let mut cast = Cast::staffed();
@@ -106,8 +107,8 @@ mod tests {
         }
     }
 
-    /// The open question on depth: five times, and then no more; a person who hands it over does not begin
-    /// the count anew for agents that pass it in a circle.
+    /// The open question on depth: five times, and then no more. A transfer by a person does not
+    /// reset the count for agents that pass the task in a circle.
     #[test]
     fn a_task_is_handed_down_five_times() {
         let mut cast = Cast::staffed();
@@ -129,7 +130,7 @@ mod tests {
         cast.delivered(id, version());
     }
 
-    /// K-17: and nothing that is late.
+    /// K-17: no delegation after the deadline.
     #[test]
     fn nothing_that_is_late() {
         let mut cast = Cast::staffed();

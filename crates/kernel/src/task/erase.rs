@@ -1,4 +1,4 @@
-//! The words of a task that is over are forgotten.
+//! Erases the text of a closed task.
 
 use super::may::seen;
 use super::{Outcome, Task, TaskEvent};
@@ -24,7 +24,7 @@ pub(super) fn decide(world: &World<'_>, envelope: &Envelope, id: TaskId) -> Resu
     Ok(task.decided(TaskEvent::Erased))
 }
 
-/// What has to be erased of the task behind an ask, because the ask is.
+/// The event that erases the task's copy of an erased ask.
 pub(crate) fn checkpoint_erased(
     world: &World<'_>,
     ask: &Ask,
@@ -71,7 +71,7 @@ mod tests {
     use crate::task::{CheckpointKind, Comment, Intent, NewTask, Severity, TaskCommand, Verdict};
     use crate::testing::{Cast, new_task, raising, resolution, verdict, version};
 
-    /// The words go, what happened stays: who did what, when, and that there were words.
+    /// The text is erased, the events stay: who did what, when, and that there was text.
     #[test]
     fn the_words_are_forgotten_and_the_story_is_not() {
         let mut cast = Cast::new();

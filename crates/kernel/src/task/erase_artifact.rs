@@ -1,9 +1,8 @@
-//! The bytes of an artifact are erased, of all its versions. That there was something, who made it and
-//! when, its size and its checksum stay.
+//! Erases the bytes of all versions of an artifact. Its existence, author, time, size and checksum
+//! stay.
 
 use super::{Artifact, ArtifactEvent};
 use crate::command::Envelope;
-use crate::effect::Effect;
 use crate::event::Happened;
 use crate::ids::{ArtifactId, Subject};
 use crate::refusal::Refusal;
@@ -23,11 +22,10 @@ pub(super) fn decide(
     }
     not_in_use(world, artifact)?;
     let event = Happened::Artifact(Box::new(ArtifactEvent::Erased));
-    let erased = Decision::of(Subject::Artifact(id), event);
-    Ok(erased.with(Effect::DropArtifact { artifact: id }))
+    Ok(Decision::of(Subject::Artifact(id), event))
 }
 
-/// The refusal while a task that made a version is not over.
+/// Refuses while a task that made a version is open.
 fn not_in_use(world: &World<'_>, artifact: &Artifact) -> Result<(), Stop> {
     let mut missing = Vec::new();
     for version in &artifact.versions {
@@ -48,6 +46,7 @@ fn not_in_use(world: &World<'_>, artifact: &Artifact) -> Result<(), Stop> {
 mod tests {
     use super::*;
     use crate::actor::Actor;
+    use crate::effect::Effect;
     use crate::task::{TaskCommand, Verdict};
     use crate::testing::{Cast, new_task, verdict, version};
 

@@ -1,5 +1,5 @@
-//! What an erased person wrote on a task goes: comments, reasons, amendments and reviews. The goal of
-//! the task and what was decided belong to the task and are erased with it.
+//! Erases what an erased person wrote on a task: comments, reasons, amendments and reviews. The
+//! goal of the task and its decisions belong to the task and are erased with it.
 
 use super::{Outcome, Said, Task, TaskEvent, TaskWordsErased, Uncommented};
 use crate::actor::{Actor, By};
@@ -15,7 +15,7 @@ pub(super) fn decide(
     id: TaskId,
     human: &HumanId,
 ) -> Result<Decision, Stop> {
-    // People are erased whole; this is the part of it that Countersign does by itself afterwards.
+    // Only the server sends this command, after a person was erased.
     if envelope.actor != Actor::System {
         return Err(Refusal::NotFound { what: "task" }.into());
     }
@@ -35,8 +35,8 @@ pub(super) fn decide(
             resolutions.push(Uncommented { checkpoint: raised.ask, said });
         }
     }
-    // The reason for which a task was cancelled is in its events only, not in its state. Whoever
-    // sends this command has seen an event that still has words of this person.
+    // The reason for which a task was cancelled is in its events only, not in its state. The sender
+    // of this command has seen an event that still has text of this person.
     let erased = TaskWordsErased { human: human.clone(), resolutions };
     Ok(task.decided(TaskEvent::WordsErased(Box::new(erased))))
 }
@@ -95,7 +95,7 @@ mod tests {
             };
             cast.records().iter().filter(of).count()
         };
-        // The comment is on the ask and on the task; the change as well.
+        // The comment is on the ask and on the task, and so is the amendment.
         assert_eq!(held(&cast), 5);
         cast.may(Actor::System, TaskCommand::EraseWords(id, human("olga")));
         let shown = serde_json::to_string(cast.task(id)).unwrap();

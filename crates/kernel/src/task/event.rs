@@ -1,4 +1,4 @@
-//! What can happen to a task, to an artifact and to a key of a ledger.
+//! The events of a task, of an artifact and of an entry of a ledger.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,181 +16,182 @@ use crate::ids::{
     AgentId, ArtifactId, AskId, EntryId, HumanId, ProjectId, ReviewId, RunId, TaskId,
 };
 
-/// What can happen to a task.
+/// The events of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "act")]
 pub enum TaskEvent {
-    /// It was written down.
+    /// It was created.
     Created(Box<Created>),
-    /// It was given to an agent.
+    /// It was assigned to an agent.
     Assigned {
-        /// To which.
+        /// The assigned agent.
         agent: AgentId,
         /// The run that was begun for it.
         run: RunId,
-        /// What the agent was given to begin with.
+        /// The initial input of the agent.
         given: Erasable<Given>,
     },
-    /// The agent began.
+    /// The agent started to work.
     Started,
-    /// It was called off.
+    /// It was cancelled.
     Cancelled {
-        /// Why.
+        /// The reason, if one was given.
         reason: Option<Erasable<String>>,
     },
     /// The principal stopped the agent; a checkpoint follows.
     Interrupted,
-    /// A person has to decide.
+    /// A person must decide.
     Raised {
-        /// The ask.
+        /// The ask of the checkpoint.
         checkpoint: AskId,
-        /// What sort of decision.
+        /// The kind of decision.
         kind: CheckpointKind,
-        /// Who wanted it.
+        /// Who raised it.
         raised_by: RaisedBy,
     },
     /// A person decided.
     Resolved {
-        /// The ask.
+        /// The ask of the checkpoint.
         checkpoint: AskId,
-        /// What.
+        /// The decision of the person.
         resolution: Box<Resolution>,
-        /// The run of whoever goes on instead.
+        /// The run of the agent that continues instead, if it was reassigned.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         run: Option<RunId>,
     },
-    /// Nobody decided.
+    /// A checkpoint ended without a decision.
     Lapsed {
-        /// The ask.
+        /// The ask of the checkpoint.
         checkpoint: AskId,
-        /// Why.
+        /// Why it ended.
         why: Ended,
-        /// What was said by whoever withdrew it. Events of before this was recorded have none.
+        /// The reason given by the person or agent that withdrew it. Absent in events from before
+        /// this was recorded.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         said: Option<Erasable<String>>,
     },
-    /// The principal said something the agent is to take into account.
+    /// The principal sent the agent an amendment.
     Amended {
-        /// What.
+        /// The amendment itself.
         amendment: Amendment,
     },
     /// The principal allowed or forbade something.
     Granted {
-        /// What.
+        /// The permission or prohibition.
         grant: Grant,
     },
-    /// It is with somebody else now.
+    /// It has another assignee.
     Transferred {
-        /// With whom.
+        /// The new assignee.
         to: Party,
-        /// In what way.
+        /// The kind of transfer.
         via: Handover,
-        /// Their run, if it is an agent.
+        /// The run of the new assignee, if it is an agent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         run: Option<RunId>,
     },
-    /// Its agent handed it down.
+    /// Its agent delegated it.
     Delegated {
-        /// To which.
+        /// The agent that received it.
         to: AgentId,
         /// The run that was begun for it.
         run: RunId,
-        /// What the agent was given to begin with.
+        /// The initial input of the agent.
         given: Erasable<Given>,
     },
-    /// Something was delivered.
+    /// A version was delivered.
     Committed {
-        /// What.
+        /// The delivered version.
         artifact: VersionRef,
-        /// The ask by which people judge it; none where there is no agent that could ask.
+        /// The ask by which people review it; `None` if there is no agent on whose behalf to ask.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ask: Option<AskId>,
     },
-    /// What was delivered was judged.
+    /// A delivery was reviewed.
     Reviewed {
-        /// How.
+        /// The review itself.
         review: Box<Review>,
     },
-    /// Something was added to a review.
+    /// A remark was added to a review.
     Remarked {
-        /// To which.
+        /// The review it was added to.
         review: ReviewId,
-        /// What.
+        /// The remark itself.
         remark: Box<Remark>,
     },
-    /// Everybody who had to approve did.
+    /// All required approvals were given.
     Completed,
     /// It uses an artifact.
     Referenced {
-        /// Which.
+        /// The version it uses.
         artifact: VersionRef,
-        /// As what.
+        /// How it uses the version.
         role: Role,
     },
-    /// What it made may be used by tasks of another project.
+    /// One of its artifacts may be used by tasks of another project.
     Shared {
-        /// What.
+        /// The shared artifact.
         artifact: ArtifactId,
-        /// Whose tasks.
+        /// The project whose tasks may use it.
         with: ProjectId,
     },
-    /// It wrote into a ledger.
+    /// It wrote an entry of a ledger.
     Wrote {
-        /// Where.
+        /// The id of the entry.
         entry: EntryId,
-        /// Whose ledger.
+        /// The scope of the ledger.
         scope: Scope,
-        /// Which key.
+        /// The key of the entry.
         key: String,
-        /// How often it was written, with this.
+        /// The number of times it was written, including this one.
         revision: u64,
     },
-    /// Its words were forgotten.
+    /// Its text was erased.
     Erased,
-    /// The ask of a checkpoint or of a review was erased: so is what the task holds of it.
+    /// The ask of a checkpoint or of a review was erased, and with it the task's copy.
     CheckpointErased {
-        /// The ask.
+        /// The ask of the checkpoint or review.
         checkpoint: AskId,
-        /// The reviews that were given by it.
+        /// The reviews that were given through it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         reviews: Vec<ReviewId>,
     },
-    /// What one person wrote on it was erased, because that person was.
+    /// The text that one erased person wrote on it was erased.
     WordsErased(Box<TaskWordsErased>),
 }
 
-/// What one person wrote on a task was erased: comments, reasons, amendments and reviews.
+/// The text that one person wrote on a task was erased: comments, reasons, amendments and reviews.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskWordsErased {
-    /// The person.
+    /// The person whose text was erased.
     pub human: HumanId,
-    /// The resolutions of theirs that had a comment, without it.
+    /// Their resolutions that had a comment, without it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resolutions: Vec<Uncommented>,
 }
 
-/// What was said with a resolution, without the comment.
+/// The data of a resolution, without the comment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Uncommented {
     /// The checkpoint that was resolved.
     pub checkpoint: AskId,
-    /// The rest of what was said.
+    /// The rest of the data.
     pub said: Erasable<Said>,
 }
 
-/// What an agent is given to begin with.
+/// The initial input of an agent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Given {
-    /// What it is to do it with.
+    /// The capability to use, if one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capability: Option<String>,
-    /// Whatever whoever assigned it wants to say.
+    /// Free data from the assigner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
 }
 
 impl TaskEvent {
-    /// Its name, as stored.
+    /// The event's name, as stored.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Created(_) => "task_created",
@@ -218,7 +219,7 @@ impl TaskEvent {
         }
     }
 
-    /// Whether it erased the values of an earlier event of its task.
+    /// Whether it erases the values of an earlier event of its task.
     pub(crate) fn erases(&self, earlier: &Trace) -> bool {
         if matches!(self, Self::Erased) {
             return true;
@@ -291,31 +292,31 @@ impl TaskEvent {
     }
 }
 
-/// What can happen to an artifact.
+/// The events of an artifact.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "act")]
 pub enum ArtifactEvent {
-    /// It has a new version; the first one makes it.
+    /// It has a new version; the first version creates the artifact.
     Committed {
-        /// Whose it is.
+        /// The project it belongs to.
         project: ProjectId,
-        /// What sort of thing.
+        /// The type of artifact.
         sort: String,
-        /// The version.
+        /// The new version.
         version: Box<Version>,
     },
     /// A task uses a version.
     Referenced {
-        /// Which version.
+        /// The name of the version.
         version: String,
-        /// Which task.
+        /// The task that uses it.
         task: TaskId,
-        /// As what.
+        /// How the task uses it.
         role: Role,
     },
     /// Tasks of another project may use it.
     Shared {
-        /// Which.
+        /// The project whose tasks may use it.
         with: ProjectId,
     },
     /// The bytes of all its versions were erased.
@@ -323,7 +324,7 @@ pub enum ArtifactEvent {
 }
 
 impl ArtifactEvent {
-    /// Its name, as stored.
+    /// The event's name, as stored.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Committed { .. } => "version_committed",
@@ -334,14 +335,14 @@ impl ArtifactEvent {
     }
 }
 
-/// What can happen to a key of a ledger: it is written.
+/// The only event of a ledger entry: a value was written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EntryWritten {
-    /// Whose ledger.
+    /// The scope of the ledger.
     pub scope: Scope,
-    /// Which key.
+    /// The key of the entry.
     pub key: String,
-    /// What it says now.
+    /// The new value.
     pub value: Erasable<Value>,
     /// The task that wrote it.
     pub task: TaskId,

@@ -1,4 +1,4 @@
-//! What a task, an artifact and a key of a ledger are after something happened.
+//! The state of a task, of an artifact and of a ledger entry after an event.
 
 use super::checkpoint::{Action, CheckpointKind, Ended, Outcome, Raised, RaisedBy};
 use super::event::{ArtifactEvent, EntryWritten, TaskEvent};
@@ -9,7 +9,7 @@ use super::{
 use crate::audit::Head;
 use crate::ids::{AgentId, ArtifactId, AskId, EntryId, HumanId, RunId, TaskId};
 
-/// A task after one more event; nothing, if that cannot have happened.
+/// Applies one event to a task. `None` if it cannot have happened.
 pub(crate) fn evolve_task(
     id: TaskId,
     before: Option<Task>,
@@ -120,8 +120,8 @@ impl Task {
         Some(())
     }
 
-    /// Whether it is a change of its own: what is part of an operation is not, nor what does not touch
-    /// the task itself.
+    /// Whether the event increases the revision. Events that are part of a larger operation, or do
+    /// not change the task itself, do not.
     fn counts(&self, event: &TaskEvent) -> bool {
         match event {
             TaskEvent::Lapsed { why: Ended::Cancelled, .. }
@@ -134,7 +134,7 @@ impl Task {
             | TaskEvent::CheckpointErased { .. }
             | TaskEvent::WordsErased(_)
             | TaskEvent::Erased => false,
-            // Where silence calls the task off, that is what changes it.
+            // If silence cancels the task, the cancellation is the change.
             TaskEvent::Lapsed { why, .. } => {
                 !self.pending().is_some_and(|raised| self.ends_by_silence(raised.kind, *why))
             }
@@ -153,7 +153,7 @@ impl Task {
         }
     }
 
-    /// Moves on, if the table says so.
+    /// Changes the state, if the transition table allows it.
     fn moves(&mut self, to: State, trigger: Trigger) -> Option<()> {
         if !self.state.leads_to(to, trigger) {
             return None;
@@ -162,7 +162,7 @@ impl Task {
         Some(())
     }
 
-    /// Is with somebody else; being given what one has is no transfer.
+    /// Sets the assignee. Assigning the task to the current assignee is no transfer.
     fn goes_to(&mut self, to: Party, via: Handover) {
         if self.assignee == to {
             return;
@@ -171,7 +171,7 @@ impl Task {
         self.chain.push(Transfer { from, to, at: self.head.at, via });
     }
 
-    /// The same, and they do the work.
+    /// Sets the assignee, who also does the work.
     fn worked_by(&mut self, worker: Party, via: Handover) {
         self.worker = worker.clone();
         self.goes_to(worker, via);
@@ -181,7 +181,7 @@ impl Task {
         Party::Human(self.created.principal.clone())
     }
 
-    /// A run in the place of the one before, so much deeper.
+    /// Replaces the run. Its depth grows by `deeper`.
     fn runs(&mut self, id: RunId, agent: AgentId, deeper: u32) {
         let depth = self.run.as_ref().map_or(0, |run| run.depth).saturating_add(deeper);
         self.run = Some(Run { id, agent, depth });
@@ -195,7 +195,7 @@ impl Task {
             | CheckpointKind::Input
             | CheckpointKind::Escalation => Trigger::Raise,
         };
-        // Where the last one ran out it is blocked already, and stays so.
+        // If the last checkpoint expired, the task is already blocked and stays so.
         if !(self.is_stranded() && trigger == Trigger::Interrupt) {
             self.moves(State::Blocked, trigger)?;
         }
@@ -232,7 +232,7 @@ impl Task {
         Some(())
     }
 
-    /// Moves on as the verdicts on what was delivered last say.
+    /// Changes the state according to the reviews of the last delivery.
     fn judged(&mut self, kind: ReviewKind, verdict: Verdict) -> Option<()> {
         let (to, trigger, via) = match self.tally(kind, verdict) {
             Tally::Pending => return self.moves(State::UnderReview, Trigger::Pend),
@@ -252,7 +252,7 @@ impl Task {
         Some(())
     }
 
-    /// What the verdicts on the newest version come to, the last one of each reviewer counted.
+    /// The result of the reviews of the newest version. The last review of each reviewer counts.
     pub(crate) fn tally(&self, kind: ReviewKind, verdict: Verdict) -> Tally {
         let Some(policy) =
             self.created.review_policy.as_ref().filter(|_| kind == ReviewKind::Deliverable)
@@ -289,14 +289,15 @@ impl Task {
         }
     }
 
-    /// Whether it is over because what was delivered is good. Whatever else completes it calls it off.
+    /// Whether it is completed because a delivery was accepted. Any other completion is a
+    /// cancellation.
     pub fn is_accepted(&self) -> bool {
-        // The verdict by which it was accepted is the last there can be.
+        // The review that accepted it is the last there can be.
         let good = |last: &super::Review| self.tally(last.kind, last.verdict) == Tally::Accepted;
         self.state == State::Completed && self.reviews.last().is_some_and(good)
     }
 
-    /// Whether silence on this kind of checkpoint calls the task off. Who withdraws one is not silent.
+    /// Whether silence on this kind of checkpoint cancels the task. A withdrawal is not silence.
     pub(crate) fn ends_by_silence(&self, kind: CheckpointKind, why: Ended) -> bool {
         self.created.on_silence == OnSilence::Cancel
             && kind != CheckpointKind::Interrupt
@@ -304,23 +305,23 @@ impl Task {
     }
 }
 
-/// What the verdicts come to.
+/// The result of the reviews.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tally {
-    /// Others have not judged it yet.
+    /// Other reviewers have not judged it yet.
     Pending,
-    /// It needs changes.
+    /// The delivery needs changes.
     Rework,
-    /// The plan is good.
+    /// The plan is approved.
     PlanApproved,
-    /// It is good.
+    /// The delivery is accepted.
     Accepted,
-    /// It is no good.
+    /// The delivery is rejected.
     Rejected,
 }
 
 impl super::ReviewPolicy {
-    /// Whether so many approvals are enough.
+    /// Whether this number of approvals is enough.
     fn is_met_by(&self, approvals: usize) -> bool {
         let needed = self.required_reviewers.len();
         match self.quorum {
@@ -331,7 +332,7 @@ impl super::ReviewPolicy {
     }
 }
 
-/// An artifact after one more event; nothing, if that cannot have happened.
+/// Applies one event to an artifact. `None` if it cannot have happened.
 pub(crate) fn evolve_artifact(
     id: ArtifactId,
     before: Option<Artifact>,
@@ -370,7 +371,7 @@ pub(crate) fn evolve_artifact(
     }
 }
 
-/// A key of a ledger after it was written.
+/// Applies a write to a ledger entry.
 pub(crate) fn evolve_entry(
     id: EntryId,
     before: Option<&Entry>,
@@ -395,7 +396,7 @@ mod tests {
     use crate::task::VersionRef;
     use crate::testing::{Cast, new_task, raising, version};
 
-    /// HACP-024, HACP-030: a record that says what cannot have happened is damaged, and is not believed.
+    /// HACP-024, HACP-030: a record with an impossible event is damaged, and is refused.
     #[test]
     fn what_cannot_have_happened_is_no_history() {
         let mut cast = Cast::new();
@@ -441,7 +442,7 @@ mod tests {
         }
     }
 
-    /// HACP-021, HACP-023: nor is a version written twice, or a key that becomes another.
+    /// HACP-021, HACP-023: a version is not written twice, and an entry keeps its key.
     #[test]
     fn versions_and_keys_stay_what_they_are() {
         let mut cast = Cast::new();

@@ -1,4 +1,4 @@
-//! The principal allows or forbids something beforehand.
+//! The principal grants or denies permissions in advance.
 
 use super::command::NewGrant;
 use super::may::seen;
@@ -27,7 +27,7 @@ pub(super) fn decide(
     Ok(decision)
 }
 
-/// A grant as it is kept: its scope is trimmed, and reads.
+/// A grant as stored: its scope is trimmed and valid.
 pub(super) fn granted(new: &NewGrant, by: &HumanId, at: Time) -> Result<Grant, Refusal> {
     let scope = new.scope.trim();
     if !is_scope(scope) {
@@ -62,13 +62,13 @@ pub fn is_scope(text: &str) -> bool {
         && !target.strip_suffix('*').unwrap_or(target).contains('*')
 }
 
-/// Whether a grant of one scope is about something that wants another.
+/// Whether a grant of one scope covers a requested scope.
 pub fn covers(granted: &str, wanted: &str) -> bool {
     if granted == wanted {
         return true;
     }
     let Some(stem) = granted.strip_suffix('*') else { return false };
-    // What lies below a folder is written with a slash.
+    // Paths below a folder are written with a slash.
     wanted.starts_with(stem)
         || stem.strip_suffix(':').is_some_and(|folder| {
             wanted.strip_prefix(folder).is_some_and(|below| below.starts_with('/'))
@@ -76,14 +76,14 @@ pub fn covers(granted: &str, wanted: &str) -> bool {
 }
 
 impl Grant {
-    /// Whether it is about something that wants this scope.
+    /// Whether the grant covers this scope.
     pub fn covers(&self, wanted: &str) -> bool {
         covers(&self.scope, wanted)
     }
 }
 
 impl Task {
-    /// Everything that was allowed and forbidden, in order, and what of it counts at a moment.
+    /// All permissions and prohibitions in order, with whether each is in effect at a moment.
     pub fn permissions(&self, now: Time) -> impl Iterator<Item = Permission<'_>> {
         let mut sessions = self.sessions.iter().copied();
         let running = self.running().map(|run| run.id);
@@ -91,7 +91,7 @@ impl Task {
             let session = grant.until == Until::Session;
             let run = if session { sessions.next() } else { None };
             let counts = match grant.until {
-                // Given while nobody worked, it waits for whoever does.
+                // A grant that was given while no agent worked applies to the next run.
                 Until::Session => match run {
                     Some(_) => run == running,
                     None => !self.state.is_over(),
@@ -103,8 +103,8 @@ impl Task {
         })
     }
 
-    /// Ties what was granted as long as a run to the run that is on. The order never changes, so the
-    /// runs alone say which grant is whose.
+    /// Binds the session grants to the current run. Their order never changes, so the list of runs
+    /// alone says which grant belongs to which run.
     pub(super) fn tie_sessions(&mut self) {
         let Some(run) = self.running().map(|run| run.id) else { return };
         let all = self.created.grants.iter().chain(&self.granted);
@@ -112,8 +112,8 @@ impl Task {
         self.sessions.resize(count, run);
     }
 
-    /// Whether something may be done without asking: a prohibition always wins, and nothing said is
-    /// no permission.
+    /// Whether an action is allowed without asking. A prohibition always wins, and without a
+    /// permission it is not allowed.
     pub fn allows(&self, scope: &str, now: Time) -> bool {
         let said: Vec<_> = self
             .permissions(now)
@@ -166,7 +166,7 @@ mod tests {
         assert!(!is_scope(&format!("a:{}", "x".repeat(999))));
     }
 
-    /// HACP-071: equal, or below what ends in a star.
+    /// HACP-071: equal, or below a scope that ends in a star.
     #[test]
     fn what_a_grant_covers() {
         for (scope, wanted, covers) in [
@@ -187,8 +187,8 @@ mod tests {
         }
     }
 
-    /// HACP-072, K-10: a prohibition wins whenever it was said, nothing said is no, and what ran out
-    /// counts no more; up to its moment and in it, it does.
+    /// HACP-072, K-10: a prohibition wins whenever it was given, no grant means no permission, and
+    /// an expired grant has no effect; it is still in effect at its last moment.
     #[test]
     fn what_may_be_done_without_asking() {
         let mut cast = Cast::new();
@@ -221,8 +221,8 @@ mod tests {
         assert!(!cast.task(id).allows("bash:ls", start), "and not given back by saying it again");
     }
 
-    /// HACP-026, HACP-070, HACP-074, K-10: grants are added beside the task as it was written; the scope is
-    /// trimmed before it is kept, and the run is told.
+    /// HACP-026, HACP-070, HACP-074, K-10: grants are added beside the task as created; the scope
+    /// is trimmed before it is stored, and the run is notified.
     #[test]
     fn a_grant_is_added_and_nothing_is_replaced() {
         let mut cast = Cast::new();
@@ -242,9 +242,9 @@ mod tests {
         assert_eq!(cast.duties(id).last().map(|(_, duty)| *duty), Some(Duty::Steer));
     }
 
-    /// HACP-072: what is granted for a session counts in the run it was given in, and in no other: not for
-    /// whoever takes over, is handed it down or goes on instead, and not once it is over. A checkpoint and a
-    /// rework interrupt the run and do not end it.
+    /// HACP-072: a session grant applies to the run it was given in, and to no other: not to
+    /// another assignee, a delegate or a replacement, and not after the task is closed. A
+    /// checkpoint and a rework interrupt the run and do not end it.
     #[test]
     fn a_session_is_a_run() {
         type Way = fn(&mut Cast, TaskId);
@@ -306,7 +306,7 @@ mod tests {
             let runs: Vec<_> = task.permissions(now).map(|one| one.run).collect();
             assert_eq!(runs, [Some(run), None, Some(run)], "{name}");
         }
-        // Given while a person has it, it is for whoever gets it next, and for nobody after them.
+        // A grant that is given while a person has the task applies to the next agent only.
         let mut cast = Cast::staffed();
         let id = cast.begun(new_task());
         let take = TaskCommand::Transfer(id, Party::Human(human("olga")), Handover::Handoff);

@@ -1,55 +1,56 @@
-//! What an agent may do without asking.
+//! Grants: the actions an agent may take without asking.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{HumanId, RunId};
 use crate::time::Time;
 
-/// A permission given, or taken back: grants are only ever added.
+/// A permission or a prohibition. Grants are only ever added.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
-    /// What it is about, such as `fs:/repo:*`.
+    /// The scope it covers, such as `fs:/repo:*`.
     pub scope: String,
-    /// Whether it may be done.
+    /// Whether the action is allowed.
     pub decision: Leave,
-    /// How long.
+    /// How long it is in effect.
     pub until: Until,
     /// Who gave it.
     pub granted_by: HumanId,
-    /// When.
+    /// When it was given.
     pub granted_at: Time,
 }
 
-/// A grant of a task, and whether it counts.
+/// A grant of a task, and whether it is in effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Permission<'a> {
-    /// What was said.
+    /// The grant itself.
     pub grant: &'a Grant,
-    /// The run it counts in, where it counts as long as a run and that one has begun.
+    /// The run of a session grant, once that run has begun.
     pub run: Option<RunId>,
-    /// Whether it counts now.
+    /// Whether it is in effect now.
     pub counts: bool,
 }
 
-/// Whether something may be done.
+/// Whether an action is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Leave {
-    /// It may.
+    /// The action is allowed.
     Allow,
-    /// It may not.
+    /// The action is forbidden.
     Deny,
 }
 
-/// How long a grant counts.
+/// How long a grant is in effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Until {
-    /// As long as the run it was given in: until an agent begins another, a person takes the task over,
-    /// or it ends. Given while no agent works, it is for the next run. Stopping at a checkpoint ends no run.
+    /// As long as the run it was given in: until an agent begins another, a person takes the task
+    /// over, or the task is closed. If it is given while no agent works, it applies to the next
+    /// run. Stopping at a checkpoint does not end a run.
     Session,
-    /// As long as the task.
+    /// Until the task is closed.
     Task,
-    /// Up to this moment, itself included.
+    /// Up to and including this moment.
     At(Time),
 }

@@ -1,5 +1,5 @@
-//! The principal stops the agent: a checkpoint that a person raises. So is one where the last ran out and
-//! nobody can resolve it any more: without it the task could only be called off.
+//! The principal stops the agent by raising a checkpoint. This is also possible if the last
+//! checkpoint expired and can no longer be resolved: otherwise the task could only be cancelled.
 
 use super::command::NewCheckpoint;
 use super::may::seen;
@@ -32,7 +32,7 @@ pub(super) fn decide(
         options: Vec::new(),
         context: Vec::new(),
         proposed_actions: Vec::new(),
-        // The person who stopped the agent decides when it goes on.
+        // The person who stopped the agent decides when it continues.
         expires_at: None,
         priority: Priority::Normal,
         claims: None,
@@ -51,8 +51,8 @@ mod tests {
     use crate::task::{Duty, Handover, Party, TaskCommand};
     use crate::testing::{Cast, approve, human, new_task, version};
 
-    /// HACP-031, HACP-050, HACP-053, digest §5: the agent stops, the record says who stopped it and what is
-    /// waited for, in that order, and it is one change.
+    /// HACP-031, HACP-050, HACP-053, digest §5: the agent stops, the events say who stopped it and
+    /// what it waits for, in that order, and it is one change.
     #[test]
     fn the_agent_stops_and_waits_for_its_principal() {
         let mut cast = Cast::new();
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!((asked.expires_at, &asked.on_expiry), (None, &OnExpiry::StayOpen));
     }
 
-    /// HACP-053: nothing but the people who decide ends it, however long it takes.
+    /// HACP-053: it does not expire; only the people who decide can end it.
     #[test]
     fn it_never_runs_out() {
         let mut cast = Cast::new();
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(cast.task(id).state, State::InProgress);
     }
 
-    /// The agent that was stopped does not take back that it was.
+    /// The agent that was stopped cannot withdraw the checkpoint.
     #[test]
     fn the_agent_cannot_withdraw_it() {
         let mut cast = Cast::new();

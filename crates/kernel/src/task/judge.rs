@@ -1,4 +1,4 @@
-//! A person judges what was delivered.
+//! A person reviews a delivery.
 
 use super::command::NewReview;
 use super::evolve::Tally;
@@ -18,10 +18,11 @@ use crate::refusal::Refusal;
 use crate::text::is_short;
 use crate::world::{Decision, Stop, World};
 
-/// More than this is another document.
+/// The maximum number of comments and requested changes.
 const MOST: usize = 1000;
 
-/// What is judged over HACP. Whoever judges by the ask gave the same verdict, so it is a vote there.
+/// A review over HACP. It is the same decision as an answer to the ask, so it is recorded there as
+/// a vote.
 pub(super) fn decide(
     world: &World<'_>,
     envelope: &Envelope,
@@ -31,21 +32,20 @@ pub(super) fn decide(
     let task = seen(world, envelope, id)?;
     let mut judged = weigh(world, envelope, task, new)?;
     let asked = task.judged_in.map(|id| world.ask(id)).transpose()?;
-    // A held answer is judged by the ask, also when it is due and not committed yet.
+    // A held answer counts as the answer, even if it is due and not committed yet.
     let counts = |ask: &&Ask| ask.held.is_some() || ask.still_open(world.now).is_ok();
     if let Some(ask) = asked.filter(counts) {
         let said = said(new);
         let (_, vote) =
             answer::vote(world, envelope, ask, &said, AnswerProofs::NONE, Some(judged.decisive))?;
         judged.decision.happened.splice(0..0, vote.happened);
-        judged.decision.effects.extend(vote.effects);
     } else {
         sure(world, envelope, task)?;
     }
     Ok(judged.decision)
 }
 
-/// The refusal for a verdict with less proof than the project wants, where no ask is there to say so.
+/// Refuses a review with less assurance than the project requires, where no ask checks it.
 fn sure(world: &World<'_>, envelope: &Envelope, task: &Task) -> Result<(), Refusal> {
     let need = task.floor(world.directory);
     match envelope.actor {
@@ -61,7 +61,7 @@ fn sure(world: &World<'_>, envelope: &Envelope, task: &Task) -> Result<(), Refus
     }
 }
 
-/// What is judged anywhere else, by an answer to the ask.
+/// A review through another interface, by an answer to the ask.
 pub(crate) fn judged(
     world: &World<'_>,
     envelope: &Envelope,
@@ -71,7 +71,7 @@ pub(crate) fn judged(
     proofs: AnswerProofs<'_>,
 ) -> Result<Decision, Stop> {
     let task = world.task(review.task)?;
-    // Whoever may not know of it does not learn who judged it either.
+    // An actor who may not see the ask does not learn who reviewed it either.
     if !ask.is_shown_to(&envelope.actor, world.directory) {
         return Err(Refusal::NotFound { what: "request" }.into());
     }
@@ -84,10 +84,10 @@ pub(crate) fn judged(
     Ok(decision)
 }
 
-/// A verdict, weighed with those that were given.
+/// A review, combined with the earlier ones.
 struct Judged {
     decision: Decision,
-    /// Whether the task goes on by it.
+    /// Whether it changes the state of the task.
     decisive: bool,
 }
 
@@ -136,7 +136,7 @@ fn weigh(
     Ok(Judged { decision, decisive: tally != Tally::Pending })
 }
 
-/// A verdict as an answer to the question whether it is good.
+/// A review as an answer to the question of the ask.
 fn said(new: &NewReview) -> Reply {
     let comments = new.words.comments.iter().map(|comment| comment.body.as_str());
     let words = new.words.requested_changes.iter().map(String::as_str).chain(comments);
@@ -149,7 +149,8 @@ fn said(new: &NewReview) -> Reply {
     Reply::brief(answer, if words.is_empty() { None } else { Some(&words) })
 }
 
-/// An answer as a verdict. Whoever has its plan approved first means the plan, until that was done.
+/// An answer as a review. If the plan must be approved first, the answer is about the plan until it
+/// is approved.
 fn understood(task: &Task, review: &ForReview, reply: &Reply) -> NewReview {
     let planned = task
         .reviews
@@ -184,7 +185,7 @@ fn understood(task: &Task, review: &ForReview, reply: &Reply) -> NewReview {
     }
 }
 
-/// The version that is judged: what the task delivered last, and nothing before it.
+/// The reviewed version: the last one the task delivered, and no earlier one.
 fn newest(task: &Task, new: &NewReview) -> Result<VersionRef, Refusal> {
     let named = |made: &&VersionRef| {
         new.artifact.is_none_or(|id| made.id == id)
@@ -225,7 +226,7 @@ fn check(new: &NewReview) -> Result<(), Refusal> {
     new.words.comments.iter().try_for_each(comment)
 }
 
-/// The refusal for a comment that says nothing, or too much.
+/// Refuses a comment that is empty or too long.
 pub(super) fn comment(comment: &Comment) -> Result<(), Refusal> {
     text("comment.body", &comment.body)?;
     if !comment.anchor.as_deref().is_none_or(is_short) {

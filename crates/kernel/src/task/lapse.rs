@@ -1,4 +1,5 @@
-//! Nobody decides on a checkpoint: its time was up, somebody said so, or its ask was withdrawn.
+//! A checkpoint ends without a decision: its deadline passed, a command expired it, or its ask was
+//! withdrawn.
 
 use super::may::held;
 use super::{Checkpoint, Ended, RaisedBy, TaskEvent};
@@ -19,12 +20,12 @@ pub(super) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
         return Err(Refusal::Precondition { why }.into());
     }
     let deadline = ask.deadline().map_or(world.now, |at| at.min(world.now)).max(ask.created_at);
-    let over = ask.ends(Happened::Expired { deadline, report: DefaultAction::Abort });
+    let over = Decision::on(ask, Happened::Expired { deadline, report: DefaultAction::Abort });
     ended(world, checkpoint, ask, (Ended::Expired, None), over)
 }
 
-/// The ask by which people decide something on a task was withdrawn: an agent takes back what it asked
-/// itself, people what they decide on. Nobody takes back what was delivered.
+/// The ask of a checkpoint or a review was withdrawn. An agent may withdraw the asks it raised, and
+/// people those they decide on. The review of a delivery cannot be withdrawn.
 pub(crate) fn withdrawn(
     world: &World<'_>,
     envelope: &Envelope,
@@ -40,7 +41,7 @@ pub(crate) fn withdrawn(
     let Some(checkpoint) = &ask.checkpoint else { return Ok(over) };
     let task = world.task(checkpoint.task)?;
     let why = "only the agent that raised a checkpoint and the people who decide on it withdraw it";
-    // Another agent's key may be good for the whole project; the question is not that agent's.
+    // A key of another agent may have project reach, but the question is not that agent's.
     let asked = matches!(&envelope.actor, Actor::Agent { id, .. } if *id == ask.agent);
     let raised_it = asked && checkpoint.raised_by == RaisedBy::Agent;
     if !raised_it && !administers {
@@ -50,8 +51,8 @@ pub(crate) fn withdrawn(
     ended(world, checkpoint, ask, (Ended::Withdrawn, said), over)
 }
 
-/// The task hears that its checkpoint is over without an answer. It stays blocked, unless it was
-/// written down that silence calls it off.
+/// Records on the task that its checkpoint ended without an answer. The task stays blocked, unless
+/// it is set to be cancelled on silence.
 pub(crate) fn ended(
     world: &World<'_>,
     checkpoint: &Checkpoint,
@@ -99,8 +100,8 @@ mod tests {
         *why
     }
 
-    /// HACP-052: where nobody said otherwise, silence leaves the task blocked; it is on the record, and
-    /// what ran out is not resolved any more.
+    /// HACP-052: by default, silence leaves the task blocked; it is recorded, and an expired
+    /// checkpoint can no longer be resolved.
     #[test]
     fn silence_leaves_the_task_blocked() {
         for by_hand in [false, true] {
@@ -121,13 +122,13 @@ mod tests {
             assert!(matches!(late, Err(Refusal::TimedOut { .. })), "{late:?}");
             let again = cast.want(cast.human("olga"), TaskCommand::Lapse(ask));
             assert!(matches!(again, Err(Refusal::Precondition { .. })));
-            // K-17: a way out is to call it off.
+            // K-17: one way out is to cancel the task.
             cast.may(cast.human("olga"), TaskCommand::Cancel(id, None));
         }
     }
 
-    /// K-17, HACP-030: the other way out of what ran out is a checkpoint of the principal's. The task stays
-    /// blocked until it is resolved, and then its agent goes on.
+    /// K-17, HACP-030: the other way out of an expired checkpoint is one that the principal raises.
+    /// The task stays blocked until it is resolved, and then its agent continues.
     #[test]
     fn what_ran_out_is_decided_after_all() {
         let (mut cast, id, ask) = waiting(OnSilence::StayBlocked, CheckpointKind::Approval);
@@ -153,8 +154,8 @@ mod tests {
         cast.delivered(id, crate::testing::version());
     }
 
-    /// HACP-052, HACP-080: where it was written down, silence calls the task off; one change, and the run
-    /// stops.
+    /// HACP-052, HACP-080: if the task is set to it, silence cancels the task; this is one change,
+    /// and the run stops.
     #[test]
     fn silence_calls_off_what_said_so() {
         for by_hand in [false, true] {
@@ -175,7 +176,7 @@ mod tests {
         }
     }
 
-    /// HACP-053: never because of an interrupt, not even when somebody says that nobody will decide.
+    /// HACP-053: an interrupt never cancels the task, even when a command expires it.
     #[test]
     fn silence_never_calls_off_what_a_person_stopped() {
         let (mut cast, id, ask) = waiting(OnSilence::Cancel, CheckpointKind::Interrupt);
@@ -184,8 +185,8 @@ mod tests {
         assert_eq!(why(&cast, id), Some(Ended::Expired));
     }
 
-    /// An ask that is withdrawn leaves the task blocked, whatever it says of silence; and whoever has no
-    /// say in it does not withdraw it, although it was handed to them.
+    /// Withdrawing the ask leaves the task blocked, whatever its setting for silence. A person who
+    /// does not decide on the task cannot withdraw the ask, even if it was assigned to them.
     #[test]
     fn only_who_decides_or_raised_it_withdraws_it() {
         let (mut cast, id, ask) = waiting(OnSilence::Cancel, CheckpointKind::Approval);
@@ -200,13 +201,13 @@ mod tests {
         }
         cast.run(cast.agent("bot"), AskCommand::Cancel(ask, Some("found it myself".to_owned())));
         assert_eq!((cast.task(id).state, why(&cast, id)), (State::Blocked, Some(Ended::Withdrawn)));
-        // What was said is on the record of the task, too.
+        // The task records the reason too.
         let last = cast.last_of(id);
         let TaskEvent::Lapsed { said: Some(said), .. } = last else { panic!("{last:?}") };
         assert_eq!(said.value().map(String::as_str), Some("found it myself"));
     }
 
-    /// What was delivered waits for its verdicts; nobody takes it out of the inboxes of the others.
+    /// A delivery waits for its reviews and cannot be removed from the inboxes of the reviewers.
     #[test]
     fn what_is_to_be_judged_is_not_withdrawn() {
         let mut cast = Cast::staffed();

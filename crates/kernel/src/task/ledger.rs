@@ -1,4 +1,5 @@
-//! What a project, a team or the whole organisation remembers: keys whose values are only ever added to.
+//! Ledgers: the shared memory of a project, a team or the whole organisation. Values are only ever
+//! added.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,26 +13,26 @@ use crate::directory::{Directory, Human};
 use crate::ids::{BadId, EntryId, TaskId};
 use crate::time::Time;
 
-/// One key of a ledger. Its chain is its history; the last value written is what is read.
+/// One entry of a ledger. Its chain is its history; the last value written is the current one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Its name.
+    /// The id of the entry.
     pub id: EntryId,
-    /// Where its chain ends; `head.seq` is how often it was written.
+    /// The end of its chain; `head.seq` is the number of writes.
     pub head: Head,
-    /// Whose ledger.
+    /// The scope of the ledger.
     pub scope: Scope,
-    /// Which key.
+    /// The key of the entry.
     pub key: String,
-    /// What it says.
+    /// The current value.
     pub value: Erasable<Value>,
     /// The task that wrote it.
     pub by: TaskId,
-    /// When.
+    /// When it was last written.
     pub written_at: Time,
 }
 
-/// Whose ledger: `project:…`, `team:…` or `org:…`.
+/// The scope of a ledger: `project:…`, `team:…` or `org:…`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Scope(Box<str>);
@@ -42,15 +43,15 @@ impl Scope {
         &self.0
     }
 
-    /// What it is a ledger of, and of which.
+    /// The kind of the scope, and its name.
     pub fn parts(&self) -> (&str, &str) {
         self.0.split_once(':').unwrap_or((&self.0, ""))
     }
 
-    /// Whether an actor reads it: people those of their projects and groups, and administrators all;
-    /// an agent that of its own project, and those of the groups of whoever answers for it. That its
-    /// owner administers the installation gives an agent nothing. Everybody who is somebody here
-    /// reads what the organisation remembers.
+    /// Whether an actor may read the ledger. People read those of their projects and groups, and
+    /// administrators all. An agent reads that of its own project, and those of its owner's groups;
+    /// an owner who administers the installation gives an agent no more than that. Every active
+    /// person and agent reads the ledger of the organisation.
     pub fn is_read_by(&self, actor: &Actor, directory: &Directory) -> bool {
         let (kind, name) = self.parts();
         let in_team = |human: &Human| human.groups.iter().any(|group| group.as_str() == name);
@@ -114,8 +115,8 @@ mod tests {
     use crate::directory::{NewAgent, NewHuman, Profile};
     use crate::testing::{Cast, human, new_ask};
 
-    /// Who reads which ledger: nina is in legal and owns bob; adam administers and owns root; gone is in
-    /// legal, owns left, and left.
+    /// nina is in legal and owns bob; adam administers and owns root; gone is in legal and owns
+    /// left, but is inactive.
     #[test]
     fn who_reads_a_ledger() {
         let mut cast = Cast::staffed();

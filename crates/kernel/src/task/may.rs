@@ -1,4 +1,4 @@
-//! Who may do what to a task, and when.
+//! Permissions and preconditions of task commands.
 
 use std::collections::BTreeSet;
 
@@ -16,10 +16,11 @@ use crate::text::{is_storable, is_storable_json};
 use crate::time::Time;
 use crate::world::{Decision, Stop, World};
 
-/// A longer text is a document, and documents are artifacts.
+/// The maximum length of a text. Longer documents are artifacts.
 pub(super) const LONGEST_TEXT: usize = 64 * 1024;
 
-/// The task a command is about: there, shown to whoever acts, and at the revision they have seen.
+/// The task a command is about: it exists, the actor may see it, and it has the revision they have
+/// seen.
 pub(super) fn seen<'a>(
     world: &World<'a>,
     envelope: &Envelope,
@@ -33,7 +34,7 @@ pub(super) fn seen<'a>(
     Ok(task)
 }
 
-/// The checkpoint a command is about, with its ask and the task it holds up.
+/// The checkpoint a command is about, with its ask and its task.
 pub(super) fn held<'a>(
     world: &World<'a>,
     envelope: &Envelope,
@@ -51,7 +52,7 @@ pub(super) fn held<'a>(
 }
 
 impl Task {
-    /// The refusal where somebody has seen another revision.
+    /// Refuses if the actor has seen another revision.
     fn is_as_seen(&self, envelope: &Envelope) -> Result<(), Refusal> {
         match envelope.expected {
             Some(expected) if expected != self.revision => {
@@ -61,7 +62,7 @@ impl Task {
         }
     }
 
-    /// The refusal for everybody but its principal and administrators.
+    /// Refuses everyone except the principal and administrators.
     pub(super) fn only_responsible(
         &self,
         actor: &Actor,
@@ -74,7 +75,8 @@ impl Task {
         Err(Refusal::NotAllowed { why })
     }
 
-    /// Whether an actor may read it: its people and its agents, and whoever oversees its project.
+    /// Whether an actor may read it: its people and its agents, and everyone who oversees its
+    /// project.
     pub fn is_shown_to(&self, actor: &Actor, directory: &Directory) -> bool {
         if directory.oversees(actor, &self.project) {
             return true;
@@ -92,12 +94,12 @@ impl Task {
         }
     }
 
-    /// Every agent it was ever with.
+    /// Every agent that was ever its assignee.
     pub fn agents(&self) -> BTreeSet<&AgentId> {
         self.chain.iter().filter_map(|step| step.to.agent()).collect()
     }
 
-    /// Whether somebody decides on it: its principal, or a reviewer it names.
+    /// Whether a person decides on it: its principal, or a reviewer it names.
     pub fn is_decided_by(&self, human: &HumanId) -> bool {
         *human == self.principal
             || self
@@ -106,14 +108,14 @@ impl Task {
                 .is_some_and(|policy| policy.required_reviewers.contains(human))
     }
 
-    /// Whoever acts, if they decide on it.
+    /// The person who acts, if they decide on the task.
     pub(super) fn decider(&self, actor: &Actor, why: &'static str) -> Result<HumanId, Refusal> {
         Party::of(actor)
             .and_then(|party| party.human().filter(|human| self.is_decided_by(human)).cloned())
             .ok_or(Refusal::NotAllowed { why })
     }
 
-    /// The people who judge what is delivered.
+    /// The people who review its deliveries.
     pub fn reviewers(&self) -> Vec<HumanId> {
         match &self.review_policy {
             Some(policy) => policy.required_reviewers.clone(),
@@ -128,7 +130,7 @@ impl Task {
         std::iter::once(&self.principal).chain(others).cloned().collect()
     }
 
-    /// The refusal for everybody but its principal.
+    /// Refuses everyone except the principal.
     pub(super) fn only_principal(&self, actor: &Actor) -> Result<(), Refusal> {
         if Party::of(actor).as_ref().and_then(Party::human) == Some(&self.principal) {
             return Ok(());
@@ -136,7 +138,7 @@ impl Task {
         Err(Refusal::NotAllowed { why: "only the principal of the task can do this" })
     }
 
-    /// The refusal for everybody but whoever it is with.
+    /// Refuses everyone except the assignee.
     pub(super) fn only_assignee(&self, actor: &Actor) -> Result<(), Refusal> {
         if Party::of(actor).is_some_and(|party| party == self.assignee) {
             return Ok(());
@@ -144,8 +146,8 @@ impl Task {
         Err(Refusal::NotAllowed { why: "only the assignee of the task can do this" })
     }
 
-    /// The refusal for whoever does not speak for it: its principal always does; whoever does the work,
-    /// until it is over, and after that if what they delivered was accepted.
+    /// Refuses actors who do not speak for the task. The principal always does; the worker does
+    /// until the task is closed, and after that if their delivery was accepted.
     pub(super) fn only_party(&self, actor: &Actor) -> Result<(), Refusal> {
         if self.only_principal(actor).is_ok() {
             return Ok(());
@@ -161,17 +163,17 @@ impl Task {
         Ok(())
     }
 
-    /// How sure its project wants to be of whoever decides on it.
+    /// The minimum assurance of its project for decisions.
     pub(super) fn floor(&self, directory: &Directory) -> Assurance {
         directory.project(&self.project).map_or(Assurance::None, |project| project.floor)
     }
 
-    /// The minimum assurance of its project for approving what is irreversible or critical.
+    /// The minimum assurance of its project for approving irreversible or critical asks.
     pub(super) fn irreversible_assurance(&self, directory: &Directory) -> Option<Assurance> {
         directory.project(&self.project)?.irreversible_assurance
     }
 
-    /// The refusal where it stands somewhere else.
+    /// Refuses if the task is in another state.
     pub(super) fn stands_in(&self, states: &[State]) -> Result<(), Refusal> {
         if states.contains(&self.state) {
             return Ok(());
@@ -181,7 +183,7 @@ impl Task {
         Err(Refusal::Precondition { why: format!("the task is {is}, and has to be {wanted}") })
     }
 
-    /// The refusal once its time is up.
+    /// Refuses after the deadline.
     pub(super) fn in_time(&self, now: Time) -> Result<(), Refusal> {
         match self.due_at().filter(|at| *at <= now.max(self.head.at)) {
             Some(at) => Err(Refusal::PastDeadline { at }),
@@ -189,7 +191,8 @@ impl Task {
         }
     }
 
-    /// An agent its principal may give it to: of the same project, or one they have a say in.
+    /// An agent to which its principal may assign it: of the same project, or one they have a say
+    /// in.
     pub(super) fn agent_for<'a>(
         &self,
         directory: &'a Directory,
@@ -208,35 +211,35 @@ impl Task {
         directory.agent(id).filter(theirs).ok_or(Refusal::Invalid { field, expected })
     }
 
-    /// What a runtime has to do in a run.
+    /// A contract for the runtime of a run.
     pub(super) fn wants(&self, run: &Run, duty: Duty) -> (TaskId, Wanted) {
         (self.id, Wanted { agent: run.agent.clone(), run: run.id, from: None, duty })
     }
 
-    /// The same in a run that takes over from the one before.
+    /// A contract for a new run that takes over from the previous one.
     pub(super) fn wants_new(&self, agent: &AgentId, run: RunId, duty: Duty) -> (TaskId, Wanted) {
         let from = self.run.as_ref().map(|before| before.id);
         (self.id, Wanted { agent: agent.clone(), run, from, duty })
     }
 
-    /// The run of whoever works on it, if that is an agent: not of one a person took it from.
+    /// The run of the agent that works on it; `None` if a person took it over.
     pub(super) fn running(&self) -> Option<&Run> {
         let works = |run: &&Run| self.worker.agent() == Some(&run.agent);
         self.run.as_ref().filter(works).filter(|_| !self.state.is_over())
     }
 
-    /// What happens to it.
+    /// An event of this task.
     pub(super) fn event(&self, event: TaskEvent) -> (Subject, Happened) {
         (Subject::Task(self.id), Happened::Task(Box::new(event)))
     }
 
-    /// A decision that one thing happens to it.
+    /// A decision with one event of this task.
     pub(super) fn decided(&self, event: TaskEvent) -> Decision {
         Decision { happened: vec![self.event(event)], ..Decision::default() }
     }
 }
 
-/// The refusal for a text that is missing, too long, or cannot be stored.
+/// Refuses a text that is missing, too long, or cannot be stored.
 pub(super) fn text(field: &'static str, text: &str) -> Result<(), Refusal> {
     if !text.trim().is_empty() && text.len() <= LONGEST_TEXT && is_storable(text) {
         return Ok(());
@@ -244,12 +247,12 @@ pub(super) fn text(field: &'static str, text: &str) -> Result<(), Refusal> {
     Err(Refusal::Invalid { field, expected: "a non-empty text of at most 64 KiB, without NUL" })
 }
 
-/// The same for one that may be missing.
+/// Refuses an optional text that is empty, too long, or cannot be stored.
 pub(super) fn maybe_text(field: &'static str, said: Option<&str>) -> Result<(), Refusal> {
     said.map_or(Ok(()), |said| text(field, said))
 }
 
-/// Whether every key and every text of an object may be stored.
+/// Whether every key and every text of an object can be stored.
 pub(super) fn is_storable_object(object: &Map<String, Value>) -> bool {
     object.iter().all(|(key, value)| is_storable(key) && is_storable_json(value))
 }
@@ -262,8 +265,8 @@ mod tests {
     use crate::task::{NewTask, TaskCommand};
     use crate::testing::{Cast, human, new_task};
 
-    /// Its people and its project see a task, and whoever once worked on it; nobody else does, and for them
-    /// it is not there. A key that is good for one agent shows what that agent has to do with, as with asks.
+    /// Its people, its project and its former workers see a task; for all others it does not exist.
+    /// A key of agent reach shows the tasks of that agent, as with asks.
     #[test]
     fn who_sees_a_task() {
         let mut cast = Cast::staffed();
@@ -296,7 +299,7 @@ mod tests {
         }
     }
 
-    /// HACP-003, K-15: who left decides nothing, whatever was written down.
+    /// HACP-003, K-15: an inactive person decides nothing, even if the task names them.
     #[test]
     fn who_left_has_no_say() {
         let mut cast = Cast::staffed();
@@ -321,8 +324,8 @@ mod tests {
         assert_eq!(cancelled, Err(Refusal::NotFound { what: "task" }));
     }
 
-    /// HACP-080, HACP-081: the revision somebody saw is compared before anything else is looked at, and not
-    /// told to whoever may not see the task.
+    /// HACP-080, HACP-081: the expected revision is compared before anything else, and is not
+    /// revealed to actors who may not see the task.
     #[test]
     fn another_revision_refuses_every_operation() {
         let mut cast = Cast::new();
@@ -337,7 +340,7 @@ mod tests {
         assert!(matches!(fresh, Err(Refusal::Precondition { .. })));
     }
 
-    /// K-17: a clock that goes back does not give a task more time.
+    /// K-17: a clock that is set back does not give a task more time.
     #[test]
     fn late_stays_late() {
         let mut cast = Cast::new();

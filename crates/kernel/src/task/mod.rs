@@ -1,4 +1,4 @@
-//! Tasks: work a person owns and an agent does, with the points at which people decide.
+//! Tasks: work that a person owns and an agent does, with the points at which people decide.
 //!
 //! ```text
 //! Created ─▶ Assigned ─▶ InProgress ◀─▶ Blocked ─▶ Completed
@@ -6,15 +6,15 @@
 //!                          └──────────────────────────┘  └─▶ Rejected
 //! ```
 //!
-//! A point at which somebody decides is an [`Ask`](crate::Ask) with a [`Checkpoint`] on it: whoever
-//! answers it, wherever, moves the task in the same decision. The words of the protocol are HACP's.
+//! A point of decision is an [`Ask`](crate::Ask) with a [`Checkpoint`] on it: an answer through any
+//! interface changes the task in the same decision. The terms are those of HACP.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
 //! | `state` | the states and the one table of transitions |
 //! | `spec`, `grants`, `checkpoint`, `review`, `artifact`, `ledger` | the objects |
-//! | `contract` | what the runtime of an agent has to do |
-//! | `command`, `event`, `evolve` | what is wanted, what happened, and what the task is then |
+//! | `contract` | the instructions for the runtime of an agent |
+//! | `command`, `event`, `evolve` | commands, events, and the state after them |
 //! | the rest | one verb, one file |
 
 mod amend;
@@ -89,54 +89,54 @@ pub use spec::{
 };
 pub use state::{State, TRANSITIONS, Trigger};
 
-/// Work a person owns. The aggregate; made and changed only by events.
+/// Work that a person owns. This aggregate is created and changed only by events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Task {
-    /// Its one name.
+    /// The unique id of the task.
     pub id: TaskId,
-    /// Where its chain ends.
+    /// The end of its chain.
     pub head: Head,
-    /// When it was written down.
+    /// When it was created.
     pub created_at: Time,
-    /// What it is. Never changes.
+    /// The task as created; it never changes.
     pub created: Created,
-    /// Where it stands.
+    /// The state of the task.
     pub state: State,
-    /// How often it was changed, as the protocol counts.
+    /// The number of changes, as the protocol counts them.
     pub revision: u64,
-    /// Who it is with.
+    /// The person or agent who has it now.
     pub assignee: Party,
-    /// Who does the work: whoever it is with, or whoever goes on once people have decided.
+    /// Who does the work: the assignee, or the party that continues after a decision.
     pub worker: Party,
-    /// Everybody it went to, in order.
+    /// All transfers, in order.
     pub chain: Vec<Transfer>,
     /// The run of the agent that works on it, or did last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<Run>,
-    /// When somebody first began.
+    /// When the work first began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Time>,
     /// Its checkpoints, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checkpoints: Vec<Raised>,
-    /// What was delivered, in order.
+    /// The delivered versions, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delivered: Vec<VersionRef>,
-    /// The ask by which what was delivered last is judged.
+    /// The ask by which the last delivery is reviewed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged_in: Option<AskId>,
-    /// What was said of it, in order.
+    /// The reviews of its deliveries, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reviews: Vec<Review>,
-    /// What the principal said on the way, in order.
+    /// The amendments of the principal, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steering: Vec<Amendment>,
-    /// What was allowed and forbidden on the way, in order.
+    /// The permissions and prohibitions given after its creation, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted: Vec<Grant>,
-    /// The runs that what was granted as long as a run counts in, in the order it was granted. What is
-    /// not named yet waits for the next run.
+    /// The runs of the session grants, in the order of the grants. A grant without a run waits for
+    /// the next one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<RunId>,
 }
@@ -152,46 +152,46 @@ impl Deref for Task {
 /// A run of an agent's runtime.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// Its name.
+    /// The id of the run.
     pub id: RunId,
-    /// Whose.
+    /// The agent that runs it.
     pub agent: crate::ids::AgentId,
-    /// How often the task was handed down to get there.
+    /// How often the task was delegated to get there.
     #[serde(default)]
     pub depth: u32,
 }
 
-/// A task went from one to another.
+/// A change of the assignee of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
-    /// From whom.
+    /// The previous assignee.
     pub from: Party,
-    /// To whom.
+    /// The new assignee.
     pub to: Party,
-    /// When.
+    /// When it was transferred.
     pub at: Time,
-    /// In what way.
+    /// The kind of transfer.
     pub via: Handover,
 }
 
-/// In what way a task goes to somebody.
+/// Why a task changes its assignee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Handover {
-    /// It was given to them, or handed down.
+    /// It was assigned or delegated to them.
     Assign,
-    /// They have to decide something.
+    /// They must decide at a checkpoint.
     Checkpoint,
-    /// They may go on.
+    /// They may continue.
     Approve,
-    /// They have to do it again, or it was called off.
+    /// They must rework it, or it was rejected or cancelled.
     Reject,
-    /// It was handed over.
+    /// It was handed over by a command.
     Handoff,
 }
 
 impl Handover {
-    /// The way as it is stored and shown.
+    /// The kind of transfer as it is stored and shown.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Assign => "assign",
@@ -203,31 +203,31 @@ impl Handover {
     }
 }
 
-/// What the principal said on the way.
+/// An amendment by the principal while the task is in progress.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Amendment {
-    /// What.
+    /// The text of the amendment.
     pub text: Erasable<String>,
-    /// To what end.
+    /// The intent of the amendment.
     pub intent: Intent,
-    /// Who.
+    /// Who sent it.
     pub by: HumanId,
-    /// When.
+    /// When it was sent.
     pub at: Time,
 }
 
-/// To what end somebody says something on the way.
+/// The intent of an amendment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Intent {
-    /// Go another way.
+    /// Change the direction of the work.
     Redirect,
-    /// This is what was meant.
+    /// Explain what the task means.
     #[default]
     Clarify,
-    /// Keep within this.
+    /// Add a constraint to the work.
     Constrain,
-    /// Better stop.
+    /// Suggest that the agent stops.
     AbortHint,
 }
 
@@ -243,7 +243,7 @@ impl Intent {
     }
 }
 
-/// Judges what is wanted of a task.
+/// Decides a command about a task.
 pub(crate) fn decide(
     world: &World<'_>,
     envelope: &Envelope,
@@ -279,29 +279,29 @@ pub(crate) fn decide(
 }
 
 impl Task {
-    /// The checkpoint it waits for.
+    /// The checkpoint it waits for; `None` if it waits for none.
     pub fn pending(&self) -> Option<&Raised> {
         self.checkpoints.last().filter(|raised| matches!(raised.outcome, Outcome::Pending))
     }
 
-    /// Whether it waits for a checkpoint that is over without an answer.
+    /// Whether it is blocked by a checkpoint that ended without an answer.
     pub fn is_stranded(&self) -> bool {
         self.state == State::Blocked && self.pending().is_none()
     }
 
-    /// When it has to be done: its deadline, or as long after its start as it may take.
+    /// When it is due: its deadline or the end of its maximum duration, whichever is earlier.
     pub fn due_at(&self) -> Option<Time> {
         let longest =
             self.started_at.zip(self.max_duration).map(|(at, for_)| at.plus_seconds(for_));
         self.deadline.into_iter().chain(longest).min()
     }
 
-    /// Since when it is over with its words still here: what retention goes by.
+    /// Since when the task is closed with its text still stored. Retention counts from here.
     pub fn kept_since(&self) -> Option<Time> {
         self.state.is_over().then_some(self.head.at).filter(|_| self.spec.value().is_some())
     }
 
-    /// Forgets every erasable value.
+    /// Erases every erasable value.
     pub(crate) fn erase(&mut self) {
         self.created.spec.erase();
         for raised in &mut self.checkpoints {

@@ -1,4 +1,4 @@
-//! Who a task is with.
+//! The assignee or worker of a task.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 use crate::actor::Actor;
 use crate::ids::{AgentId, HumanId};
 
-/// A person or an agent, said outright: a name alone does not tell.
+/// A person or an agent. The kind is explicit, because a name alone does not reveal it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "id")]
 pub enum Party {
-    /// A person.
+    /// A person of the directory.
     Human(HumanId),
-    /// An agent.
+    /// An agent of the directory.
     Agent(AgentId),
 }
 
 impl Party {
-    /// Whoever acts, if it is a known person or an agent.
+    /// The acting person or agent; `None` for other actors.
     pub fn of(actor: &Actor) -> Option<Self> {
         match actor {
             Actor::Human { id, .. } => Some(Self::Human(id.clone())),
@@ -30,7 +30,7 @@ impl Party {
         }
     }
 
-    /// The agent, if it is one.
+    /// The agent; `None` for a person.
     pub fn agent(&self) -> Option<&AgentId> {
         match self {
             Self::Agent(id) => Some(id),
@@ -38,7 +38,7 @@ impl Party {
         }
     }
 
-    /// The person, if it is one.
+    /// The person; `None` for an agent.
     pub fn human(&self) -> Option<&HumanId> {
         match self {
             Self::Human(id) => Some(id),

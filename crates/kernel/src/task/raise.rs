@@ -1,4 +1,4 @@
-//! An agent lets a person decide: an ask that holds up its task.
+//! An agent raises a checkpoint: an ask that blocks its task.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,9 @@ use super::{
     State, Task, TaskEvent,
 };
 use crate::actor::Actor;
-use crate::ask::Seat;
 use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::directory::Agent;
-use crate::effect::{Effect, Occasion};
 use crate::event::{Asked, Happened};
 use crate::form::{self, Field, FieldSpec, Form};
 use crate::ids::{AgentId, AskId, Subject, TaskId};
@@ -26,7 +24,7 @@ use crate::refusal::Refusal;
 use crate::text::{is_short, is_storable_json};
 use crate::world::{Decision, Stop, World};
 
-/// More than this nobody weighs one by one.
+/// The maximum number of options, of proposed actions and of pieces of evidence.
 const MOST: usize = 200;
 
 pub(super) fn decide(
@@ -49,7 +47,7 @@ pub(super) fn decide(
     raised(world, envelope, task, agent, new, RaisedBy::Agent)
 }
 
-/// The ask, the task that waits for it, and the runtime that stops.
+/// The events that create the ask and block the task, and the contract that stops the runtime.
 pub(super) fn raised(
     world: &World<'_>,
     envelope: &Envelope,
@@ -63,17 +61,13 @@ pub(super) fn raised(
     };
     let asked = asked(world, envelope, task, agent, new, raised_by)?;
     let checkpoint = AskId::new(envelope.fresh);
-    let (why, priority) = (Occasion::Asked, new.priority);
-    let notify =
-        |seat: &Seat| Effect::Notify { ask: checkpoint, seat: seat.clone(), why, priority };
-    let effects = asked.seats.iter().map(notify).collect();
     let kind = new.kind;
     let happened = vec![
         (Subject::Ask(checkpoint), Happened::Asked(Box::new(asked))),
         task.event(TaskEvent::Raised { checkpoint, kind, raised_by }),
     ];
     let contracts = task.running().map(|run| task.wants(run, Duty::Block)).into_iter().collect();
-    Ok(Decision { happened, effects, contracts, by: None })
+    Ok(Decision { happened, contracts, ..Decision::default() })
 }
 
 fn asked(
@@ -105,7 +99,7 @@ fn asked(
     Ok(Asked { checkpoint: Some(Box::new(checkpoint)), ..asked })
 }
 
-/// An action as it is kept: the scope it wants reads like that of a grant.
+/// An action as stored: its scope is trimmed like that of a grant.
 fn trimmed(action: &ProposedAction) -> ProposedAction {
     let permission_scope = action.permission_scope.as_ref().map(|scope| scope.trim().to_owned());
     ProposedAction { permission_scope, ..action.clone() }
@@ -155,7 +149,7 @@ fn check(world: &World<'_>, new: &NewCheckpoint) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The same question for everybody, whichever dialect or channel they have.
+/// The question of the checkpoint, the same in every dialect and channel.
 fn question(new: &NewCheckpoint) -> Result<Question, QuestionError> {
     let body = match new.kind {
         CheckpointKind::Approval | CheckpointKind::Interrupt => Body::Approve {
@@ -180,7 +174,7 @@ fn choice(option: &CheckpointOption) -> Choice {
     Choice { id: option.id.clone(), label: option.label.clone(), description }
 }
 
-/// What the agent wants to do, whole.
+/// All details of the proposed actions.
 fn details(new: &NewCheckpoint) -> Map<String, Value> {
     let mut details = Map::new();
     if !new.proposed_actions.is_empty() {
@@ -189,7 +183,7 @@ fn details(new: &NewCheckpoint) -> Map<String, Value> {
     details
 }
 
-/// The same, and which of it is to be allowed: all, until somebody leaves something out.
+/// The details with the list of allowed actions: all, until a person leaves some out.
 fn tickable(new: &NewCheckpoint) -> Map<String, Value> {
     let mut details = details(new);
     if !new.proposed_actions.is_empty() {
@@ -199,7 +193,7 @@ fn tickable(new: &NewCheckpoint) -> Map<String, Value> {
     details
 }
 
-/// Whoever approves, in whatever dialect, may leave out some of what is proposed (HACP-054).
+/// A person who approves in any dialect may leave out some of the proposed actions (HACP-054).
 fn ticks(new: &NewCheckpoint) -> Editable {
     if new.proposed_actions.is_empty() {
         return false.into();
@@ -213,11 +207,11 @@ fn ticks(new: &NewCheckpoint) -> Editable {
     let spec =
         FieldSpec { options, ..FieldSpec::new(ALLOW, "What the agent may do", "multiselect") };
     let form = Field::try_from(spec).and_then(Form::single);
-    // Whatever makes no form is approved or rejected as a whole.
+    // Actions that cannot be shown as a form are approved or rejected as a whole.
     form.map_or_else(|_| false.into(), Editable::Fields)
 }
 
-/// What the agent shows for it, in words.
+/// The evidence the agent shows, as text.
 fn evidence(new: &NewCheckpoint) -> Option<String> {
     let shown: Vec<String> = new
         .context
@@ -239,8 +233,10 @@ fn evidence(new: &NewCheckpoint) -> Option<String> {
 mod tests {
     use super::*;
     use crate::actor::By;
+    use crate::ask::Seat;
     use crate::ask::{OnExpiry, Phase};
     use crate::command::AskCommand;
+    use crate::effect::Effect;
     use crate::question::Kind;
     use crate::task::{Evidence, Handover, NewTask, Party, Quorum, TaskCommand};
     use crate::testing::{Cast, human, new_task, raising};
@@ -254,8 +250,9 @@ mod tests {
         refused.unwrap_err()
     }
 
-    /// HACP-031, HACP-046, HACP-050, digest §5: the task waits, its principal has it, the run stops; there
-    /// is one checkpoint at a time because a task that waits raises none.
+    /// HACP-031, HACP-046, HACP-050, digest §5: the task waits, its principal is the assignee, and
+    /// the run stops. There is one checkpoint at a time, because a blocked task cannot raise
+    /// another.
     #[test]
     fn the_task_waits_for_a_person() {
         let mut cast = Cast::new();
@@ -278,8 +275,8 @@ mod tests {
         assert_eq!(cast.task(id).checkpoints.len(), 1);
     }
 
-    /// A checkpoint is an ask like any other: of its kind, in the inbox of everybody who decides on the
-    /// task and of nobody else, and the agent can follow it.
+    /// A checkpoint is an ask like any other: it has its kind, is in the inbox of exactly the
+    /// people who decide on the task, and the agent can follow it.
     #[test]
     fn a_checkpoint_is_an_ask() {
         for (kind, question) in [
@@ -307,7 +304,8 @@ mod tests {
         }
     }
 
-    /// HACP-054: what the agent wants to do is shown whole, and is kept with its scope trimmed (HACP-070).
+    /// HACP-054: the proposed actions are shown completely, and are stored with their scope trimmed
+    /// (HACP-070).
     #[test]
     fn proposed_actions_are_shown_and_kept() {
         let mut cast = Cast::new();
@@ -380,7 +378,7 @@ mod tests {
         }
     }
 
-    /// K-17: a checkpoint can run out, and reminders do not come after that.
+    /// K-17: a checkpoint can expire, and there are no reminders after that.
     #[test]
     fn it_runs_out_when_the_agent_says() {
         let mut cast = Cast::new();
@@ -394,8 +392,8 @@ mod tests {
         assert!(asked.reminders.iter().all(|reminder| *reminder < at));
     }
 
-    /// K-17: what is late asks nothing any more; neither after the deadline nor after the longest time it
-    /// may take, which begins when it does.
+    /// K-17: a late task cannot raise a checkpoint: neither after the deadline nor after the
+    /// maximum duration, which begins when the work does.
     #[test]
     fn the_time_a_task_has_is_enforced() {
         let start = Cast::new().now();
@@ -429,7 +427,7 @@ mod tests {
         }
     }
 
-    /// Whoever the agent urges to look as well may look and not decide.
+    /// People whom the agent adds by a nudge can see the checkpoint but not decide.
     #[test]
     fn urging_others_gives_them_no_say() {
         let mut cast = Cast::new();

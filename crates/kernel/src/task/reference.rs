@@ -1,4 +1,4 @@
-//! A task uses a version of an artifact, which does not change by that.
+//! A task uses a version of an artifact. This does not change the version.
 
 use super::may::seen;
 use super::{ArtifactEvent, Reference, Role, Task, TaskEvent, Version, VersionRef};
@@ -21,8 +21,8 @@ pub(super) fn decide(
     Ok(used(task, version, wanted, role))
 }
 
-/// A version a task may use: of its own project, or one that was shared with it; and whoever says so
-/// may read it, so that nobody gets to read something by naming it.
+/// A version that a task may use: of its own project, or one that was shared with it. The actor
+/// must be able to read it, so that naming a version gives no access to it.
 pub(super) fn usable<'a>(
     world: &World<'a>,
     envelope: &Envelope,
@@ -37,7 +37,7 @@ pub(super) fn usable<'a>(
     let Some(version) = artifact.version(Some(&wanted.version)) else {
         return Err(Refusal::NotFound { what: "version" }.into());
     };
-    // What was shared is there for every task of the project.
+    // A shared artifact is available to every task of the project.
     let shared = artifact.shared_with.contains(&task.project);
     if shared || artifact.is_open_to(&envelope.actor, world.directory) {
         return Ok(version);
@@ -53,7 +53,7 @@ pub(super) fn usable<'a>(
     Ok(version)
 }
 
-/// That a task uses a version, on both records; nothing where it is known.
+/// The events, on both records, that a task uses a version; empty if that is already recorded.
 pub(super) fn used(task: &Task, version: &Version, wanted: &VersionRef, role: Role) -> Decision {
     let Task { id, .. } = *task;
     if version.references.contains(&Reference { task: id, role }) {
@@ -74,7 +74,7 @@ mod tests {
     use crate::task::{Given, TaskCommand};
     use crate::testing::{Cast, new_task, version};
 
-    /// `spy` of another project delivered something.
+    /// A version that `spy` of another project delivered.
     fn theirs(cast: &mut Cast) -> VersionRef {
         cast.may(cast.human("zoe"), TaskCommand::Create(Box::new(new_task())));
         let id = TaskId::new(cast.fresh());
@@ -84,8 +84,8 @@ mod tests {
         cast.delivered(id, version())
     }
 
-    /// HACP-021, HACP-080, K-05: the version stays as it is; who uses it is noted on both records, once,
-    /// and the task is not another by that.
+    /// HACP-021, HACP-080, K-05: the version does not change; its use is recorded on both sides,
+    /// once, and the task keeps its revision.
     #[test]
     fn using_a_version_does_not_change_it() {
         let mut cast = Cast::new();
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(cast.records().len(), records, "said twice, it happens once");
     }
 
-    /// The open question on references across projects: only what was shared.
+    /// The open question on references across projects: only shared artifacts can be used.
     #[test]
     fn an_artifact_of_another_project_has_to_be_shared() {
         let mut cast = Cast::new();
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(uses.filter(|reference| reference.task == user).count(), 1, "named twice");
     }
 
-    /// Nobody gets to read something by saying that their task uses it.
+    /// Claiming that a task uses a version gives no access to it.
     #[test]
     fn an_agent_uses_what_it_may_read() {
         let mut cast = Cast::staffed();

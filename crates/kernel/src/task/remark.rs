@@ -1,4 +1,4 @@
-//! Somebody adds to a review that stands.
+//! A person adds a remark to an existing review.
 
 use super::may::seen;
 use super::{Comment, Remark, TaskEvent, judge};
@@ -22,7 +22,7 @@ pub(super) fn decide(
     if !task.reviews.iter().any(|judged| judged.id == review) {
         return Err(Refusal::NotFound { what: "review" }.into());
     }
-    // Nobody would ever come to erase what is added now.
+    // Text that is added after the erasure would never be erased.
     if task.spec.value().is_none() {
         let why = "the words of this task were erased, and none are added".to_owned();
         return Err(Refusal::Precondition { why }.into());
@@ -44,8 +44,8 @@ mod tests {
         Comment { anchor, severity: Severity::Nit, body: body.to_owned() }
     }
 
-    /// HACP-022, HACP-080, K-05, K-06: a remark stands beside the review and leaves it as it was; it is on
-    /// the record, changes no revision, and is possible when all is over.
+    /// HACP-022, HACP-080, K-05, K-06: a remark is added beside the review and does not change it;
+    /// it is recorded, keeps the revision, and is possible after the task is closed.
     #[test]
     fn a_review_stays_as_it_was() {
         let mut cast = Cast::new();
@@ -66,7 +66,7 @@ mod tests {
         );
     }
 
-    /// What was erased stays erased: nothing is written beside it that nobody would ever erase.
+    /// No text is added to an erased task, because it would never be erased.
     #[test]
     fn nothing_is_added_to_what_was_erased() {
         let mut cast = Cast::new();
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(cast.story_of(id).last(), Some(&"erased"));
     }
 
-    /// K-06: an agent does not comment in anybody's name, and neither does a bystander.
+    /// K-06: neither an agent nor a person who does not decide can comment.
     #[test]
     fn only_people_who_decide_comment() {
         let mut cast = Cast::new();

@@ -1,4 +1,5 @@
-//! A person decides, over HACP or anywhere else: the ask ends and the task goes on in one decision.
+//! A person decides at a checkpoint, over HACP or through another interface: the ask is closed and
+//! the task continues in one decision.
 
 use serde_json::{Map, Value};
 
@@ -21,7 +22,7 @@ use crate::world::{Decision, Stop, World};
 
 const DECIDERS: &str = "only the principal of the task and its reviewers resolve a checkpoint";
 
-/// What is decided over HACP.
+/// A decision over HACP.
 pub(super) fn decide(
     world: &World<'_>,
     envelope: &Envelope,
@@ -47,7 +48,8 @@ pub(super) fn decide(
         }
         Settled::Beside(words) => {
             if let Actor::Human { assurance: have, .. } = envelope.actor {
-                // Judged as the answer that comes nearest: what stops the task needs less.
+                // It is judged as the closest answer: an action that stops the task needs less
+                // assurance.
                 let nearest = match new.action {
                     Action::Reject => Answer::REJECTED,
                     Action::Approve | Action::Choose | Action::Provide | Action::Reassign => {
@@ -58,14 +60,15 @@ pub(super) fn decide(
             }
             let mut salts = envelope.salts.clone();
             let reason = words.map(|text| Erasable::new(text, &mut salts));
-            ask.ends(Happened::Cancelled { reason, decided: Some(new.action) })
+            Decision::on(ask, Happened::Cancelled { reason, decided: Some(new.action) })
         }
     };
     decision.happened.extend(edited.into_iter().flat_map(|used| used.happened));
     resumed(world, envelope, task, ask.id, (new.action, new.reassign_to.clone(), said), decision)
 }
 
-/// The version the agent is to go on with: the task uses it from now on, so its agent may read it.
+/// The version with which the agent continues. The task uses it from now on, so its agent may read
+/// it.
 fn use_edited(
     world: &World<'_>,
     envelope: &Envelope,
@@ -84,7 +87,7 @@ fn use_edited(
     }
 }
 
-/// What is decided anywhere else, by an answer to the ask.
+/// A decision through another interface, by an answer to the ask.
 pub(crate) fn answered(
     world: &World<'_>,
     envelope: &Envelope,
@@ -100,7 +103,7 @@ pub(crate) fn answered(
     if action == Action::Approve
         && let Some(beside) = checkpoint.beside.value()
     {
-        // Whoever says yes to the whole says yes to every part.
+        // An approval of the whole approves every part.
         let all = beside.proposed_actions.iter().map(|proposed| proposed.id.clone());
         let yes = |id: &String| allowed.as_ref().is_none_or(|allowed| allowed.contains(id));
         (said.approved_actions, said.denied_actions) = all.partition(yes);
@@ -108,8 +111,8 @@ pub(crate) fn answered(
     resumed(world, envelope, task, ask.id, (action, None, said), decision)
 }
 
-/// Which of the proposed actions an approval allows, if it changes that. Of the details nothing else can
-/// be changed, so nothing of them is left for the agent to go on from.
+/// The proposed actions an approval allows, if it changes them. No other detail can be edited, so
+/// no other edit is left for the agent.
 fn allowed(said: &mut Said) -> Option<Vec<String>> {
     let patch = said.state_patch.as_mut()?;
     let allowed = patch.remove(ALLOW)?;
@@ -117,7 +120,7 @@ fn allowed(said: &mut Said) -> Option<Vec<String>> {
     serde_json::from_value(allowed).ok()
 }
 
-/// The task goes on, or is over; its runtime learns which.
+/// The task continues or is closed, and its runtime receives the contract for that.
 fn resumed(
     world: &World<'_>,
     envelope: &Envelope,
@@ -134,7 +137,8 @@ fn resumed(
     match (action, &reassign_to) {
         (Action::Reject, _) => decision.contracts.extend(task.stop()),
         (Action::Reassign, Some(agent)) => {
-            // The run that waits would wait for ever, be it another's or the same agent's.
+            // Without this, the waiting run would wait forever, whether it belongs to the same
+            // agent or to another.
             decision.contracts.extend(task.stop());
             decision.contracts.push(task.wants_new(agent, fresh, Duty::Handoff));
         }
@@ -154,7 +158,7 @@ fn resumed(
     Ok(decision)
 }
 
-/// What is said with a resolution, if it fits what was asked.
+/// The data of a resolution, if it fits the question.
 fn said(new: &NewResolution, beside: &Beside) -> Result<Said, Refusal> {
     let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
     let mut said = new.said.clone();
@@ -188,7 +192,7 @@ fn said(new: &NewResolution, beside: &Beside) -> Result<Said, Refusal> {
     if !said.state_patch.as_ref().is_none_or(is_storable_object) {
         return invalid("state_patch", "an object without NUL characters");
     }
-    // Who names none of them speaks of all; who names some leaves the others out.
+    // Naming no action approves all of them; naming some leaves the others out.
     if new.action == Action::Approve
         && said.approved_actions.is_empty()
         && said.denied_actions.is_empty()
@@ -198,23 +202,24 @@ fn said(new: &NewResolution, beside: &Beside) -> Result<Said, Refusal> {
     Ok(said)
 }
 
-/// What a resolution is to the question of the ask.
+/// How a resolution closes the ask.
 enum Settled {
-    /// An answer to it.
+    /// It answers the question.
     Answered(Reply),
-    /// No answer it takes: the ask ends without one, and says what was decided instead, in these words.
+    /// It does not answer the question: the ask is closed without an answer, with this text and the
+    /// decision.
     Beside(Option<String>),
 }
 
-/// Only an approval takes a request for changes. Whoever is asked something else and says neither of what
-/// was offered has decided all the same, and no dialect may show that as an answer to the question.
+/// Only an approval takes a request for changes. For other questions, a decision that is none of
+/// the offered answers still counts, but no dialect may show it as an answer to the question.
 fn settled(
     ask: &Ask,
     kind: CheckpointKind,
     new: &NewResolution,
     said: &Said,
 ) -> Result<Settled, Refusal> {
-    // What was said is kept with the task, whole.
+    // The task stores the complete text.
     let plain = |answer| Settled::Answered(Reply::brief(answer, said.comment.as_deref()));
     let together = |text: &str| {
         let words = [Some(text), said.comment.as_deref()];
@@ -270,7 +275,7 @@ fn settled(
     })
 }
 
-/// What the receipt of an approval says beside yes: that some of what was proposed was left out.
+/// The edits on the receipt of an approval: which proposed actions were left out.
 fn left_out(ask: &Ask, said: &Said) -> Option<Map<String, Value>> {
     let Body::Approve { details, editable, .. } = ask.question.value()?.body() else { return None };
     let proposed = details.get(ALLOW).filter(|_| editable.is_any())?.as_array()?;
@@ -279,7 +284,7 @@ fn left_out(ask: &Ask, said: &Said) -> Option<Map<String, Value>> {
     (allowed != *proposed).then(|| Map::from_iter([(ALLOW.to_owned(), Value::Array(allowed))]))
 }
 
-/// What an answer given elsewhere is in HACP's words.
+/// The HACP action and data of an answer from another interface.
 fn understood(reply: &Reply) -> (Action, Said) {
     let comment = reply.comment.clone();
     let plain = Said { comment: comment.clone(), ..Said::default() };

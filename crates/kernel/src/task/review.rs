@@ -1,4 +1,4 @@
-//! What people say of what was delivered.
+//! Reviews of deliveries.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,57 +7,57 @@ use crate::audit::Erasable;
 use crate::ids::{HumanId, ReviewId, TaskId};
 use crate::time::Time;
 
-/// A verdict on one version. Never changed: a new opinion is a new review.
+/// A verdict on one version. It never changes: a new opinion is a new review.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Review {
-    /// Its name.
+    /// The id of the review.
     pub id: ReviewId,
-    /// What was judged.
+    /// The reviewed version.
     pub artifact: VersionRef,
-    /// As what.
+    /// The kind of review.
     pub kind: ReviewKind,
-    /// Who judged.
+    /// The person who reviewed.
     pub reviewer: HumanId,
-    /// How.
+    /// The decision of the reviewer.
     pub verdict: Verdict,
-    /// In which words.
+    /// The text of the review.
     pub words: Erasable<Words>,
-    /// When.
+    /// When it was given.
     pub at: Time,
-    /// What was added later.
+    /// The remarks that were added later.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<Remark>,
 }
 
-/// What makes an ask the judgement of something delivered; stands on the ask.
+/// The part of an ask that makes it the review of a delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForReview {
     /// The task it was delivered for.
     pub task: TaskId,
-    /// What was delivered.
+    /// The delivered version.
     pub artifact: VersionRef,
 }
 
-/// What was judged.
+/// The subject of a review.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewKind {
-    /// How the agent means to go about it.
+    /// The agent's plan for the work.
     Plan,
-    /// What came of it.
+    /// The result of the work.
     #[default]
     Deliverable,
 }
 
-/// A verdict.
+/// The decision of a reviewer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It is good.
+    /// The reviewer accepts it.
     Approved,
-    /// It needs changes.
+    /// The reviewer requests changes.
     ChangesRequested,
-    /// It is no good.
+    /// The reviewer rejects it.
     Rejected,
 }
 
@@ -72,50 +72,50 @@ impl Verdict {
     }
 }
 
-/// The words of a review.
+/// The text of a review.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Words {
-    /// Line by line.
+    /// Comments on places in the version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub comments: Vec<Comment>,
-    /// What has to change.
+    /// The changes that the reviewer requests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requested_changes: Vec<String>,
 }
 
-/// A comment on a place.
+/// A comment on a place in the version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comment {
-    /// Where, such as `src/main.rs:12`; nothing for the whole.
+    /// The place, such as `src/main.rs:12`; `None` for the whole version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor: Option<String>,
-    /// How much it matters.
+    /// How important it is.
     pub severity: Severity,
-    /// What is said.
+    /// The text of the comment.
     pub body: String,
 }
 
-/// How much a comment matters.
+/// How important a comment is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// It cannot stay like this.
+    /// The version cannot be accepted like this.
     Blocker,
-    /// It should not.
+    /// A serious problem that should be fixed.
     Major,
-    /// It could be better.
+    /// A small possible improvement.
     Minor,
     /// A matter of taste.
     Nit,
 }
 
-/// A comment added to a review that stands.
+/// A comment that was added to an existing review.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Remark {
-    /// Who.
+    /// Who added it.
     pub by: HumanId,
-    /// What.
+    /// The comment itself.
     pub comment: Erasable<Comment>,
-    /// When.
+    /// When it was added.
     pub at: Time,
 }

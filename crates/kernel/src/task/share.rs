@@ -1,4 +1,4 @@
-//! Tasks of another project may use an artifact, because somebody who answers for it says so.
+//! A person who is responsible for an artifact allows tasks of another project to use it.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ pub(super) fn decide(
     Ok(decision)
 }
 
-/// Every task that made a version: all of them are shared, and each hears of it.
+/// Every task that made a version. All versions are shared, and each task records it.
 fn makers<'a>(world: &World<'a>, artifact: &Artifact) -> Result<Vec<&'a Task>, Stop> {
     let ids: BTreeSet<_> = artifact.versions.iter().map(|made| made.produced_by).collect();
     let (mut makers, mut missing) = (Vec::new(), Vec::new());
@@ -61,7 +61,8 @@ mod tests {
     use crate::task::{Given, NewVersion, Role, TaskCommand};
     use crate::testing::{Cast, new_task, version};
 
-    /// The open question on references across projects: an explicit word of somebody who answers for it.
+    /// The open question on references across projects: a responsible person must share the
+    /// artifact explicitly.
     #[test]
     fn who_answers_for_an_artifact_shares_it() {
         let mut cast = Cast::staffed();
@@ -86,7 +87,8 @@ mod tests {
         assert_eq!(cast.story_of(id).last(), Some(&"delivery_shared"), "HACP-042");
     }
 
-    /// One version each of olga's and nina's: neither gives away what the other answers for.
+    /// olga and nina are each responsible for one version: neither can share the version of the
+    /// other.
     #[test]
     fn who_answers_for_one_version_does_not_share_the_others() {
         let mut cast = Cast::staffed();

@@ -1,4 +1,4 @@
-//! What a task is: written once, and never changed.
+//! The specification of a task, which never changes.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,159 +8,159 @@ use crate::audit::Erasable;
 use crate::ids::{HumanId, ProjectId, TaskId};
 use crate::time::Time;
 
-/// A task as it was written down.
+/// A task as created.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Created {
     /// The project it belongs to.
     pub project: ProjectId,
-    /// The person who answers for it. Never changes.
+    /// The person who is responsible for it; this never changes.
     pub principal: HumanId,
-    /// What sort of task it is, in the words of whoever wrote it.
+    /// The type of task, as its author names it.
     pub sort: String,
-    /// What is wanted.
+    /// The text of the task.
     pub spec: Erasable<Spec>,
-    /// The task it is part of.
+    /// The task it is part of, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<TaskId>,
-    /// Until when it is to be done.
+    /// The deadline of the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Time>,
-    /// How many seconds may be worked on it, from its start.
+    /// The maximum duration of the work in seconds, from its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_duration: Option<u64>,
-    /// Whether its agent may hand it down.
+    /// Whether its agent may delegate it.
     pub delegable: bool,
-    /// How much its agent may do by itself.
+    /// How much its agent may do alone.
     pub autonomy: Autonomy,
-    /// What its agent may do, as far as that was said at first.
+    /// The permissions and prohibitions given at its creation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grants: Vec<Grant>,
-    /// Who has to judge what is delivered; nothing where the principal does.
+    /// Who must review a delivery; `None` for the principal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review_policy: Option<ReviewPolicy>,
-    /// What happens when a checkpoint of it runs out.
+    /// What happens when one of its checkpoints expires.
     #[serde(default)]
     pub on_silence: OnSilence,
 }
 
-/// The words of a task.
+/// The text of a task.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
-    /// What is to be reached.
+    /// The goal of the work.
     pub goal: String,
-    /// By what one sees that it was.
+    /// The criteria by which a delivery is accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub acceptance_criteria: Vec<String>,
-    /// What there is to work with.
+    /// The material to work with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<Input>,
-    /// What it has to be done with, in HACP 0.1.
+    /// The capabilities that must be used, in HACP 0.1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub must_use_capabilities: Vec<Capability>,
-    /// The same in 0.2: names that mean something elsewhere.
+    /// The same in HACP 0.2: names that are defined elsewhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub external_refs: Vec<ExternalRef>,
-    /// How long it may take, as it was written.
+    /// The maximum duration, as the author wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_duration: Option<String>,
-    /// The envelope it came with.
+    /// The HXP envelope it came with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hxp: Option<Map<String, Value>>,
 }
 
-/// Something to work with.
+/// Material to work with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Input {
     /// One version of an artifact.
     Artifact {
-        /// Which.
+        /// The id of the artifact.
         id: String,
-        /// Its version: a reference locks both.
+        /// Its version: a reference pins both.
         version: String,
     },
-    /// Something elsewhere.
+    /// A resource outside Countersign.
     Resource {
-        /// What it is called, if anything.
+        /// The id of the resource, if it has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
-        /// Where it is.
+        /// The URI of the resource.
         uri: String,
     },
 }
 
-/// Something an agent can do, by name.
+/// A capability of an agent, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capability {
-    /// Which.
+    /// The id of the capability.
     pub capability_id: String,
-    /// In which version.
+    /// The version; `None` for any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }
 
-/// A name that means something elsewhere. It never says how to get there.
+/// A name that is defined elsewhere. It never says how to resolve it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExternalRef {
-    /// What it names.
+    /// The kind of object it names.
     pub kind: String,
-    /// Where the name is known.
+    /// The namespace in which the name is defined.
     pub namespace: String,
-    /// The name.
+    /// The name within the namespace.
     pub id: String,
-    /// In which version.
+    /// The version; `None` for any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// What people call it.
+    /// The text that people read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
 }
 
-/// How much an agent may do by itself.
+/// How much an agent may do alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Autonomy {
-    /// Whatever the task needs.
+    /// Everything the task needs.
     #[default]
     Autonomous,
     /// Nothing before its plan is approved.
     PlanThenImplement,
-    /// Nothing that was not approved.
+    /// Only actions that were approved.
     ConfirmEachAction,
-    /// Only look.
+    /// Only reading is allowed.
     ReadOnly,
 }
 
-/// Who has to judge what is delivered.
+/// Who must review a delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewPolicy {
-    /// Whose verdicts count; never empty.
+    /// The people whose reviews count; never empty.
     pub required_reviewers: Vec<HumanId>,
-    /// How many of them have to approve.
+    /// The number of approvals that are needed.
     #[serde(default)]
     pub quorum: Quorum,
 }
 
-/// How many reviewers have to approve.
+/// The number of reviewers who must approve.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quorum {
-    /// Every one.
+    /// All of the reviewers.
     #[default]
     All,
-    /// More than half.
+    /// More than half of the reviewers.
     Majority,
-    /// One.
+    /// One of the reviewers.
     Any,
 }
 
-/// What happens when nobody resolves a checkpoint in time.
+/// What happens when a checkpoint is not resolved in time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnSilence {
-    /// The task stays blocked, and its principal decides what becomes of it.
+    /// The task stays blocked, and its principal decides how to continue.
     #[default]
     StayBlocked,
-    /// It is called off. Never because of an interrupt.
+    /// The task is cancelled, except by an interrupt.
     Cancel,
 }

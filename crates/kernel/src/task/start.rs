@@ -1,4 +1,4 @@
-//! Whoever a task was given to begins.
+//! The assignee of a task starts to work.
 
 use super::may::seen;
 use super::{State, TaskEvent};
@@ -21,7 +21,7 @@ mod tests {
     use crate::task::{Handover, Party, TaskCommand};
     use crate::testing::{Cast, human, new_task};
 
-    /// K-01, K-02: the one step the first draft forgot is an operation with a record of its own.
+    /// K-01, K-02: starting, which the first draft forgot, is an operation with its own event.
     #[test]
     fn beginning_is_on_the_record() {
         let mut cast = Cast::new();
@@ -34,7 +34,7 @@ mod tests {
         assert_eq!(cast.contracts(id).len(), 1, "the runtime said it, so it knows");
     }
 
-    /// HACP-041: a state that does not fit comes before who has it now.
+    /// HACP-041: the check of the state comes before the check of the assignee.
     #[test]
     fn whoever_lost_it_meanwhile_hears_of_the_state_first() {
         let mut cast = Cast::staffed();
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!((cast.task(id).state, &cast.task(id).assignee), (State::InProgress, &mark));
     }
 
-    /// K-17: neither after the deadline, nor is it begun twice to gain time.
+    /// K-17: a task cannot be started after the deadline, nor started twice to gain time.
     #[test]
     fn nobody_begins_what_is_late() {
         let mut cast = Cast::new();

@@ -1,33 +1,33 @@
-//! Where a task stands, and the only ways on from there.
+//! The states of a task, and the transitions between them.
 
 use serde::{Deserialize, Serialize};
 
-/// Where a task stands.
+/// The state of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Written down; nobody works on it.
+    /// Created, and not assigned to an agent.
     Created,
-    /// Given to an agent that has not begun.
+    /// Assigned to an agent that has not started.
     Assigned,
-    /// Somebody works on it.
+    /// An agent or a person works on it.
     InProgress,
-    /// A person has to decide something first.
+    /// A person must decide first.
     Blocked,
-    /// Something was delivered, and nobody has judged it.
+    /// A version was delivered and has no review yet.
     ReviewReady,
-    /// Not everybody has judged it.
+    /// Some reviews are still missing.
     UnderReview,
-    /// What was delivered is good; passed through on the way to [`State::Completed`].
+    /// The delivery is accepted; a transient state before [`State::Completed`].
     Accepted,
-    /// Over: done, or called off.
+    /// Closed: done or cancelled.
     Completed,
-    /// Over: what was delivered is no good.
+    /// Closed: the delivery was rejected.
     Rejected,
 }
 
 impl State {
-    /// Every state, in the order of the protocol's table.
+    /// All states, in the order of the protocol's table.
     pub const ALL: [Self; 9] = [
         Self::Created,
         Self::Assigned,
@@ -55,18 +55,18 @@ impl State {
         }
     }
 
-    /// Whether nothing comes after it.
+    /// Whether the task is closed: no state follows.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Completed | Self::Rejected)
     }
 
-    /// Whether one trigger leads from here to there: nothing else is legal.
+    /// Whether this trigger leads from this state to the other. All other transitions are illegal.
     pub fn leads_to(self, to: Self, trigger: Trigger) -> bool {
         TRANSITIONS.contains(&(self, to, trigger))
     }
 }
 
-/// What moves a task from one state to another.
+/// The cause of a state transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
     /// `task.assign`
@@ -77,31 +77,31 @@ pub enum Trigger {
     Raise,
     /// `task.interrupt`
     Interrupt,
-    /// `checkpoint.resolve` with anything but a rejection.
+    /// `checkpoint.resolve` with any action except a rejection.
     Resolve,
     /// `checkpoint.resolve` with a rejection.
     Refuse,
     /// `artifact.commit`
     Commit,
-    /// `review.submit` begins a review.
+    /// `review.submit`: a review begins.
     Begin,
-    /// `review.submit`: changes are wanted.
+    /// `review.submit`: the reviewer requests changes.
     Rework,
-    /// `review.submit`: the plan is good.
+    /// `review.submit`: the plan is approved.
     PlanApproved,
-    /// `review.submit`: what was delivered is good.
+    /// `review.submit`: the delivery is accepted.
     Accept,
-    /// `review.submit`: it is no good.
+    /// `review.submit`: the delivery is rejected.
     Reject,
-    /// `review.submit`: others have not judged it yet.
+    /// `review.submit`: other reviews are missing.
     Pend,
-    /// By itself.
+    /// Follows an acceptance automatically.
     Complete,
     /// `task.cancel`
     Cancel,
 }
 
-/// The whole table: from, to, by what.
+/// The whole table: from, to, trigger.
 pub const TRANSITIONS: [(State, State, Trigger); 18] = {
     use State::{
         Accepted, Assigned, Blocked, Completed, Created, InProgress, Rejected, ReviewReady,

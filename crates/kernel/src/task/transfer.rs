@@ -1,4 +1,4 @@
-//! A task goes to somebody else: a person takes it over, or another agent does.
+//! A task is transferred: a person or another agent takes it over.
 
 use super::may::seen;
 use super::{Duty, Handover, Party, TaskEvent};
@@ -44,7 +44,7 @@ pub(super) fn decide(
         }
     };
     let mut decision = task.decided(TaskEvent::Transferred { to: to.clone(), via, run });
-    // Whoever worked on it before stops; the same agent, too, for it begins another run.
+    // The previous run stops, even if the agent stays the same, because it begins another run.
     decision.contracts.extend(task.stop());
     if let (Some(agent), Some(run)) = (to.agent(), run) {
         decision.contracts.push(task.wants_new(agent, run, Duty::Handoff));
@@ -66,8 +66,8 @@ mod tests {
         Party::Human(human(name))
     }
 
-    /// HACP-025, K-16, K-24, digest §5: another agent takes over in a run of its own that knows where it came
-    /// from; the correlation stays, and whoever worked on it stops.
+    /// HACP-025, K-16, K-24, digest §5: another agent takes over in its own run that knows its
+    /// origin; the correlation id stays, and the previous run stops.
     #[test]
     fn another_agent_takes_over() {
         let mut cast = Cast::staffed();
@@ -90,8 +90,8 @@ mod tests {
         assert!(matches!(late, Err(Refusal::NotAllowed { .. })));
     }
 
-    /// HACP-031, K-24: a person takes over, works, delivers and, where it is not good, works again; the
-    /// agent it was taken from hears no more of it.
+    /// HACP-031, K-24: a person takes over, works, delivers and, if needed, reworks; the previous
+    /// agent gets no more contracts.
     #[test]
     fn a_person_takes_over_and_keeps_it() {
         let mut cast = Cast::new();
@@ -114,7 +114,8 @@ mod tests {
         assert_eq!(cast.contracts(id).len(), told, "no agent works on it");
     }
 
-    /// Digest §5: handed back to the agent that waits, it goes on in a new run, and the one before stops.
+    /// Digest §5: handed back to the agent that waits, the task continues in a new run, and the
+    /// previous one stops.
     #[test]
     fn the_same_agent_begins_anew() {
         let mut cast = Cast::new();
@@ -129,7 +130,7 @@ mod tests {
         assert_eq!(wanted, [(Duty::Cancel, left, None), (Duty::Handoff, now, Some(left))]);
     }
 
-    /// A principal who takes it over has it as worker, too.
+    /// A principal who takes it over is the worker too.
     #[test]
     fn the_principal_takes_over() {
         let mut cast = Cast::new();
@@ -143,7 +144,8 @@ mod tests {
         cast.delivered(id, version());
     }
 
-    /// Handed over while it is judged, rework is for whoever has it now; what is over is the principal's.
+    /// If the task is handed over during the review, the new assignee does the rework; a closed
+    /// task belongs to the principal.
     #[test]
     fn whoever_has_it_while_it_is_judged_does_it_again() {
         for (given, state, holder) in [

@@ -1,5 +1,5 @@
-//! A task writes a key of a ledger. The last one to write is right, and what was there stays. What a
-//! task came to is often written down once it was accepted, so its agent may do that then, too.
+//! A task writes an entry of a ledger. The last write wins, and earlier values stay in the history.
+//! Results are often written after the task was accepted, so its agent may still write then.
 
 use super::command::NewEntry;
 use super::may::seen;
@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 use crate::text::is_storable_json;
 use crate::world::{Decision, Stop, World};
 
-/// A longer value is a document, and documents are artifacts.
+/// The maximum size of a value. Longer documents are artifacts.
 const LONGEST_VALUE: usize = 256 * 1024;
 
 pub(super) fn decide(
@@ -45,14 +45,14 @@ pub(super) fn decide(
 }
 
 impl Task {
-    /// Whether it may write a ledger.
+    /// Whether the task may write this ledger.
     fn writes_to(&self, scope: &Scope, directory: &Directory) -> bool {
         let principal = directory.human(&self.principal);
         match scope.parts() {
             ("project", name) => self.project.as_str() == name,
             ("team", name) => principal
                 .is_some_and(|human| human.groups.iter().any(|group| group.as_str() == name)),
-            // Everybody reads it, so not every agent may have its say there.
+            // Everyone reads this ledger, so not every agent may write it.
             (_, _) => principal.is_some_and(|human| human.admin),
         }
     }
@@ -89,8 +89,8 @@ mod tests {
         cast.want(cast.agent("bot"), TaskCommand::Write(id, Box::new(new)))
     }
 
-    /// HACP-023, HACP-080: the last one to write is right, what was there stays on the record, and the task
-    /// is not another by that.
+    /// HACP-023, HACP-080: the last write wins, earlier values stay in the history, and the task
+    /// keeps its revision.
     #[test]
     fn the_last_to_write_is_right_and_nothing_is_lost() {
         let mut cast = Cast::new();
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(cast.story_of(id).last(), Some(&"ledger_written"));
     }
 
-    /// Whoever read a key before writing it may say so, and does not overwrite what came between.
+    /// A writer may name the revision it has read, and then does not overwrite later writes.
     #[test]
     fn a_write_may_name_what_it_has_seen() {
         let mut cast = Cast::new();
@@ -133,8 +133,8 @@ mod tests {
         write(&mut cast, id, seen(1)).unwrap();
     }
 
-    /// K-14: only the ledgers of the task's own project and of its principal's teams; those of the whole
-    /// organisation, which everybody reads, only by a task of an administrator's.
+    /// K-14: only the ledgers of the task's own project and of its principal's teams; that of the
+    /// whole organisation, which everyone reads, only for a task of an administrator.
     #[test]
     fn a_task_writes_the_ledgers_of_its_scope() {
         let mut cast = Cast::staffed();
@@ -164,8 +164,8 @@ mod tests {
         assert_eq!(cast.task(id).principal, human("olga"));
     }
 
-    /// Digest, reference flow: what came of a task is written down when it was accepted. Of one that was
-    /// called off, rejected or given up nothing came, and whoever worked on it has no say any more.
+    /// Digest, reference flow: the result of a task is written after it was accepted. A cancelled,
+    /// rejected or abandoned task has no result, and its worker may no longer write.
     #[test]
     fn the_agent_writes_after_the_task_only_what_came_of_it() {
         for (how, may) in [
@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    /// K-14: what is no ledger.
+    /// K-14: texts that are not a scope.
     #[test]
     fn scopes_are_of_three_kinds() {
         for bad in ["", "acme", "project:", "user:olga", "project", "team:a b", "ORG:x", ":x"] {

@@ -1,4 +1,4 @@
-//! Tasks on the small world of tests: olga's, worked on by `bot`.
+//! Tasks in the small world of tests: olga owns them, and `bot` works on them.
 
 use serde_json::json;
 use ulid::Ulid;
@@ -20,12 +20,12 @@ use crate::task::{
     Verdict, VersionRef, Words,
 };
 
-/// A task with a goal and nothing else, in the writer's own project.
+/// A task with a goal and nothing else, in its author's own project.
 pub fn new_task() -> NewTask {
     NewTask::new("report", "Say what was sold")
 }
 
-/// A checkpoint of a kind with nothing but what it needs.
+/// A checkpoint of a kind with the required data only.
 pub fn raising(kind: CheckpointKind) -> NewCheckpoint {
     let choosing = kind == CheckpointKind::Choice;
     let named = |id: &str| CheckpointOption {
@@ -45,7 +45,7 @@ pub fn raising(kind: CheckpointKind) -> NewCheckpoint {
     }
 }
 
-/// A resolution that says nothing but what it does.
+/// A resolution with the required data only.
 pub fn resolution(action: Action) -> NewResolution {
     let (mut said, mut reassign_to) = (Said::default(), None);
     match action {
@@ -57,18 +57,18 @@ pub fn resolution(action: Action) -> NewResolution {
     NewResolution { action, reassign_to, said }
 }
 
-/// A yes.
+/// An approving resolution.
 pub fn approve() -> NewResolution {
     resolution(Action::Approve)
 }
 
-/// A choice.
+/// A resolution that chooses an option.
 pub fn choice(id: &str) -> NewResolution {
     let said = Said { choice: Some(id.to_owned()), ..Said::default() };
     NewResolution { action: Action::Choose, reassign_to: None, said }
 }
 
-/// Bytes we hold.
+/// A payload the server stores.
 pub fn payload(text: &str) -> Payload {
     Payload {
         kind: PayloadKind::Inline,
@@ -91,7 +91,7 @@ pub fn version() -> NewVersion {
     }
 }
 
-/// A verdict on what was delivered last, with the words it needs.
+/// A review of the last delivery, with the required text.
 pub fn verdict(verdict: Verdict) -> NewReview {
     let wanted = verdict == Verdict::ChangesRequested;
     let requested_changes = if wanted { vec!["shorter".to_owned()] } else { Vec::new() };
@@ -104,7 +104,8 @@ pub fn verdict(verdict: Verdict) -> NewReview {
     }
 }
 
-/// Who else there can be: an administrator in no project, another member of acme, two more agents of it.
+/// Further people and agents: an administrator in no project, another member of acme, two more
+/// agents of it.
 pub fn others() -> Vec<DirectoryCommand> {
     let person = |id: &str, admin: bool, projects: &[&str]| {
         DirectoryCommand::SaveHuman(NewHuman {
@@ -130,7 +131,7 @@ pub fn others() -> Vec<DirectoryCommand> {
 }
 
 impl NewTask {
-    /// The same, judged by these.
+    /// The task with these reviewers.
     #[must_use]
     pub fn judged_by(self, quorum: Quorum, reviewers: &[&str]) -> Self {
         let required_reviewers = reviewers.iter().map(|id| human(id)).collect();
@@ -139,7 +140,7 @@ impl NewTask {
 }
 
 impl NewCheckpoint {
-    /// The same, with these to be approved one by one.
+    /// The checkpoint with these actions, which are approved one by one.
     #[must_use]
     pub fn proposing(self, ids: &[&str]) -> Self {
         let proposed = |id: &&str| ProposedAction {
@@ -180,13 +181,13 @@ impl Cast {
         self.loaded.entries.get(&EntryId::of(scope, key)).and_then(Option::as_ref)
     }
 
-    /// What happened to a task, in order.
+    /// The names of a task's events, in order.
     pub fn story_of(&self, id: TaskId) -> Vec<&'static str> {
         let mine = self.records.iter().filter(|record| record.subject == Subject::Task(id));
         mine.map(|record| record.what).collect()
     }
 
-    /// What last happened to a task.
+    /// The last event of a task.
     pub fn last_of(&self, id: TaskId) -> TaskEvent {
         let mine = self.records.iter().rfind(|record| record.subject == Subject::Task(id));
         let what = mine.unwrap().event().unwrap().what;
@@ -194,7 +195,7 @@ impl Cast {
         *event
     }
 
-    /// What the runtimes have to do for a task, in order.
+    /// The contracts of a task, in order.
     pub fn contracts(&self, id: TaskId) -> Vec<Contract> {
         let contract = |effect: &Effect| {
             if let Effect::Contract(contract) = effect { Some(contract.clone()) } else { None }
@@ -203,12 +204,12 @@ impl Cast {
         wanted.collect()
     }
 
-    /// The same in short: who, and what.
+    /// The agent and the duty of each contract of a task.
     pub fn duties(&self, id: TaskId) -> Vec<(String, Duty)> {
         self.contracts(id).iter().map(|wanted| (wanted.agent.to_string(), wanted.duty)).collect()
     }
 
-    /// The run a task is in.
+    /// The current run of a task.
     pub fn run_of(&self, id: TaskId) -> RunId {
         self.task(id).run.as_ref().unwrap().id
     }
@@ -217,23 +218,23 @@ impl Cast {
         self.attempt(actor, Command::Task(Box::new(command)))
     }
 
-    /// Lets somebody do something, who may.
+    /// Sends a command that must succeed.
     pub fn may(&mut self, actor: Actor, command: TaskCommand) {
         self.want(actor, command).unwrap();
     }
 
-    /// The id the last command had for what it made.
+    /// The fresh id of the last command.
     pub fn fresh(&self) -> Ulid {
         Ulid::from(self.drawn)
     }
 
-    /// Olga writes a task down.
+    /// Creates a task of olga.
     pub fn written(&mut self, new: NewTask) -> TaskId {
         self.may(self.human("olga"), TaskCommand::Create(Box::new(new)));
         TaskId::new(self.fresh())
     }
 
-    /// Olga gives it to an agent.
+    /// Creates a task of olga and assigns it to an agent.
     pub fn assigned(&mut self, new: NewTask, agent: &str) -> TaskId {
         let id = self.written(new);
         let assign = TaskCommand::Assign(id, agent.parse().unwrap(), Given::default());
@@ -241,31 +242,31 @@ impl Cast {
         id
     }
 
-    /// `bot` has begun to work on it.
+    /// Creates a task on which `bot` has started to work.
     pub fn begun(&mut self, new: NewTask) -> TaskId {
         let id = self.assigned(new, "bot");
         self.may(self.agent("bot"), TaskCommand::Start(id));
         id
     }
 
-    /// `bot` lets a person decide.
+    /// Raises a checkpoint as `bot`.
     pub fn raised(&mut self, id: TaskId, new: NewCheckpoint) -> AskId {
         self.may(self.agent("bot"), TaskCommand::Raise(id, Box::new(new)));
         AskId::new(self.fresh())
     }
 
-    /// Olga stops the agent.
+    /// Stops the agent as olga.
     pub fn interrupted(&mut self, id: TaskId) -> AskId {
         self.may(self.human("olga"), TaskCommand::Interrupt(id, "Wait.".to_owned()));
         AskId::new(self.fresh())
     }
 
-    /// Somebody decides.
+    /// Resolves a checkpoint as this person.
     pub fn resolve(&mut self, who: &str, id: AskId, new: NewResolution) -> Result<(), Refusal> {
         self.want(self.human(who), TaskCommand::Resolve(id, Box::new(new)))
     }
 
-    /// Whoever works on it delivers something.
+    /// Delivers a version as the assignee.
     pub fn delivered(&mut self, id: TaskId, new: NewVersion) -> VersionRef {
         let worker = match &self.task(id).assignee {
             Party::Agent(agent) => self.agent(agent.as_str()),
@@ -275,18 +276,18 @@ impl Cast {
         self.task(id).delivered.last().unwrap().clone()
     }
 
-    /// Somebody judges what was delivered last.
+    /// Reviews the last delivery as this person.
     pub fn judge(&mut self, who: &str, id: TaskId, new: NewReview) -> Result<ReviewId, Refusal> {
         self.want(self.human(who), TaskCommand::Review(id, Box::new(new)))?;
         Ok(ReviewId::new(self.fresh()))
     }
 
-    /// Whoever was reached where an agent wanted, for one ask.
+    /// A guest who was reached at the agent's address, for one ask.
     pub fn guest(&self, ask: AskId) -> Actor {
         Actor::Guest { ask, via: Via::Slack, attested: Self::attested() }
     }
 
-    /// What an agent passes on, for one ask.
+    /// An agent that passes on an answer, for one ask.
     pub fn relay(&self, ask: AskId) -> Actor {
         Actor::Relay { ask, attested: Self::attested() }
     }

@@ -1,8 +1,8 @@
-//! Text that looks like other text: letters of another script that stand for Latin ones, digits of two
-//! number systems in one number, marks stacked on one letter, and characters that take room and show
-//! nothing.
+//! Text that looks like other text: characters of another script that look like Latin ones, digits
+//! of two number systems in one number, marks stacked on one base character, and characters that
+//! take space and show nothing.
 //!
-//! What counts as alike comes from the confusables of Unicode's security mechanisms (UTS 39).
+//! The lookalikes come from the confusables of Unicode's security mechanisms (UTS 39).
 
 use std::ops::Range;
 
@@ -10,16 +10,18 @@ use unicode_normalization::char::is_combining_mark;
 use unicode_script::{Script, UnicodeScript};
 use unicode_security::confusable_detection::skeleton;
 
-/// So many marks on one letter are writing; more hide what is below them (UTS 39, section 5.4).
+/// The maximum number of marks on one base character. More hide the text around them (UTS 39,
+/// section 5.4).
 const MARKS: usize = 4;
 const TEXT_STYLE: char = '\u{fe0e}';
 const EMOJI_STYLE: char = '\u{fe0f}';
 const KEYCAP: char = '\u{20e3}';
-/// No name of a host is longer, in bytes (RFC 1035, section 2.3.4). Every word of a text may be followed by
-/// a name, so reading on without an end would take time with the square of the text's length.
+/// The maximum length of a host name, in bytes (RFC 1035, section 2.3.4). A host name may follow
+/// every word of a text, so reading without a limit would take time quadratic in the length of the
+/// text.
 const LONGEST_HOST: usize = 253;
 
-/// The characters of a text, each with whether a reader would take it for another or not see it.
+/// The characters of a text, each with whether a reader would mistake it for another or not see it.
 pub(super) fn judged(text: &str) -> impl Iterator<Item = (char, bool)> {
     let mut words = Words::new(text);
     let (mut before, mut marks) = (None, 0);
@@ -35,13 +37,13 @@ pub(super) fn judged(text: &str) -> impl Iterator<Item = (char, bool)> {
     })
 }
 
-/// Whether a character takes room and shows nothing, though it is no space.
+/// Whether a character takes space and shows nothing, although it is not a space.
 fn is_blank(c: char) -> bool {
     matches!(c, '\u{2800}' | '\u{1d159}')
 }
 
-/// Whether a variation selector follows something that has no such variation: then it only makes two
-/// texts differ that look the same.
+/// Whether a variation selector follows a character without such a variation. It would only make
+/// two texts differ that look the same.
 fn is_stray_selector(before: Option<char>, c: char, after: Option<char>) -> bool {
     match c {
         TEXT_STYLE | EMOJI_STYLE => !before.is_some_and(|base| match base {
@@ -54,15 +56,15 @@ fn is_stray_selector(before: Option<char>, c: char, after: Option<char>) -> bool
     }
 }
 
-/// A run of letters, digits and their marks.
+/// A sequence of alphanumeric characters and their marks.
 #[derive(Clone)]
 struct Word {
     range: Range<usize>,
-    /// Whether it has a Latin letter.
+    /// Whether it has a Latin character.
     latin: bool,
     /// Whether it has an ASCII digit.
     digits: bool,
-    /// Whether all of it could be taken for Latin letters, and it names a host.
+    /// Whether all of it could be mistaken for Latin text, and it is part of a host name.
     disguised_host: bool,
 }
 
@@ -103,7 +105,7 @@ impl<'t> Words<'t> {
         Self { text, word: None }
     }
 
-    /// The word a place belongs to. Places are asked for in order.
+    /// The word at a position. Positions must be requested in order.
     fn at(&mut self, place: usize) -> Option<&Word> {
         let known = self.word.as_ref().is_some_and(|word| word.range.contains(&place));
         if !known {
@@ -119,18 +121,18 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || is_combining_mark(c)
 }
 
-/// Whether a letter of another script looks like an ASCII letter or digit.
+/// Whether an alphabetic character of another script looks like an ASCII alphanumeric one.
 fn is_lookalike(c: char) -> bool {
     let foreign = !c.is_ascii() && c.is_alphabetic() && c.script() != Script::Latin;
     foreign && alike(c).is_some()
 }
 
-/// Whether a character of a disguised word does not give it away.
+/// Whether a character does not reveal that a word is disguised.
 fn is_disguise(c: char) -> bool {
     c.is_ascii_digit() || is_lookalike(c)
 }
 
-/// The first ASCII character something looks like, if it looks like nothing else.
+/// The first ASCII character that a character looks like, if it looks like ASCII only.
 fn alike(c: char) -> Option<char> {
     let mut bytes = [0; 4];
     let mut shape = skeleton(c.encode_utf8(&mut bytes));
@@ -138,18 +140,18 @@ fn alike(c: char) -> Option<char> {
     shape.all(|c| c.is_ascii_alphanumeric()).then_some(first)
 }
 
-/// Whether a letter looks like a nought or a one.
+/// Whether a character looks like a zero or a one.
 fn is_like_digit(c: char) -> bool {
     alike(c).is_some_and(|like| matches!(like, 'O' | 'o' | '0' | 'l' | 'I' | 'i' | '1'))
 }
 
-/// Whether something is a digit of a decimal system that is not ours.
+/// Whether a character is a digit of another decimal system.
 fn is_decimal(c: char) -> bool {
     !c.is_ascii() && c.is_numeric() && !c.is_alphabetic()
 }
 
-/// Whether what stands here is part of a name such as `example.com`: a dot follows, and then an ASCII
-/// label that ends the name.
+/// Whether a word is part of a name such as `example.com`: a dot follows, and then an ASCII label
+/// that ends the name.
 fn is_in_host(text: &str, word: &Range<usize>) -> bool {
     let rest = text.get(word.end..).unwrap_or_default();
     let of_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-');

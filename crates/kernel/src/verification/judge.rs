@@ -1,4 +1,4 @@
-//! Whether what came is what was wanted. Each proof counts once, for one requirement.
+//! Checks presented proofs against a policy. Each proof counts once, for one requirement.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,111 +9,113 @@ use crate::audit::Digest;
 use crate::refusal::Refusal;
 use crate::time::Time;
 
-/// How far a provider's clock may be ahead of ours, in milliseconds.
+/// How far a provider's clock may be ahead of the server's, in milliseconds.
 const SKEW_MILLIS: i64 = 60_000;
 
-/// A proof that came with an answer, and what its provider says of it. Made by the shell; the proof
-/// itself never comes here.
+/// A proof that came with an answer, and the result of its provider. The server makes it; the
+/// kernel never receives the proof itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Presented {
-    /// Which kind of proof it is said to be.
+    /// The claimed type of proof.
     pub proof_type: String,
-    /// Whose.
+    /// The provider of the proof.
     pub provider: String,
-    /// In which form.
+    /// The format of the proof.
     pub format: String,
-    /// What the provider found, or why it does not hold.
+    /// The facts the provider confirmed, or why the proof is not valid.
     pub found: Result<Facts, String>,
 }
 
-/// What a proof says that its provider stands for.
+/// The facts of a proof that its provider confirms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
-    /// By which equivalent proofs are known, however they are written.
+    /// Identifies equivalent proofs, however they are encoded.
     pub digest: Digest,
-    /// How sure the provider is, if it says.
+    /// The assurance level the provider states, if any.
     pub assurance: Option<Level>,
-    /// Whether it was made for this ask.
+    /// Whether it is bound to this ask.
     pub bound_to_case: bool,
-    /// Whether it was made for this answer.
+    /// Whether it is bound to this answer.
     pub bound_to_action: bool,
     /// Whether it answers the challenge of this ask.
     pub answers_challenge: bool,
-    /// When it was made.
+    /// When the proof was issued.
     pub issued_at: Time,
-    /// When the provider no longer stands for it.
+    /// When the proof expires, if ever.
     pub expires_at: Option<Time>,
 }
 
-/// What came of the proofs of an answer, as it is recorded. Nothing of the proofs themselves.
+/// The result of checking the proofs of an answer, as recorded. It contains nothing of the proofs
+/// themselves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verification {
-    /// Whether they were enough.
+    /// Whether the proofs satisfy the policy.
     pub satisfied: bool,
-    /// Those that hold.
+    /// The accepted proofs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub proofs: Vec<Proof>,
-    /// What is missing, one entry for each way to satisfy the policy.
+    /// The missing requirements, one entry for each way to satisfy the policy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
 }
 
-/// A proof that holds.
+/// An accepted proof.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proof {
-    /// Which kind.
+    /// The type of proof.
     pub proof_type: String,
-    /// Whose.
+    /// The provider of the proof.
     pub provider: String,
-    /// How sure the provider is, if it says.
+    /// The assurance level the provider states, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assurance: Option<Level>,
-    /// Whether it was made for this ask.
+    /// Whether it is bound to this ask.
     pub bound_to_case: bool,
-    /// Whether it was made for this answer.
+    /// Whether it is bound to this answer.
     pub bound_to_action: bool,
-    /// Whether it counts once only.
+    /// Whether it can be used only once.
     pub single_use: bool,
-    /// When that was found.
+    /// When it was verified.
     pub verified_at: Time,
-    /// By which it is known should it come again.
+    /// Identifies the proof if it is presented again.
     pub digest: Digest,
 }
 
-/// Why a proof does not count.
+/// Why a proof is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// The provider does not stand for it.
+    /// The provider does not confirm it.
     #[error("{0}")]
     Unproven(String),
-    /// The policy's own time is over.
+    /// The expiry time of the policy has passed.
     #[error("proofs for this case were taken until {0}")]
     TooLate(Time),
-    /// Made for another ask, or for none in particular.
+    /// It is bound to another ask, or to none.
     #[error("it was not made for this case")]
     OtherCase,
-    /// Made for another answer.
+    /// It is bound to another answer.
     #[error("it was not made for this action")]
     OtherAction,
-    /// It does not answer the challenge.
+    /// It does not answer the challenge of the ask.
     #[error("it does not answer this case's challenge")]
     OtherChallenge,
-    /// Made too long ago, or in the future.
+    /// It is too old, or dated in the future.
     #[error("it is not fresh")]
     Stale,
-    /// The provider no longer stands for it.
+    /// The proof has expired.
     #[error("it has run out")]
     RunOut,
-    /// It counted before.
+    /// It was used before.
     #[error("it was used before")]
     Used,
-    /// It holds, and is not what is wanted.
+    /// It is valid, but no requirement asks for it.
     #[error("it is not what is asked for")]
     Unwanted,
 }
 
 impl Policy {
-    /// Holds what came against what is wanted. `used` are the proofs that counted for this ask before.
+    /// Checks the presented proofs against the policy. `used` are the proofs that counted for this
+    /// ask before.
     pub fn judge(&self, came: &[Presented], used: &BTreeSet<Digest>, now: Time) -> Verification {
         let sifted = self.sift(came, used, now).into_iter();
         let good: Vec<_> = sifted
@@ -131,7 +133,8 @@ impl Policy {
         }
     }
 
-    /// The refusal for an answer whose proofs are not enough: some are missing, or one is wrong.
+    /// The refusal for an answer whose proofs are not sufficient: some are missing, or one is not
+    /// accepted.
     pub(crate) fn refuse(&self, came: &[Presented], used: &BTreeSet<Digest>, now: Time) -> Refusal {
         let mut sifted = self.sift(came, used, now).into_iter();
         if let Some((one, fault)) = sifted.find_map(|(one, fault)| Some((one, fault?))) {
@@ -142,7 +145,7 @@ impl Policy {
         Refusal::VerificationRequired { wants, page }
     }
 
-    /// Every proof with what is wrong with it. The same one twice is one proof.
+    /// Every proof with the reason why it is not accepted. A duplicate counts once.
     fn sift<'p>(
         &self,
         came: &'p [Presented],
@@ -159,7 +162,7 @@ impl Policy {
         came.iter().map(one).collect()
     }
 
-    /// Why a proof does not count, if it does not.
+    /// Why a proof is not accepted; `None` if it is.
     pub fn fault(&self, one: &Presented, used: &BTreeSet<Digest>, now: Time) -> Option<Fault> {
         let facts = match &one.found {
             Ok(facts) => facts,
@@ -218,7 +221,7 @@ impl Requirement {
 }
 
 impl AllOf {
-    /// What finds no proof of its own among these.
+    /// The requirements that find no proof of their own among these.
     fn unmet(&self, good: &[(&Presented, &Facts)]) -> Vec<&Requirement> {
         let mut holder = BTreeMap::new();
         let left = (0..self.all_of.len())
@@ -226,7 +229,8 @@ impl AllOf {
         left.filter_map(|wanted| self.all_of.get(wanted)).collect()
     }
 
-    /// Finds a proof for one requirement, moving others to another proof where that helps.
+    /// Finds a proof for one requirement, and moves other requirements to other proofs where that
+    /// helps.
     fn place(
         &self,
         wanted: usize,
@@ -290,7 +294,7 @@ mod tests {
         policy(ways).judge(came, &BTreeSet::new(), now())
     }
 
-    /// HITL-220: one of several ways, all of each.
+    /// HITL-220: one of several alternatives, and all requirements of it.
     #[test]
     fn an_or_of_ands() {
         use Level::{High, Low, Medium};
@@ -311,7 +315,7 @@ mod tests {
             (vec![vec![a.clone()], vec![b.clone()]], vec![pb(Some(High))], true),
             (vec![vec![a.clone(), b.clone()], vec![any.clone()]], vec![pa()], true),
             (vec![vec![any.clone()]], vec![], false),
-            // One proof counts once; whichever comes first, each finds its place.
+            // One proof counts once; each finds its requirement in any order.
             (vec![vec![any.clone(), any.clone()]], vec![pa()], false),
             (vec![vec![any.clone(), any.clone()]], vec![pa(), pa()], false),
             (vec![vec![any.clone(), any.clone()]], vec![pa(), pb(None)], true),
@@ -324,7 +328,7 @@ mod tests {
         }
     }
 
-    /// HITL-228: what is missing, way by way, and what holds.
+    /// HITL-228: the missing requirements of each alternative, and the accepted proofs.
     #[test]
     fn what_is_missing_is_said() {
         let ways = vec![
@@ -339,7 +343,7 @@ mod tests {
         assert!(held.bound_to_case && held.bound_to_action && held.single_use);
     }
 
-    /// HITL-223: bound, fresh, in time, once.
+    /// HITL-223: bound, fresh, in time, used once.
     #[test]
     fn why_a_proof_does_not_count() {
         let plain = policy(vec![vec![wants(None, None)]]);
@@ -368,7 +372,7 @@ mod tests {
         assert_eq!(fault(&odd, &none), Some(Fault::Unwanted));
     }
 
-    /// HITL-223: what the policy does not bind is not held against a proof.
+    /// HITL-223: a binding that the policy does not require is not checked.
     #[test]
     fn only_what_is_bound_is_compared() {
         let mut loose = policy(vec![vec![wants(None, None)]]);
@@ -387,7 +391,7 @@ mod tests {
         assert_eq!(loose.fault(&stray, &once, now()), Some(Fault::TooLate(now())));
     }
 
-    /// HITL-225: nothing came, too little came, or something wrong came.
+    /// HITL-225: no proof, too few proofs, or a proof that is not accepted.
     #[test]
     fn missing_and_wrong_are_told_apart() {
         let wanted = || vec![wants(Some("a"), None), wants(Some("b"), None)];

@@ -1,8 +1,8 @@
-//! Proofs that a person is there: what an ask wants of them. HITL 0.8, §7.6.
+//! Proofs that a person is present: what an ask demands. HITL 0.8, §7.6.
 //!
-//! Who checks a proof is outside: a provider tells the shell what a proof says ([`Facts`]). Whether
-//! that is enough is judged here, in [`judge`](Policy::judge). The names of the members are those of
-//! the protocol, because the policy goes back to the agent as it was taken.
+//! The kernel does not check the proofs themselves: a provider reports the facts of a proof to the
+//! server ([`Facts`]). [`judge`](Policy::judge) decides whether they are sufficient. The names of
+//! the members are those of the protocol, because the policy is returned to the agent as received.
 
 mod judge;
 
@@ -19,50 +19,50 @@ use crate::time::Time;
 
 pub use judge::{Facts, Fault, Presented, Proof, Verification};
 
-/// The usual kind of proof.
+/// The most common type of proof.
 pub const PROOF_OF_HUMAN: &str = "proof_of_human";
-/// More ways than this to prove the same, or more proofs at once, are a mistake.
+/// The maximum number of alternatives, and of proofs in one of them.
 pub const MOST: usize = 10;
 
-/// Which proofs an ask wants, on which paths, and how they must be bound to it.
+/// The proofs an ask demands, on which paths, and how they must be bound to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
-    /// How much it insists.
+    /// For which answers proofs are required.
     pub mode: Mode,
-    /// On which paths.
+    /// The paths on which proofs are required.
     pub required_for: BTreeSet<Door>,
-    /// Which proofs.
+    /// The required proofs.
     pub requirements: Requirements,
-    /// What they must say.
+    /// The required bindings of a proof.
     pub binding: Binding,
-    /// What happens without them.
+    /// What to offer if the proofs are not sufficient.
     pub fallback: Fallback,
 }
 
-/// How much a policy insists.
+/// For which answers a policy requires proofs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Proofs are looked at and told of; an answer needs none.
+    /// Proofs are checked and reported, but an answer needs none.
     Optional,
     /// Every answer needs them.
     Required,
-    /// An answer that lets the agent go ahead needs them; whoever stops it does not.
+    /// An answer that lets the agent proceed needs them; one that stops it does not.
     StepUp,
 }
 
-/// The ways an answer comes in that a policy can name. Whoever is signed in comes by neither.
+/// The paths of an answer that a policy can name. A signed-in person uses neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Door {
-    /// The agent passes it on.
+    /// The agent passes the answer on.
     InlineSubmit,
-    /// Whoever holds the link gives it.
+    /// The holder of the link gives the answer.
     BrowserSubmit,
 }
 
 impl Door {
-    /// The way an actor comes.
+    /// The path an actor uses; `None` if no policy applies to it.
     pub fn of(actor: &Actor) -> Option<Self> {
         match actor {
             Actor::Relay { .. } => Some(Self::InlineSubmit),
@@ -72,32 +72,32 @@ impl Door {
     }
 }
 
-/// One of these is enough.
+/// The alternatives of a policy; one is enough.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requirements {
     /// The ways to satisfy the policy.
     pub any_of: Vec<AllOf>,
 }
 
-/// All of these are needed, each with a proof of its own.
+/// One alternative: all of its requirements must be met, each with its own proof.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AllOf {
-    /// Each one.
+    /// The requirements of this alternative.
     pub all_of: Vec<Requirement>,
 }
 
-/// One proof that is wanted.
+/// One required proof.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requirement {
-    /// `proof_of_human`, or a kind of the agent's own.
+    /// `proof_of_human`, or a type of the agent's own.
     pub proof_type: String,
-    /// By whom; anybody if absent.
+    /// The provider; absent for any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
-    /// How sure at least.
+    /// The minimum assurance level, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_assurance: Option<Level>,
-    /// In which of these forms; any if absent.
+    /// The accepted formats; absent for any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub presentation_formats: Option<Vec<String>>,
 }
@@ -116,71 +116,71 @@ pub enum Level {
     High,
 }
 
-/// What a proof must be made for.
+/// The required bindings of a proof.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Binding {
-    /// For this ask.
+    /// Whether it must be bound to this ask.
     pub case_id: bool,
-    /// For this answer.
+    /// Whether it must be bound to this answer.
     pub action: bool,
-    /// For this text.
+    /// The challenge it must answer, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub challenge: Option<String>,
-    /// Not longer ago than this.
+    /// The maximum age of a proof, in seconds.
     pub freshness_seconds: u64,
-    /// Before this moment.
+    /// The time after which no proof is accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Time>,
-    /// To be used once.
+    /// Whether a proof can be used only once.
     pub single_use: bool,
 }
 
-/// Where a person goes who could not prove it.
+/// What to offer a person whose proofs are not sufficient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fallback {
-    /// When no proof came.
+    /// What to offer if no proof was presented.
     pub on_missing: Instead,
-    /// When one came that does not do.
+    /// What to offer if a proof is not accepted.
     pub on_invalid: Instead,
 }
 
-/// What is offered instead.
+/// The alternative that is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Instead {
-    /// The review page.
+    /// The person can answer on the review page.
     BrowserReview,
-    /// Nothing.
+    /// There is no alternative.
     Reject,
 }
 
 /// What a provider can prove.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
-    /// What it is called in policies.
+    /// The name of the provider in policies.
     pub provider: String,
-    /// Which kinds of proof.
+    /// The types of proof it supports.
     pub proof_types: Vec<String>,
-    /// In which forms.
+    /// The formats it supports.
     pub formats: Vec<String>,
-    /// How sure it says it is, at best; nothing if it does not say.
+    /// The highest assurance level it states; `None` if it states none.
     pub assurance: Option<Level>,
 }
 
 impl Policy {
-    /// Whether an answer of this kind, by this way, needs proofs.
+    /// Whether an answer of this kind on this path needs proofs.
     pub fn demands(&self, door: Door, stance: Stance) -> bool {
         let insists = match self.mode {
             Mode::Optional => false,
             Mode::Required => true,
-            // Whoever says no, or asks for something else first, needs to prove nothing.
+            // An answer that stops the agent, or asks for changes first, needs no proof.
             Mode::StepUp => stance.lets_proceed(),
         };
         insists && self.required_for.contains(&door)
     }
 
-    /// The first requirement of the first way that nobody could meet, by its place, if no way can be
-    /// gone at all. Nobody could ever answer such an ask.
+    /// The path of the first requirement that no provider can meet, if no alternative can be
+    /// satisfied. Such an ask could never be answered.
     pub fn out_of_reach(&self, offers: &[Offer]) -> Option<String> {
         let unmet = |way: &AllOf| {
             let met = |wanted: &Requirement| offers.iter().any(|offer| wanted.is_offered_by(offer));
@@ -200,7 +200,7 @@ impl Policy {
         wanted.any(|wanted| wanted.is_offered_by(offer))
     }
 
-    /// The refusal for one that makes no sense.
+    /// Refuses a policy that is not valid.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
         let few = |n: usize| (1..=MOST).contains(&n);
@@ -228,7 +228,7 @@ impl Policy {
         Ok(())
     }
 
-    /// The ways to satisfy it, in words.
+    /// The ways to satisfy it, as text.
     pub fn wanted(&self) -> String {
         let ways = self.requirements.any_of.iter().map(|way| in_words(&way.all_of));
         ways.collect::<Vec<_>>().join(", or ")
@@ -340,7 +340,8 @@ pub(crate) mod tests {
         }
     }
 
-    /// HITL-221: any provider will do unless one is named; what nobody can prove is told by its place.
+    /// HITL-221: any provider is accepted unless one is named; a requirement that no provider can
+    /// meet is reported by its path.
     #[test]
     fn what_no_provider_can_prove() {
         use Level::{High, Medium};
@@ -375,7 +376,7 @@ pub(crate) mod tests {
         assert_eq!(loose.out_of_reach(&[]), None, "nobody needs it");
     }
 
-    /// HITL-220: bounds of what an agent may want.
+    /// HITL-220: limits of what an agent may demand.
     #[test]
     fn a_policy_has_bounds() {
         let one = || vec![wants(None, None)];

@@ -1,5 +1,5 @@
-//! Managing who there is: through a running server as an administrator, or on the data folder of a
-//! stopped one.
+//! Where administration commands run: through a running server as an administrator, or on the data
+//! directory of a stopped one.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,11 +37,11 @@ pub(super) struct Place {
     pub(super) remote: Remote,
 }
 
-/// Where it is done.
+/// The target of an administration command.
 pub(super) enum Admin {
-    /// Through a server.
+    /// A running server.
     Remote(Server),
-    /// On the store itself; servers are kept out meanwhile.
+    /// The store itself. Its lock keeps servers from starting meanwhile.
     Offline(Box<Offline>),
 }
 
@@ -52,12 +52,11 @@ pub(super) struct Offline {
 }
 
 impl Place {
-    /// Opens it.
     pub(super) async fn open(self) -> anyhow::Result<(Admin, bool)> {
         self.open_with(Settings::default()).await
     }
 
-    /// Opens it, with other settings that were given.
+    /// The same, with further settings.
     pub(super) async fn open_with(self, settings: Settings) -> anyhow::Result<(Admin, bool)> {
         let json = self.remote.json;
         if !self.offline && self.data.is_none() && self.database.is_none() {
@@ -90,7 +89,7 @@ impl Place {
 }
 
 impl Admin {
-    /// Whoever is named, else whoever the token is for.
+    /// The named person, or else the person the token belongs to.
     pub(super) async fn whose(&self, human: Option<HumanId>) -> anyhow::Result<HumanId> {
         match (self, human) {
             (_, Some(human)) => Ok(human),
@@ -108,7 +107,7 @@ impl Admin {
 }
 
 impl Offline {
-    /// Does something as the operator.
+    /// Runs a command as the operator.
     pub(super) async fn run(&self, command: impl Into<Command>) -> anyhow::Result<()> {
         self.gateway.run(Actor::System, command).await?;
         Ok(())

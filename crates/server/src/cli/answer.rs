@@ -64,8 +64,8 @@ impl Answer {
     }
 }
 
-/// Whether this reply needs a second, deliberate step: it lets the agent proceed, and the server says
-/// that the request needs a confirmation.
+/// Whether this reply needs a second, deliberate confirmation: it lets the agent proceed, and the
+/// server says that the request needs one.
 pub(super) fn needs_confirmation(ask: &client::Ask, reply: &Value) -> bool {
     let stops = ["rejected", "changes_requested", "declined", "abort"];
     let verdict = reply["answer"]["verdict"].as_str().unwrap_or_default();
@@ -74,8 +74,8 @@ pub(super) fn needs_confirmation(ask: &client::Ask, reply: &Value) -> bool {
         && !stops.contains(&verdict)
 }
 
-/// Shows the request and asks for the second step, if this reply needs one; whether it is to be sent.
-/// Fails where nobody can be asked.
+/// Shows the request and asks for the confirmation, if this reply needs one. Returns whether to
+/// send it. Fails without a terminal.
 pub(super) fn confirmed_whole(ask: &client::Ask, reply: &Value) -> anyhow::Result<bool> {
     if !needs_confirmation(ask, reply) {
         return Ok(true);
@@ -91,19 +91,20 @@ pub(super) fn confirmed_whole(ask: &client::Ask, reply: &Value) -> anyhow::Resul
     Ok(sure)
 }
 
-/// Why a confirmation is asked for.
+/// The reason for the confirmation.
 fn warning(ask: &client::Ask) -> &'static str {
     if is_irreversible(ask) { "This can't be undone" } else { "This request is critical" }
 }
 
-/// Asks on the terminal whether the reply is to be sent.
+/// Asks on the terminal whether to send the reply.
 pub(super) fn confirmed(ask: &client::Ask, reply: &Value) -> anyhow::Result<bool> {
     let verdict = reply["answer"]["verdict"].as_str().unwrap_or_default().replace('_', " ");
     let text = format!("{}. Your answer: {verdict}. Type yes to send it: ", warning(ask));
     Ok(prompt(&text)?.is_some_and(|said| said.eq_ignore_ascii_case("yes")))
 }
 
-/// An approval with other details. A value is JSON where that keeps the type it had, else a text.
+/// An approval with changed details. A value is parsed as JSON if that keeps its type, otherwise it
+/// is a text.
 fn edited(ask: &client::Ask, mut reply: Value, edits: &[String]) -> anyhow::Result<Value> {
     if edits.is_empty() {
         return Ok(reply);
@@ -127,7 +128,7 @@ fn edited(ask: &client::Ask, mut reply: Value, edits: &[String]) -> anyhow::Resu
     Ok(reply)
 }
 
-/// Words on a command line become a reply to this question.
+/// Turns the words of the command line into a reply to this question.
 pub(super) fn reply(
     ask: &client::Ask,
     words: &[String],
@@ -160,13 +161,13 @@ fn item_ids(question: &Value) -> Vec<&Value> {
     items.into_iter().flatten().filter_map(|item| item.get("id")).collect()
 }
 
-/// The reason of a rejection, by id or by label.
+/// The reason of a rejection, by id or label.
 fn rejected_for<'q>(question: &'q Value, words: &[String]) -> anyhow::Result<&'q str> {
     let found = one_of(&reject_options(question), &[words.join(" ")])?;
     found.into_iter().next().context("expected the reason of the rejection")
 }
 
-/// Options by id or by label.
+/// The chosen options, by id or label.
 fn chosen<'q>(question: &'q Value, words: &[String]) -> anyhow::Result<Vec<&'q str>> {
     one_of(&options(question), words)
 }
@@ -184,7 +185,7 @@ fn one_of<'q>(options: &[(&'q str, &'q str)], words: &[String]) -> anyhow::Resul
     words.iter().map(find).collect()
 }
 
-/// One value for a form of one field, else `KEY=VALUE` for each.
+/// One value for a form with one field, otherwise `KEY=VALUE` for each field.
 fn values(question: &Value, words: &[String]) -> anyhow::Result<Map<String, Value>> {
     let fields = fields(question);
     if let [only] = fields.as_slice() {
@@ -203,7 +204,7 @@ fn values(question: &Value, words: &[String]) -> anyhow::Result<Map<String, Valu
     Ok(values)
 }
 
-/// What a person types, as the field takes it. The server checks the rest.
+/// The typed text as a value of the field. The server validates it further.
 pub(super) fn value(field: &Field<'_>, text: &str) -> anyhow::Result<Value> {
     Ok(match (field.kind, text) {
         ("boolean", "yes" | "y" | "true") => json!(true),

@@ -109,7 +109,8 @@ impl Ask {
             print(&ask, self.remote.json, Detail::Brief)?;
             return Ok(Exit::Done);
         }
-        // Programs read standard output; this is for whoever looks on, and for finding it again.
+        // Programs read standard output. Standard error shows people where to answer, and the id to
+        // find the request again.
         eprintln!("Asked as {}; waiting for an answer…", ask.id);
         if let Some(url) = ask.rest.get("url").and_then(Value::as_str) {
             eprintln!("Answer at {url}");

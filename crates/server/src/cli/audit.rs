@@ -1,5 +1,5 @@
-//! `countersign audit verify` checks the record of a store, running or stopped, or an export of it;
-//! `countersign audit export` writes one.
+//! `countersign audit verify` verifies the audit log of a store, running or stopped, or an export
+//! of it; `countersign audit export` writes an export.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
@@ -103,7 +103,7 @@ impl Verify {
             check_export(lines, size, keys, self.since_block, &mut show).await
         } else {
             let config = self.stored.config()?;
-            // Before the store: by then it has this block at least.
+            // Read it before the store: a store read later contains at least this block.
             let marked = match config.location.database {
                 Database::Memory => Heads::default(),
                 Database::Sqlite(_) | Database::Postgres(_) => {
@@ -134,8 +134,8 @@ impl Verify {
     }
 }
 
-/// What was kept of this database. A node keeps no block, and its folder may have been used with
-/// another database before, which is no loss of this one.
+/// The sealed heads that belong to this database. A node stores no block, and its data directory
+/// may have been used with another database before. That is not damage of this one.
 async fn ours(marked: Heads, database: &Database, store: &Arc<dyn Store>) -> anyhow::Result<Heads> {
     let Database::Postgres(_) = database else { return Ok(marked) };
     match marked.head {
@@ -146,7 +146,7 @@ async fn ours(marked: Heads, database: &Database, store: &Arc<dyn Store>) -> any
     }
 }
 
-/// The lines of an export, and how many bytes they are, if that can be known.
+/// The lines of an export, and its size in bytes; 0 if unknown.
 fn lines(path: &Path) -> anyhow::Result<(Box<dyn io::BufRead + Send>, u64)> {
     if path == Path::new("-") {
         return Ok((Box::new(BufReader::new(io::stdin())), 0));
@@ -176,7 +176,7 @@ fn rate(report: &Report, took: Duration) -> u64 {
     u64::try_from(rate).unwrap_or(u64::MAX)
 }
 
-/// What a check found, for programs.
+/// The result of a verification as JSON.
 pub(super) fn report_json(report: &Report, took: Duration) -> Value {
     let findings: Vec<_> = report
         .findings
@@ -200,7 +200,7 @@ pub(super) fn report_json(report: &Report, took: Duration) -> Value {
     })
 }
 
-/// What a check found, for people.
+/// Prints the result of a verification as text.
 pub(super) fn tell_in_words(report: &Report, took: Duration) {
     for finding in &report.findings {
         say!("{finding}");
@@ -264,8 +264,8 @@ fn read_jwks(path: &Path) -> anyhow::Result<Arc<Jwks>> {
     Ok(Arc::new(keys))
 }
 
-/// The keys of the installation, revoked ones too: what they signed then is still the record of then.
-/// A store that was never sealed needs none.
+/// The keys of the installation, including revoked ones: their earlier signatures stay part of the
+/// audit log. A store without blocks needs no keys.
 pub(super) async fn installed_keys(
     vault: Arc<Vault>,
     store: &Arc<dyn Store>,

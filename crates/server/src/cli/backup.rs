@@ -1,5 +1,5 @@
-//! `countersign backup`: everything a server on SQLite needs to go on elsewhere, in one folder. It
-//! is made beside a running server or of a stopped one, and checked before it is called done.
+//! `countersign backup`: copies everything a server on SQLite needs into one folder, while the
+//! server runs or is stopped, and verifies the copy before it reports success.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{ErrorKind, Read, Write};
@@ -49,12 +49,12 @@ pub(super) struct Backup {
     json: bool,
 }
 
-/// What was copied beside the database.
+/// The copied uploads.
 #[derive(Default)]
 struct Uploads {
     count: u64,
     bytes: u64,
-    /// Those whose content is not the one they are named by.
+    /// The uploads whose content does not match their digest.
     damaged: Vec<String>,
 }
 
@@ -80,7 +80,8 @@ impl Backup {
         let parent = to.parent().context("a backup cannot take the place of /")?;
         let mut prefix = to.file_name().unwrap_or_default().to_owned();
         prefix.push(".partial-");
-        // Beside its place, under another name until it is whole; an error takes it away again.
+        // Written next to the destination under a temporary name until it is complete; an
+        // error deletes it.
         let draft = tempfile::Builder::new()
             .prefix(&prefix)
             .permissions(Permissions::from_mode(0o700))
@@ -88,13 +89,15 @@ impl Backup {
             .with_context(|| format!("cannot make a folder in {}", parent.display()))?;
         let folder = draft.path();
 
-        // The order matters while a server writes on. Each thing is copied after all that it has to
-        // know, because nothing is ever taken back:
-        // 1. the newest block and the head of the feed: they are written after what they name, so a
-        //    database copied later has it. Newer ones would keep the restored server from starting;
+        // The order matters while a server writes. Nothing is ever reverted, so each part is copied
+        // before the parts that it refers to:
+        // 1. the newest block and the head of the feed: they are written after the data they name, so
+        //    a database copied later contains that. Newer ones would keep the restored server from
+        //    starting;
         // 2. the database;
-        // 3. the signing keys: a key is stored before it signs, so every block of the copy has its key;
-        // 4. the uploads: a file is kept before an answer names it.
+        // 3. the signing keys: a key is stored before it signs, so every block of the copy has its
+        //    key;
+        // 4. the uploads: a file is stored before an answer names it.
         let (started, mut bar) = (Instant::now(), Bar::new());
         let marked = HeadFile::of(&config.location.data).load()?;
         HeadFile::of(folder).change(|copy| copy.clone_from(&marked))?;
@@ -102,7 +105,7 @@ impl Backup {
         Sqlite::backup(database, &copy, &mut |done, all| bar.copied("database", done, all))
             .with_context(|| format!("cannot copy {}", database.display()))?;
         KeyFile::of(&config.location.data, None).copy_to(folder)?;
-        // A bucket has copies of its own, or should have: what is in it is not brought here.
+        // A bucket has its own backups, so its contents are not copied here.
         let uploads = match &config.location.bucket {
             Some(_) => Uploads::default(),
             None => copy_uploads(&config.location.data.join(FILES), &folder.join(FILES), &mut bar)?,
@@ -119,7 +122,7 @@ impl Backup {
         drop(store);
         drop(bar);
 
-        // What does not hold is kept too: it may be all there is.
+        // Keep a backup that fails verification too: it may be the only copy.
         let bytes = fs::metadata(&copy)?.len();
         fs::rename(folder, &to).with_context(|| format!("cannot make {}", to.display()))?;
         let _ = draft.keep();
@@ -131,7 +134,7 @@ impl Backup {
     }
 }
 
-/// Where the backup goes, if nothing is there.
+/// The destination, if it is free.
 fn free(to: &Path) -> anyhow::Result<PathBuf> {
     let context = || format!("cannot use {}", to.display());
     let mut inside = match fs::read_dir(to) {
@@ -144,7 +147,7 @@ fn free(to: &Path) -> anyhow::Result<PathBuf> {
         bail!("{} is not empty: name a folder that is not there yet", to.display());
     }
     let to = to.canonicalize().with_context(context)?;
-    // A whole file system cannot be put in place by giving it a name.
+    // A mount point cannot be replaced by a rename.
     let device = |path: &Path| fs::metadata(path).map(|found| found.dev());
     if let Some(parent) = to.parent()
         && device(&to)? != device(parent)?
@@ -154,7 +157,7 @@ fn free(to: &Path) -> anyhow::Result<PathBuf> {
     Ok(to)
 }
 
-/// Copies every upload. What is still being written has another kind of name and is named by nobody.
+/// Copies every upload. An unfinished one has another kind of name, and nothing refers to it.
 fn copy_uploads(from: &Path, to: &Path, bar: &mut Bar) -> anyhow::Result<Uploads> {
     let found = kept(from)?;
     let path = |root: &Path, (folder, name): &(String, String)| root.join(folder).join(name);
@@ -182,7 +185,7 @@ fn copy_uploads(from: &Path, to: &Path, bar: &mut Bar) -> anyhow::Result<Uploads
     Ok(uploads)
 }
 
-/// Every upload of a folder: the digest by which it is named, in two parts.
+/// Every upload of a folder: the two parts of its digest.
 pub(super) fn kept(from: &Path) -> anyhow::Result<Vec<(String, String)>> {
     let mut found = Vec::new();
     for folder in names(from)?.into_iter().filter(|name| name.len() == 2) {
@@ -192,7 +195,8 @@ pub(super) fn kept(from: &Path) -> anyhow::Result<Vec<(String, String)>> {
     Ok(found)
 }
 
-/// The names in a folder that could be parts of a digest, in order; none if there is no folder.
+/// The names in a folder that could be parts of a digest, in order; none if the folder
+/// does not exist.
 fn names(folder: &Path) -> anyhow::Result<Vec<String>> {
     let context = || format!("cannot read {}", folder.display());
     let entries = match fs::read_dir(folder) {
@@ -209,7 +213,7 @@ fn names(folder: &Path) -> anyhow::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Copies a file durably, for its owner only; its size and its SHA-256.
+/// Copies a file durably, readable by its owner only. Returns its size and its SHA-256.
 fn copy_file(from: &Path, to: &Path) -> anyhow::Result<(u64, String)> {
     let copy = || -> std::io::Result<(u64, String)> {
         let mut source = File::open(from)?;
@@ -239,18 +243,18 @@ fn private_folder(path: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// The names in a folder are on disk when the folder is.
+/// Syncs a folder, so that the names in it are on disk.
 fn sync(folder: &Path) -> anyhow::Result<()> {
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
     synced.with_context(|| format!("cannot write {}", folder.display()))
 }
 
-/// A backup that is in its place.
+/// A finished backup.
 struct Done<'a> {
     to: &'a Path,
     bytes: u64,
     uploads: Uploads,
-    /// The bucket uploads are in, if they are in one.
+    /// The bucket that contains the uploads, if any.
     elsewhere: Option<String>,
     copied: Duration,
     report: Report,

@@ -1,11 +1,11 @@
-//! A bar on the terminal; a courtesy, so a closed terminal is no reason to stop.
+//! A progress bar on the terminal. Errors of the terminal are ignored.
 
 use gateway::audit::Progress;
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// How often progress is shown.
+/// How often the bar is updated.
 const SHOWN_EVERY: Duration = Duration::from_millis(100);
 
 pub(super) struct Bar {
@@ -22,7 +22,7 @@ impl Bar {
         Self { terminal, started: now, shown: now }
     }
 
-    /// How far a check is.
+    /// Shows the progress of a verification.
     pub(super) fn checked(&mut self, progress: Progress) {
         let Progress { done, total, events } = progress;
         let started = self.started;
@@ -37,22 +37,22 @@ impl Bar {
         });
     }
 
-    /// How far a copy is, in bytes.
+    /// Shows the progress of a copy, in bytes.
     pub(super) fn copied(&mut self, what: &str, done: u64, total: u64) {
         self.show(done, total, || format!("{what}, {} of {} MiB", done >> 20, total >> 20));
     }
 
-    /// How far something is that is counted.
+    /// Shows the progress of a count.
     pub(super) fn counted(&mut self, what: &str, done: u64, total: u64) {
         self.show(done, total, || format!("{done} of {total} {what}"));
     }
 
-    /// How far a file is that is read, in bytes; how long it is may not be known.
+    /// Shows the progress of reading a file, in bytes; its length may be unknown.
     pub(super) fn read(&mut self, messages: u64, done: u64, total: u64) {
         self.show(done, total, || format!("{messages} messages, {} MiB", done >> 20));
     }
 
-    /// Makes room for a line of the result.
+    /// Clears the bar before a line of the result.
     pub(super) fn clear(&self) {
         if self.terminal {
             let _ = write!(io::stderr(), "\r\x1b[K");
@@ -75,7 +75,7 @@ impl Bar {
     }
 }
 
-/// What is said next, result or error, begins on a clean line.
+/// The next output begins on a clean line.
 impl Drop for Bar {
     fn drop(&mut self) {
         self.clear();

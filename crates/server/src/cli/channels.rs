@@ -1,5 +1,5 @@
-//! `countersign channels`: the platforms that are set up, whether they take what they are set up with,
-//! and a message to try one.
+//! `countersign channels`: lists the configured channels, checks their credentials, and sends
+//! a test message.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use ::channels::{Channel, ChannelRegistry, OutboundMessage};
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use gateway::clock::SystemClock;
+use notify::channel_setup::{self, ChannelEnvironment};
 use store::Clock;
 use tokio_util::sync::CancellationToken;
 
 use super::output::say;
 use super::{Exit, Local};
-use crate::channels::open::{self, ChannelEnvironment};
 use crate::config::Config;
 use views::message_card::MessageCard;
 
@@ -128,7 +128,7 @@ impl Test {
     }
 }
 
-/// Sends a message that only shows that messages arrive.
+/// Sends a test message.
 async fn send(channel: &Arc<dyn Channel>, to: &str, config: &Config) -> Result<String, String> {
     let now = SystemClock.now();
     let words = "This is a test. When a request waits for you, it comes here.".to_owned();
@@ -141,11 +141,11 @@ async fn send(channel: &Arc<dyn Channel>, to: &str, config: &Config) -> Result<S
     }
 }
 
-/// The channels of these settings, as the server opens them. Nothing is answered here, so no reply address
-/// has to be signed with the server's own key.
+/// The channels of these settings, as the server opens them. Nothing is answered here, so no reply
+/// address has to be signed with the server's key.
 pub(super) fn open(config: &Config) -> anyhow::Result<ChannelRegistry> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let stop = CancellationToken::new();
     let around = ChannelEnvironment { clock: &clock, wall_clock: &clock, stop: &stop };
-    open::open((*config.channels).clone(), &around)
+    channel_setup::open((*config.channels).clone(), &around)
 }

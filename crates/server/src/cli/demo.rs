@@ -1,4 +1,4 @@
-//! `countersign demo`: a scripted agent asks one question of each kind and tells what came back.
+//! `countersign demo`: a scripted agent asks one question of each kind and prints the answers.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! `countersign devices`: where you are told that something waits. Devices are added in their browsers.
+//! `countersign devices`: the devices that receive your push notifications. You add a device
+//! in its browser.
 
 use clap::{Args, Subcommand};
 use dialects::native::{DeviceTried, DeviceView, Devices as Listed, Tried};

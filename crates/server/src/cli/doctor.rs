@@ -1,4 +1,4 @@
-//! `countersign doctor`: the settings that apply, redacted, and what is wrong with them.
+//! `countersign doctor`: prints the effective settings, redacted, and what is wrong with them.
 
 use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
@@ -33,12 +33,12 @@ pub(super) struct Doctor {
     json: bool,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(serde::Serialize)]
 struct Finding {
     what: &'static str,
     ok: bool,
-    /// It works, but something can be lost that need not be.
+    /// It works, but data can be lost that need not be.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     warning: bool,
     says: String,
@@ -143,13 +143,13 @@ fn applied_text(config: &Config) -> String {
     .join("\n")
 }
 
-/// Whose runtimes have a command.
+/// The agents whose runtime has a command.
 fn runtimes(config: &Config) -> String {
     let all: Vec<&str> = config.runtime_commands.keys().map(AgentId::as_str).collect();
     if all.is_empty() { "read for themselves".to_owned() } else { all.join(", ") }
 }
 
-/// Whether the program of a command is there; where a shell would look for it by name, it may be.
+/// Whether the program of a command exists. A bare name is not checked: the shell searches for it.
 fn program(command: &str) -> (bool, String) {
     let name = command.split_whitespace().next().unwrap_or_default();
     if !name.contains('/') {
@@ -164,7 +164,7 @@ fn program(command: &str) -> (bool, String) {
     }
 }
 
-/// Who can prove that a person is there.
+/// The services that can prove that a person is present.
 fn proofs(config: &Config) -> String {
     let one = |by: &ProofIssuer| format!("{} ({})", by.name, by.issuer);
     let all: Vec<String> = config.verification.iter().map(one).collect();
@@ -175,7 +175,7 @@ fn mail(config: &Config) -> String {
     config.sign_in.smtp.as_ref().map_or_else(|| "off".to_owned(), ToString::to_string)
 }
 
-/// The platforms people are told on.
+/// The channels that can notify people.
 fn set_up(config: &Config) -> String {
     let channels = channels::open(config).unwrap_or_default();
     let all: Vec<&str> = channels.addressable().map(|channel| channel.name()).collect();
@@ -231,7 +231,7 @@ async fn look(config: &Config) -> Vec<Finding> {
         findings.push(Finding::new("oidc", ok, says));
     }
     if let Some(why) = Passkeys::new(&config.public_url).err() {
-        // Nobody has to use them.
+        // Passkeys are optional.
         findings.push(Finding::new("passkeys", true, format!("none: {why}")));
     }
     match channels::open(config) {
@@ -262,8 +262,7 @@ async fn look(config: &Config) -> Vec<Finding> {
     findings
 }
 
-/// The projects that keep words for another while than the installation does; nothing while nobody
-/// could have said so.
+/// The projects with their own retention period. Empty if the database does not exist yet.
 async fn kept(config: &Config) -> Vec<Finding> {
     let what = "retention";
     match &config.location.database {
@@ -287,7 +286,7 @@ async fn kept(config: &Config) -> Vec<Finding> {
     directory.projects().filter_map(words).collect()
 }
 
-/// Whether the database can be used.
+/// Checks whether the database can be used.
 async fn database(config: &Config) -> Finding {
     let shown = &config.location.database;
     let (ok, says) = match shown {
@@ -308,7 +307,8 @@ async fn database(config: &Config) -> Finding {
     Finding::new("database", ok, says)
 }
 
-/// How durable the commits of a database server are, and the head of the feed this node keeps.
+/// Checks the durability settings of a database server, and the head of the feed that
+/// this node stores.
 async fn durability(config: &Config) -> Vec<Finding> {
     let what = "durability";
     if !matches!(config.location.database, Database::Postgres(_)) {
@@ -352,7 +352,7 @@ async fn durability(config: &Config) -> Vec<Finding> {
     findings
 }
 
-/// Whether the server's keys are there, once there is a record.
+/// Checks whether the server's keys exist, once there is an audit log.
 async fn keys(config: &Config) -> Vec<Finding> {
     match &config.location.database {
         Database::Memory => return Vec::new(),
@@ -378,7 +378,7 @@ async fn keys(config: &Config) -> Vec<Finding> {
     }]
 }
 
-/// Whether blocks are known anywhere else.
+/// Checks whether blocks are anchored outside the server.
 fn anchoring(config: &Config) -> Option<Finding> {
     if matches!(config.location.database, Database::Memory) || config.dev {
         return None;
@@ -397,7 +397,7 @@ fn anchoring(config: &Config) -> Option<Finding> {
     })
 }
 
-/// Where uploads and artifacts are.
+/// Where uploads and artifacts are stored.
 fn where_files_are(config: &Config) -> String {
     match (&config.location.bucket, &config.location.database) {
         (Some(bucket), _) => bucket.to_string(),
@@ -407,7 +407,7 @@ fn where_files_are(config: &Config) -> String {
     }
 }
 
-/// Whether a bucket takes files, gives them back and lets go of them.
+/// Checks whether a bucket accepts, returns and deletes files.
 async fn files(bucket: &Bucket) -> Finding {
     let name = Ids::new(Arc::new(SystemClock)).ulid();
     let tried = match Files::bucket(bucket, None) {

@@ -1,6 +1,6 @@
-//! `countersign envelope check FILE…`: whether messages with an HXP eXperience envelope are valid,
-//! and what is worth knowing of them. Needs no server. A file is one message, or one on each line;
-//! of however many lines, one is in memory.
+//! `countersign envelope check FILE…`: validates messages with an HXP eXperience envelope and
+//! reports what is notable about them. It needs no server. A file contains one message, or one per
+//! line; only one line at a time is in memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
@@ -62,7 +62,7 @@ struct Check {
     json: bool,
 }
 
-/// Which program this is, and which version of the protocol it holds messages against.
+/// The version of this program, and the protocol version it validates.
 const VERSION: &str =
     concat!(env!("CARGO_PKG_VERSION"), ", HXP eXperience 1.0.0\n", env!("CARGO_PKG_REPOSITORY"));
 
@@ -127,7 +127,7 @@ impl Check {
     }
 }
 
-/// Where messages are judged, and what came of it is written down.
+/// Validates messages and prints the results.
 struct Desk {
     checker: Checker,
     out: BufWriter<io::Stdout>,
@@ -137,14 +137,14 @@ struct Desk {
     all_valid: bool,
 }
 
-/// What one file came to.
+/// The result of one file.
 #[derive(Default)]
 struct Tally {
     messages: u64,
     valid: u64,
 }
 
-/// A message as it is told of in JSON.
+/// The result of one message, as JSON.
 #[derive(Serialize)]
 struct Told<'a> {
     file: &'a str,
@@ -161,8 +161,8 @@ enum Verdict<'a> {
     Unreadable { valid: bool, unreadable: &'a str },
 }
 
-/// The files a name stands for: itself, or where it has a `*` and there is no such file, those of its
-/// folder that are named like it, in order.
+/// The files a name stands for: itself, or if it contains a `*` and no such file exists, the
+/// matching files of its folder, in order.
 fn named_by(name: &str) -> io::Result<Vec<String>> {
     let path = Path::new(name);
     let pattern = path.file_name().and_then(|last| last.to_str()).unwrap_or_default();
@@ -186,8 +186,8 @@ fn named_by(name: &str) -> io::Result<Vec<String>> {
     Ok(found)
 }
 
-/// Whether a name is what a pattern says, with anything where it has a `*`. A file that is hidden is
-/// found by its dot alone, as in a shell.
+/// Whether a name matches a pattern in which `*` stands for any text. A hidden file matches only a
+/// pattern with a dot, as in a shell.
 fn is_like(name: &str, pattern: &str) -> bool {
     if name.starts_with('.') != pattern.starts_with('.') {
         return false;
@@ -215,7 +215,7 @@ impl Desk {
         self.messages(name, BufReader::with_capacity(1 << 20, file), length, lines)
     }
 
-    /// One message, or one on each line if the first line is one already and is not all there is.
+    /// Reads one message, or one per line if the first line is a complete message and more follow.
     fn messages(
         &mut self,
         name: &str,
@@ -299,7 +299,7 @@ impl Desk {
         }
     }
 
-    /// A line of the result. A reader that has seen enough ends the command quietly.
+    /// Prints a line of the result. A closed pipe ends the command quietly.
     fn put(&mut self, line: &str) {
         if self.terminal {
             self.bar.clear();
@@ -319,7 +319,7 @@ impl Desk {
     }
 }
 
-/// What was found, on one line, whatever names the message gives its fields.
+/// A finding on one line, whatever the message calls its fields.
 fn sentence(place: &str, finding: &Finding) -> String {
     let severity = match finding.severity {
         Severity::Error => "error",
@@ -331,7 +331,8 @@ fn sentence(place: &str, finding: &Finding) -> String {
     reveal(&format!("{place}: {severity}: {at}: {message} [{rule}]")).replace(['\n', '\t'], " ")
 }
 
-/// The next line with its end, up to the largest message; whether it was cut there.
+/// Reads the next line with its end, up to the size of the largest message. Returns whether it
+/// was cut there.
 fn read_line(from: &mut impl BufRead, text: &mut Vec<u8>) -> io::Result<bool> {
     text.clear();
     from.by_ref().take(LARGEST as u64 + 1).read_until(b'\n', text)?;
@@ -342,7 +343,7 @@ fn read_line(from: &mut impl BufRead, text: &mut Vec<u8>) -> io::Result<bool> {
     Ok(cut)
 }
 
-/// Whether nothing but white space follows in what was read so far, and nothing after it.
+/// Whether only white space follows up to the end of the input.
 fn is_over(from: &mut impl BufRead) -> io::Result<bool> {
     loop {
         let waiting = from.fill_buf()?;

@@ -41,7 +41,7 @@ pub(super) struct Sure {
 }
 
 impl Sure {
-    /// Asks on the terminal, unless `--yes` was given. Fails where nobody can be asked.
+    /// Asks on the terminal, unless `--yes` was given. Fails without a terminal.
     fn confirmed(&self, what: &str) -> anyhow::Result<bool> {
         let sure = self.confirmed_to("Erasing", "erase", what)?;
         if !sure {
@@ -50,7 +50,7 @@ impl Sure {
         Ok(sure)
     }
 
-    /// The same for something else that cannot be undone.
+    /// The same for another action that cannot be undone.
     pub(super) fn confirmed_to(&self, doing: &str, verb: &str, what: &str) -> anyhow::Result<bool> {
         if self.yes {
             return Ok(true);
@@ -108,7 +108,7 @@ async fn erase(place: Place, id: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Erases a person, through a running server or on the data folder of a stopped one.
+/// Erases a person, through a running server or on the data directory of a stopped one.
 pub(super) async fn erase_person(place: Place, id: &HumanId, sure: &Sure) -> anyhow::Result<Exit> {
     if !sure.confirmed(&format!("the person {id}"))? {
         return Ok(Exit::Denied);

@@ -1,5 +1,6 @@
-//! `countersign files copy`: brings uploads and artifacts from where they are to a bucket, or back. Each
-//! is held against its name on the way. What is there already is passed over, so it can be done again.
+//! `countersign files copy`: copies uploads and artifacts to a bucket, or back. Each file is
+//! checked against its digest on the way. Files that exist already are skipped, so the command
+//! can be repeated.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,7 +19,7 @@ use super::output::say;
 use super::{Exit, Stored};
 use crate::config::{Database, FilesUrl, Settings};
 
-/// How many are under way at once: each is in memory.
+/// Concurrent copies: each file is in memory.
 const AT_ONCE: usize = 8;
 
 #[derive(Args)]
@@ -56,7 +57,7 @@ struct Copy {
     json: bool,
 }
 
-/// What became of one file.
+/// The result of copying one file.
 enum Copied {
     Now(u64),
     Before,
@@ -118,7 +119,7 @@ impl Copy {
     }
 }
 
-/// A place files are in, and what it is called.
+/// A file store, and its display name.
 async fn place(settings: &Settings, at: Option<FilesUrl>) -> anyhow::Result<(Files, String)> {
     let config = settings.clone().with_files(at).check()?;
     if let Some(bucket) = &config.location.bucket {
@@ -147,7 +148,7 @@ async fn copy(from: &Files, to: &Files, digest: Digest) -> anyhow::Result<Copied
             to.keep(bytes).await?;
             Ok(Copied::Now(size))
         }
-        // Somebody just took it away.
+        // The file was deleted meanwhile.
         Ok(None) => Ok(Copied::Before),
         Err(error) if error.is::<Damaged>() => Ok(Copied::Damaged(digest)),
         Err(error) => Err(error),

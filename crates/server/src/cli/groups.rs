@@ -1,4 +1,4 @@
-//! `countersign groups`: who is in which group.
+//! `countersign groups`: the members of groups.
 
 use clap::{Args, Subcommand};
 use dialects::native::{GroupBody, GroupView};

@@ -1,5 +1,5 @@
-//! `countersign health`: whether a server is ready, for those who can only run a command: a container
-//! without a shell, a script that waits for a start.
+//! `countersign health`: checks whether a server is ready, for callers that can only run a command:
+//! a container without a shell, a script that waits for a start.
 
 use clap::Args;
 

@@ -1,4 +1,4 @@
-//! `countersign inbox`: a list in which one can answer.
+//! `countersign inbox`: lists the requests that wait for you, and lets you answer them.
 
 use std::io::{BufRead, IsTerminal, Write};
 
@@ -104,7 +104,7 @@ async fn answer(server: &Server, id: &str) -> anyhow::Result<()> {
         }
         Ok(reply) => match server.client.answer(id, &reply).await {
             Ok(answered) => print(&answered, false, Detail::Brief)?,
-            // A refused answer is no reason to leave: the person can try again.
+            // Continue after a refused answer: the person can try again.
             Err(ClientError::Refused { message, .. }) => say!("Not taken: {message}"),
             Err(error) => return Err(server.because()(error)),
         },
@@ -112,7 +112,7 @@ async fn answer(server: &Server, id: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The words of an answer; none to go back.
+/// The words of an answer; `None` to go back.
 fn ask_for(ask: &client::Ask) -> anyhow::Result<Option<Vec<String>>> {
     let question = ask.question.as_ref().unwrap_or(&Value::Null);
     let fields = fields(question);

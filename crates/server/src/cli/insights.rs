@@ -1,4 +1,4 @@
-//! `countersign insights`: numbers about what agents claim and what people do with it.
+//! `countersign insights`: numbers about the claims of agents and the decisions of people.
 
 use clap::Args;
 use dialects::native::{AgentInsights, CalibrationView, InsightsView, WaitView};
@@ -101,7 +101,7 @@ fn beside(one: &AgentInsights) -> Vec<String> {
     ]
 }
 
-/// How often it was overruled where it was surest.
+/// How often people overruled the agent where its confidence was highest.
 fn claims(calibration: &CalibrationView) -> String {
     let Some(bins) = &calibration.bins else {
         return format!("after {LEAST_DECISIONS} decisions");

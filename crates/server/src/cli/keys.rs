@@ -1,4 +1,4 @@
-//! `countersign keys`: agent keys and human tokens. A secret is shown once.
+//! `countersign keys`: agent keys and human tokens. The command shows a secret once.
 
 use clap::{Args, Subcommand};
 use dialects::native::{IssueKey, IssuedKey, KeyView};
@@ -156,7 +156,7 @@ async fn list(admin: &Admin, json: bool) -> anyhow::Result<()> {
 
 fn row(key: &KeyView, now: Time) -> Vec<String> {
     let state = if key.revoked_at.is_some() {
-        // A link that was used is as good as revoked, but nobody did it.
+        // A used link is marked as revoked, but no one revoked it.
         if key.kind == "link" { "used" } else { "revoked" }
     } else if key.expires_at.is_some_and(|at| at <= now) {
         "run out"

@@ -1,5 +1,5 @@
-//! `countersign migrate`: moves an installation from the embedded store to PostgreSQL, checked on both
-//! sides. What was moved is as it was: positions, hashes, blocks, keys, so every receipt stays valid.
+//! `countersign migrate`: moves an installation from SQLite to PostgreSQL, and verifies both sides.
+//! Positions, hashes, blocks and keys stay the same, so every receipt stays valid.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl Migrate {
         let stored = keys.read().await?.with_context(|| {
             format!("there is no {}: give the --data folder of this database", keys.place())
         })?;
-        // Nodes could not sign with keys that stay encrypted under another master key.
+        // Nodes could not sign with keys that are encrypted under another master key.
         Signer::find(Arc::clone(&keys)).await?;
 
         let (started, mut bar) = (Instant::now(), Bar::new());
@@ -90,7 +90,7 @@ impl Migrate {
         let master = master(&target.location)?;
         let nodes = Arc::new(joined(url, store::postgres::Options::default()).await?);
         let vault = Arc::new(Vault::shared(Arc::clone(&nodes), master));
-        // Read once before anything is changed: with another master key nothing could be put there.
+        // Read it before anything changes: with another master key nothing could be stored there.
         vault.read().await?;
         let taken = take_over(&nodes, &file, &mut bar).await?;
         let there = match &target.location.bucket {
@@ -161,7 +161,7 @@ async fn take_over(nodes: &Postgres, file: &Path, bar: &mut Bar) -> anyhow::Resu
     })
 }
 
-/// Every upload, checked against its name.
+/// Copies every upload, checked against its digest.
 async fn upload(from: &Path, to: &Files, bar: &mut Bar) -> anyhow::Result<usize> {
     let found = kept(from)?;
     for (n, (folder, name)) in found.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! The `countersign` command: one file per subcommand.
 //!
-//! Exit codes: 0 done or approved, 1 denied, revoked or not found to be in order, 2 nobody answered,
-//! 3 cancelled, 4 anything that went wrong, 64 a usage error.
+//! Exit codes: 0 done or approved, 1 denied, revoked or verification failed, 2 no answer, 3
+//! cancelled, 4 any other error, 64 a usage error.
 
 mod admin;
 mod answer;
@@ -184,7 +184,7 @@ impl Stored {
     }
 }
 
-/// Under the help of commands that wait for an answer.
+/// Appended to the help of commands that wait for an answer.
 const OUTCOMES: &str = "Exits with 0 if approved or answered, 1 if denied or revoked, 2 if nobody \
                         answered in time, 3 if cancelled, 4 if something went wrong.";
 
@@ -213,12 +213,12 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Nothing is left to tell anybody if the terminal is gone.
+            // An error of the terminal cannot be reported anywhere.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { 64 } else { 0 });
         }
     };
-    // These two refuse them: what they ignored would be a setting.
+    // These two refuse unknown variables, because they might be misspelt settings.
     if !matches!(cli.command, Command::Serve(_) | Command::Doctor(_)) {
         for unknown in unknown_variables() {
             complain!("countersign: {unknown}");

@@ -1,4 +1,4 @@
-//! `countersign notices`: how you are told that something waits.
+//! `countersign notices`: your contact methods for notifications.
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
@@ -101,7 +101,7 @@ impl Notices {
     }
 }
 
-/// What was given, if anything was; an empty text is an empty list.
+/// The given values, if any; an empty text stands for an empty list.
 fn listed(given: &[String]) -> anyhow::Result<Option<Vec<Means>>> {
     if given.is_empty() {
         return Ok(None);
@@ -122,7 +122,7 @@ fn cadence(text: &str) -> Result<Cadence, String> {
     }
 }
 
-/// Calls, and shows how it is now.
+/// Calls the server and prints the resulting settings.
 async fn told(
     remote: &Remote,
     method: Method,
@@ -146,7 +146,7 @@ async fn told(
     Ok(Exit::Done)
 }
 
-/// The first thing that keeps a means from being used, or that it is.
+/// The first reason a contact method is not used, or that it is used.
 fn row(way: &WayView) -> Vec<String> {
     let state = if !way.carried {
         "this server cannot tell anybody so"
@@ -160,7 +160,7 @@ fn row(way: &WayView) -> Vec<String> {
     vec![reveal(&way.means.to_string()), state.to_owned()]
 }
 
-/// Calls for something that answers with nothing.
+/// Calls an endpoint that returns no body.
 async fn act(
     remote: &Remote,
     method: Method,

@@ -1,4 +1,4 @@
-//! What commands print, and when.
+//! The output of commands.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -7,35 +7,35 @@ use std::io::{self, IsTerminal, Write};
 use std::process;
 use std::time::Duration;
 
-/// What a shell sees of a program that wrote to a pipe nobody reads.
+/// The exit code that a shell reports for a program that wrote to a closed pipe.
 pub(super) const NOBODY_READS: i32 = 141;
 
-/// A line on standard output.
+/// Prints a line on standard output.
 macro_rules! say {
     ($($text:tt)*) => { $crate::cli::output::line(format_args!($($text)*)) };
 }
 pub(super) use say;
 
-/// A line on standard error.
+/// Prints a line on standard error.
 macro_rules! complain {
     ($($text:tt)*) => { $crate::cli::output::error_line(format_args!($($text)*)) };
 }
 pub(super) use complain;
 
-/// Prints a line. A reader that has seen enough (`| head`) ends the command quietly.
+/// Prints a line. A closed pipe (`| head`) ends the command quietly.
 pub(super) fn line(text: fmt::Arguments<'_>) {
     if writeln!(io::stdout(), "{}", harmless(&text.to_string())).is_err() {
         process::exit(NOBODY_READS);
     }
 }
 
-/// The same on standard error, where nobody may be left to read it.
+/// The same on standard error, whose errors are ignored.
 pub(super) fn error_line(text: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr(), "{}", harmless(&text.to_string()));
 }
 
-/// A text whose characters drive no terminal, whoever wrote it. The codes are those of JSON strings, so
-/// that printed JSON stays what it was.
+/// Escapes characters that control the terminal, because the text may come from an agent. The
+/// escapes are those of JSON strings, so that printed JSON keeps its meaning.
 pub(super) fn harmless(text: &str) -> Cow<'_, str> {
     let drives = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if !text.contains(drives) {
@@ -53,7 +53,7 @@ pub(super) fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Does something that is usually quick; if it is not, whoever sits at the terminal is told.
+/// Runs work that is usually fast. If it takes longer, a message on the terminal says so.
 pub(super) async fn patiently<T>(work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     tokio::select! {
@@ -71,7 +71,7 @@ pub(super) async fn patiently<T>(work: impl Future<Output = T>) -> T {
     done
 }
 
-/// Columns that line up, under their names.
+/// Prints rows as aligned columns with a header.
 pub(super) fn table(names: &[&str], rows: &[Vec<String>]) {
     let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
     let width = |column: usize| {

@@ -1,5 +1,5 @@
-//! Checking passkey evidence for `countersign verify`: the signature over the answer, and the enrolment
-//! of the passkey in the audit log.
+//! Checks passkey evidence for `countersign verify`: the signature over the answer, and the
+//! enrolment of the passkey in the audit log.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -26,7 +26,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<PasskeyEvidence> {
     serde_json::from_value(evidence.clone()).with_context(unreadable)
 }
 
-/// What the evidence shows, or why it shows nothing.
+/// What the evidence proves, or why it proves nothing.
 pub(super) fn check(
     evidence: &PasskeyEvidence,
     claims: &ReceiptClaims,
@@ -41,7 +41,7 @@ pub(super) fn check(
     }
 }
 
-/// What to say where no evidence was given; nothing where none is needed.
+/// The note for missing evidence; `None` if none is needed.
 pub(super) fn missing(claims: &ReceiptClaims) -> Option<String> {
     let passkey = claims.assurance == Some(Assurance::Passkey) && !claims.evidence_erased;
     passkey.then(|| {
@@ -51,7 +51,7 @@ pub(super) fn missing(claims: &ReceiptClaims) -> Option<String> {
     })
 }
 
-/// A record of an export, as far as it is needed here.
+/// A record of an export, with only the fields needed here.
 #[derive(Deserialize)]
 struct Line {
     record: Option<Entry>,
@@ -66,7 +66,8 @@ struct Entry {
     body: String,
 }
 
-/// Whether the passkey that signed was enrolled before, by a proof of inclusion or a whole audit export.
+/// Whether the signing passkey was enrolled before, by a proof of inclusion or a
+/// complete audit export.
 pub(super) async fn check_enrolment(
     path: &Path,
     evidence: &PasskeyEvidence,

@@ -25,7 +25,6 @@ use super::erase::{self, Sure};
 use super::output::{say, table};
 use super::projects;
 use crate::config::Settings;
-use crate::serve::sign_in_url;
 
 #[derive(Args)]
 pub(super) struct People {
@@ -281,16 +280,16 @@ pub(super) async fn save<B: Serialize>(
     send(place, Method::PUT, path, body, command, None).await
 }
 
-/// What to say when an id that should be new is taken.
+/// The error for a new id that is taken.
 struct Taken {
-    /// What there is already.
+    /// The kind of object that exists already.
     what: &'static str,
-    /// The sentence for the operator.
+    /// The message for the operator.
     message: String,
 }
 
 impl Taken {
-    /// The refusal of this very id. An email address that is taken is refused too, but differently.
+    /// The refusal of this id. A taken email address is refused with another one.
     fn refusal(&self) -> Refusal {
         Refusal::Exists { what: self.what }
     }
@@ -372,7 +371,7 @@ async fn list(place: Place) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A value as a person reads it.
+/// A value for display.
 fn cell(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
@@ -399,7 +398,7 @@ async fn link(place: Place, settings: Settings, id: HumanId) -> anyhow::Result<(
                 bail!("there is nobody called {id}; `countersign people list` shows who there is");
             }
             let secret = bootstrap::link(&offline.gateway, Actor::System, id).await?;
-            let url = sign_in_url(&offline.config, &secret)?;
+            let url = offline.config.links().sign_in(&secret)?;
             (SignInLink { url }, ", when the server runs again")
         }
     };

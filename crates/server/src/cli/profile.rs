@@ -1,4 +1,4 @@
-//! `countersign profile`: who somebody is and when they can be asked.
+//! `countersign profile`: a person's profile and working hours.
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
@@ -137,7 +137,7 @@ fn hours(text: &str) -> anyhow::Result<QuietHours> {
 }
 
 impl Whose {
-    /// Reads the profile, changes it, saves it if it is another one, and shows it.
+    /// Reads the profile, changes it, saves it if it differs, and prints it.
     async fn change(
         self,
         name: Option<String>,

@@ -85,7 +85,7 @@ enum ProjectsCommand {
     },
 }
 
-/// What was said of a project's rules.
+/// The given changes to a project's rules.
 struct Wanted {
     default_on_silence: Option<bool>,
     floor: Option<Assurance>,
@@ -99,7 +99,7 @@ struct Wanted {
     irreversible_assurance: Option<Assurance>,
 }
 
-/// For how long, or as the server says.
+/// A retention period; `None` for the server's default.
 #[derive(Debug, Clone, Copy)]
 struct Kept(Option<Keep>);
 
@@ -218,7 +218,7 @@ async fn set(place: Place, id: ProjectId, wanted: Wanted) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// The project as it is, if it is there.
+/// The existing project, if any.
 async fn known(admin: &Admin, id: &ProjectId) -> anyhow::Result<Option<NewProject>> {
     let view = match admin {
         Admin::Remote(server) => {
@@ -263,7 +263,7 @@ async fn known(admin: &Admin, id: &ProjectId) -> anyhow::Result<Option<NewProjec
     Ok(view.map(new))
 }
 
-/// A project as it goes over the wire.
+/// A project as the API represents it.
 pub(super) fn body(project: NewProject) -> ProjectBody {
     let NewProject {
         id,
@@ -280,7 +280,7 @@ pub(super) fn body(project: NewProject) -> ProjectBody {
     } = project;
     let irreversible_assurance = match irreversible_assurance {
         IrreversibleSetting::Set(rule) => Some(rule),
-        // The server knows what a new project gets.
+        // The server knows the default of a new project.
         IrreversibleSetting::Keep { .. } => None,
     };
     ProjectBody {

@@ -1,4 +1,4 @@
-//! The server a command talks to, and as whom.
+//! The server a command talks to, and the credential it uses.
 
 use std::error::Error;
 
@@ -27,14 +27,14 @@ pub(super) struct Remote {
     pub(super) json: bool,
 }
 
-/// A server, and who we are there.
+/// A server, and our credential.
 pub(super) struct Server {
     pub(super) client: Client,
     url: String,
     role: Role,
 }
 
-/// As whom.
+/// The kind of credential.
 #[derive(Clone, Copy)]
 enum Role {
     Agent,
@@ -49,7 +49,7 @@ impl Role {
         }
     }
 
-    /// What `serve --dev` accepts.
+    /// The fixed credential that `serve --dev` accepts.
     fn dev(self) -> &'static str {
         match self {
             Self::Agent => "dev-agent-key",
@@ -73,34 +73,34 @@ impl Role {
 const AGENT: &str = concat!("countersign-cli/", env!("CARGO_PKG_VERSION"));
 
 impl Remote {
-    /// As an agent, with the key in `COUNTERSIGN_API_KEY`.
+    /// Connects as an agent, with the key in `COUNTERSIGN_API_KEY`.
     pub(super) fn agent(&self) -> anyhow::Result<Server> {
         self.connect(Role::Agent)
     }
 
-    /// As a person, with the token in `COUNTERSIGN_TOKEN`.
+    /// Connects as a person, with the token in `COUNTERSIGN_TOKEN`.
     pub(super) fn human(&self) -> anyhow::Result<Server> {
         self.connect(Role::Human)
     }
 
-    /// Where it is, without a slash at the end.
+    /// The server's URL, without a trailing slash.
     pub(super) fn address(&self) -> &str {
         self.url.trim_end_matches('/')
     }
 
-    /// As whoever there is a credential for.
+    /// Connects with whichever credential is set; as an agent if both or neither are.
     pub(super) fn either(&self) -> anyhow::Result<Server> {
         let has = |role: Role| variable(role.variable()).is_some();
         self.connect(if !has(Role::Agent) && has(Role::Human) { Role::Human } else { Role::Agent })
     }
 
-    /// As whoever there is a credential for; as a person where there are both, or none.
+    /// Connects with whichever credential is set; as a person if both or neither are.
     pub(super) fn anybody(&self) -> anyhow::Result<Server> {
         let has = |role: Role| variable(role.variable()).is_some();
         self.connect(if has(Role::Agent) && !has(Role::Human) { Role::Agent } else { Role::Human })
     }
 
-    /// On loopback the credentials of `serve --dev` are tried when none is given.
+    /// On loopback, the credentials of `serve --dev` are used if none is set.
     fn connect(&self, role: Role) -> anyhow::Result<Server> {
         let url = self.address().to_owned();
         let local = ["http://localhost", "http://127.0.0.1", "http://[::1]"];
@@ -115,7 +115,7 @@ impl Remote {
 }
 
 impl Server {
-    /// Everything of a list, page by page.
+    /// All items of a list, page by page.
     pub(super) async fn all<T: DeserializeOwned>(&self, what: &str) -> anyhow::Result<Vec<T>> {
         let mut all = Vec::new();
         let mut path = format!("/api/v1/{what}?limit=100");
@@ -131,7 +131,7 @@ impl Server {
         }
     }
 
-    /// Says what to do about an error, where there is something to do.
+    /// Adds advice to an error, if there is any.
     pub(super) fn because(&self) -> impl Fn(ClientError) -> anyhow::Error + '_ {
         |error| match error {
             ClientError::Refused { status: 401, .. } => self.unknown(),
@@ -156,7 +156,7 @@ impl Server {
     }
 }
 
-/// What is at the bottom of an error: the rest is how it travelled.
+/// The innermost cause of an error; the outer ones only describe the transport.
 fn root(error: &dyn Error) -> String {
     let mut cause = error;
     while let Some(next) = cause.source() {

@@ -1,4 +1,4 @@
-//! A request as people read it in a terminal. Everything an agent wrote is made safe to show.
+//! A request as text for a terminal. Text from agents is made safe to show.
 
 use kernel::By;
 use kernel::text::reveal;
@@ -6,12 +6,12 @@ use serde_json::{Map, Value};
 
 use super::output::say;
 
-/// How much of a request is shown.
+/// How much of a request is printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// What was asked and what came of it.
+    /// The question and its outcome.
     Brief,
-    /// Everything one needs to answer it.
+    /// Everything a person needs to answer it.
     Whole,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn ask(ask: &client::Ask, detail: Detail) {
     }
 }
 
-/// Its state in words.
+/// The state of the request as text.
 fn state(ask: &client::Ask) -> String {
     let state = ask.state.replace('_', " ");
     match rest(ask, "priority") {
@@ -59,7 +59,7 @@ fn state(ask: &client::Ask) -> String {
     }
 }
 
-/// What there is to decide about.
+/// The subject of the decision.
 fn body(question: &Value) {
     for object in ["details", "error"] {
         if let Some(Value::Object(members)) = question.get(object) {
@@ -81,7 +81,7 @@ fn body(question: &Value) {
     pairs(fields(question).iter().map(field).collect());
 }
 
-/// Names and what belongs to them, in two columns.
+/// Prints names and values in two columns.
 fn pairs(pairs: Vec<(String, String)>) {
     let width = pairs.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     for (name, value) in pairs {
@@ -90,7 +90,7 @@ fn pairs(pairs: Vec<(String, String)>) {
     }
 }
 
-/// What came of it, and how.
+/// The outcome of the request, and how it was reached.
 fn ended(ask: &client::Ask) -> Option<(String, String)> {
     let (what, how) = as_it_ended(ask)?;
     let Some(revoked) = &ask.revoked else { return Some((what, how)) };
@@ -115,7 +115,7 @@ fn as_it_ended(ask: &client::Ask) -> Option<(String, String)> {
     })
 }
 
-/// What was answered.
+/// The answer as text.
 fn said(ask: &client::Ask) -> String {
     let result = ask.result.as_ref();
     let (Some(answer), Some(verdict)) =
@@ -141,7 +141,7 @@ fn said(ask: &client::Ask) -> String {
     if comment.is_empty() { said } else { format!("{said} ({comment})") }
 }
 
-/// The details a person changed: each with the value the agent asked for and the one that counts.
+/// The details a person changed: each with the agent's value and the new one.
 fn edits(ask: &client::Ask) -> Vec<(String, String)> {
     let answer = ask.result.as_ref().and_then(|result| result.answer.as_ref());
     let Some(edits) = answer.and_then(|answer| answer.get("edits")?.as_object()) else {
@@ -155,7 +155,7 @@ fn edits(ask: &client::Ask) -> Vec<(String, String)> {
     edits.iter().filter(|(key, now)| detail(key) != Some(*now)).map(edit).collect()
 }
 
-/// Values as they were given; what is sensitive is not shown again.
+/// The provided values; sensitive ones are not shown.
 fn provided(ask: &client::Ask, values: &Map<String, Value>) -> String {
     let fields = ask.question.as_ref().map(fields).unwrap_or_default();
     let hidden = |key: &str| fields.iter().any(|field| field.key == key && field.sensitive);
@@ -171,7 +171,7 @@ fn provided(ask: &client::Ask, values: &Map<String, Value>) -> String {
     }
 }
 
-/// What can be answered.
+/// The possible answers.
 pub(super) fn hint(ask: &client::Ask) -> String {
     match ask.kind.as_str() {
         "approve" => {
@@ -193,7 +193,7 @@ pub(super) fn hint(ask: &client::Ask) -> String {
     }
 }
 
-/// As a shell takes it.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
     let shown = reveal(word);
@@ -204,7 +204,6 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// One field of a form.
 pub(super) struct Field<'a> {
     pub(super) key: &'a str,
     pub(super) label: &'a str,
@@ -213,7 +212,6 @@ pub(super) struct Field<'a> {
     sensitive: bool,
 }
 
-/// The fields a question asks for.
 pub(super) fn fields(question: &Value) -> Vec<Field<'_>> {
     let fields = question.pointer("/form/fields").and_then(Value::as_array);
     let flag = |field: &Value, key| field.get(key).and_then(Value::as_bool).unwrap_or(false);
@@ -227,12 +225,12 @@ pub(super) fn fields(question: &Value) -> Vec<Field<'_>> {
     fields.into_iter().flatten().map(field).collect()
 }
 
-/// Whether the agent says that it cannot be undone.
+/// Whether the agent says that the action cannot be undone.
 pub(super) fn is_irreversible(ask: &client::Ask) -> bool {
     ask.rest.get("irreversible").and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// What follows the label of the option that the agent suggests.
+/// The text after the label of the option that the agent suggests.
 pub(super) fn suggests(question: &Value, id: &str) -> &'static str {
     if question.get("suggested").and_then(Value::as_str) == Some(id) {
         "  (Agent suggests)"
@@ -258,7 +256,7 @@ fn list<'v>(question: &'v Value, key: &str) -> Vec<(&'v str, &'v str)> {
         .collect()
 }
 
-/// Several lines under one another.
+/// Indents several lines under a label.
 fn block(words: &str, before: &str) -> String {
     let indent = " ".repeat(before.chars().count());
     format!("{before}{}", reveal(words).replace('\n', &format!("\n{indent}")))

@@ -1,4 +1,4 @@
-//! `countersign rules`: which of my requests go to somebody else.
+//! `countersign rules`: rules that forward your requests to another person.
 
 use clap::{Args, Subcommand};
 use dialects::native::RuleBody;

@@ -48,7 +48,7 @@ impl Serve {
         }
         let server = Box::pin(Server::start(config, Arc::new(SystemClock))).await?;
         let stop = Stop::listen();
-        // A server nobody listens to at first is still a server.
+        // Continue without standard output.
         let _ = writeln!(std::io::stdout(), "{}", welcome(&server));
         let dev = server.app().config.dev;
         tracing::info!(listening = ?server.listening(), dev, "ready");
@@ -59,7 +59,7 @@ impl Serve {
     }
 }
 
-/// What whoever started it needs to know. Secrets are shown here once and nowhere else.
+/// The startup message for the operator. Secrets are shown here once and nowhere else.
 fn welcome(server: &Server) -> String {
     let config = &server.app().config;
     let url = config.public_url.as_str().trim_end_matches('/');
@@ -97,8 +97,8 @@ fn welcome(server: &Server) -> String {
     lines.join("\n")
 }
 
-/// What ends a server politely. Heard from the moment it is made, so that nobody who was told that the
-/// server is ready can end it otherwise.
+/// The signals that stop a server gracefully. It listens from its creation on, so a signal sent
+/// after the ready message is always graceful.
 struct Stop(Vec<Signal>);
 
 impl Stop {

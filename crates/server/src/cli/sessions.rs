@@ -1,4 +1,4 @@
-//! `countersign sessions`: the browsers in which somebody is signed in.
+//! `countersign sessions`: the browsers in which a person is signed in.
 
 use clap::{Args, Subcommand};
 use dialects::native::{SessionView, Sessions as Listed};

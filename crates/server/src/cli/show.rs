@@ -25,7 +25,7 @@ impl Show {
     }
 }
 
-/// The id our own API knows, whichever dialect's prefix it came with.
+/// The id in our own API, whatever dialect's prefix it was given with.
 pub(super) fn plain(id: &str) -> String {
     match id.split_once('_') {
         Some((_, ulid)) => format!("ask_{ulid}"),
@@ -43,8 +43,7 @@ pub(super) fn print(ask: &client::Ask, json: bool, detail: Detail) -> anyhow::Re
     Ok(())
 }
 
-/// The exit code a finished request stands for. What nobody said and what was revoked approves
-/// nothing.
+/// The exit code of a finished request. A default answer and a revoked one approve nothing.
 pub(super) fn outcome(ask: &client::Ask) -> Exit {
     let by_nobody = ask.result.as_ref().is_some_and(|result| result.by == By::System);
     match ask.state.as_str() {

@@ -1,5 +1,5 @@
-//! `countersign signing`: the keys receipts are signed with. Works on the data folder or the shared
-//! database, beside running servers and stopped ones; those that run use the new keys at once.
+//! `countersign signing`: the keys that sign receipts. It works on the data directory or the shared
+//! database, whether servers run or not; running servers use new keys at once.
 
 use std::path::PathBuf;
 use std::sync::Arc;

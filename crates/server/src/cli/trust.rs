@@ -1,4 +1,5 @@
-//! Whose keys a receipt is checked with. That is what a valid signature proves, so it is always said.
+//! The source of the keys that verify a receipt. A valid signature proves only as much as its keys,
+//! so the source is always printed.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,33 +9,32 @@ use dialects::proof::{Jwks, RevokedKey};
 use gateway::signing::published;
 use gateway::vault::Vault;
 
-/// The largest answer that is read.
+/// The largest response that is read.
 const LARGEST: usize = 16 << 20;
-/// Where a server keeps its data when nothing else is said.
+/// The default data directory of a server.
 const HERE: &str = "countersign-data";
 
-/// Keys, and where they come from.
+/// Keys, and their source.
 pub(super) struct Trust {
     pub(super) keys: Jwks,
-    /// Keys of the same installation that were called back, as far as is known.
+    /// Revoked keys of the same installation, as far as known.
     pub(super) revoked: Vec<RevokedKey>,
     pub(super) source: Source,
 }
 
-/// Where keys come from.
 pub(super) enum Source {
-    /// A file that was kept.
+    /// A saved file.
     File(PathBuf),
-    /// An address that was named.
+    /// A given URL.
     Named(String),
-    /// The data folder of the installation itself.
+    /// The data directory of the installation itself.
     Folder(PathBuf),
-    /// The issuer the receipt names.
+    /// The issuer that the receipt names.
     Issuer(String),
 }
 
 impl Source {
-    /// In one word.
+    /// The source in one word.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::File(_) => "file",
@@ -51,7 +51,7 @@ impl Source {
         }
     }
 
-    /// What that is worth.
+    /// What a signature verified with these keys proves.
     pub(super) fn words(&self) -> String {
         let place = self.place();
         match self {
@@ -68,7 +68,7 @@ impl Source {
 }
 
 impl Trust {
-    /// The keys that were given; else those of a data folder; else the issuer's.
+    /// The given keys, or else those of a data directory, or else the issuer's.
     pub(super) async fn find(
         jwks: Option<String>,
         data: Option<PathBuf>,
@@ -114,12 +114,11 @@ fn is_address(text: &str) -> bool {
     text.starts_with("https://") || text.starts_with("http://")
 }
 
-/// A file, as text.
 pub(super) fn file(path: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// What is at an address: no redirects, not for ever, not without bounds.
+/// Fetches a URL without redirects, with a timeout and a size limit.
 pub(super) async fn fetch(url: &str) -> anyhow::Result<String> {
     let http = reqwest::Client::builder()
         .timeout(Duration::from_secs(10))

@@ -1,5 +1,5 @@
-//! `countersign verify RECEIPT`: whether a receipt is genuine, and what it says. Needs no server if
-//! the keys are at hand. Exits 0 if it is valid, 1 if it is not.
+//! `countersign verify RECEIPT`: checks whether a receipt is genuine, and prints its claims. It
+//! needs no server if the keys are at hand. Exits 0 if it is valid, 1 if it is not.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ pub(super) struct Verify {
     json: bool,
 }
 
-/// What was found out.
+/// The result of a verification.
 #[derive(Serialize)]
 struct Found {
     valid: bool,
@@ -81,7 +81,7 @@ struct Found {
     claims: Option<ReceiptClaims>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     words: Vec<String>,
-    /// What was checked, and with what.
+    /// The checks that ran, and the keys they used.
     notes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     keys: Option<Keys>,
@@ -93,7 +93,7 @@ struct Keys {
     place: String,
 }
 
-/// Why a receipt does not count.
+/// Why a receipt is not valid.
 type No = String;
 
 impl Verify {
@@ -122,7 +122,7 @@ impl Verify {
             notes: Vec::new(),
             keys: None,
         };
-        // Read before it is believed, to know whom to ask.
+        // Read the claims before they are verified, to find the issuer.
         let claimed: Value = match jws::peek(receipt, RECEIPT) {
             Ok(claims) => claims,
             Err(unproven) => {
@@ -193,8 +193,8 @@ impl Verify {
     }
 }
 
-/// A receipt from wherever it is; a file may hold what `countersign receipt --json` printed, with the
-/// evidence of a passkey.
+/// Reads a receipt. A file may contain the output of `countersign receipt --json`,
+/// with passkey evidence.
 fn read(place: &str) -> anyhow::Result<(String, Option<PasskeyEvidence>)> {
     #[derive(Deserialize)]
     struct Printed {
@@ -230,7 +230,7 @@ fn because(unproven: &Unproven, trust: &Trust) -> String {
     }
 }
 
-/// Whether the receipt is about this question, given as it was asked or as the API shows it.
+/// Whether the receipt is about this question, given as asked or as the API shows it.
 fn same_question(path: &Path, claims: &ReceiptClaims) -> anyhow::Result<Result<String, No>> {
     let unreadable = || format!("{} is not a question in JSON", path.display());
     let value: Value = serde_json::from_str(&file(path)?).with_context(unreadable)?;
@@ -246,7 +246,7 @@ fn same_question(path: &Path, claims: &ReceiptClaims) -> anyhow::Result<Result<S
     })
 }
 
-/// Whether it was called back, as far as can be found out.
+/// Whether the receipt was revoked, as far as can be determined.
 async fn revoked(
     receipt: &str,
     claims: &ReceiptClaims,
@@ -338,7 +338,7 @@ fn called_back(at: Time, reason: Option<&str>) -> No {
     }
 }
 
-/// Whether it stands in a sealed block of the audit record.
+/// Whether the receipt is in a sealed block of the audit log.
 fn included(
     path: &Path,
     claims: &ReceiptClaims,

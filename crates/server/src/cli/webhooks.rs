@@ -1,5 +1,4 @@
-//! `countersign webhooks`: endpoints that are told what happens, and what they were told. A secret is
-//! shown once.
+//! `countersign webhooks`: webhook endpoints and their deliveries. The command shows a secret once.
 
 use clap::{Args, Subcommand};
 use dialects::native::{
@@ -206,7 +205,7 @@ fn revealed(made: &WebhookSecret, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The newest of the log.
+/// The newest entries of the delivery log.
 async fn deliveries(
     server: &Server,
     id: WebhookId,
@@ -222,7 +221,7 @@ async fn redeliver(remote: &Remote, id: WebhookId, named: Vec<String>) -> anyhow
     let server = remote.human()?;
     let mut sent: Vec<DeliveryView> = Vec::new();
     if named.is_empty() {
-        // Whatever is sent again is no dead letter any more, so the next page is the first.
+        // A redelivered message is no longer failed, so the next page is the first one again.
         loop {
             let dead = deliveries(&server, id, true).await?;
             if dead.is_empty() {

@@ -1,20 +1,16 @@
 //! `/channels/{medium}/{name}`: where platforms say what they heard. Each call is checked on its bytes
 //! before anything is read, and answered within the few seconds platforms allow.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use ::channels::inbound::InboundContent;
-use ::channels::{Channel, DeliveryError, InboundHandler, InboundMessage, WebhookCall, slack};
-use async_trait::async_trait;
+use ::channels::{WebhookCall, slack};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{OriginalUri, Path, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use serde_json::Value;
-use store::outage::Outage;
 
 use super::body;
 use super::problem::Problem;
@@ -23,10 +19,6 @@ use super::{App, Shared};
 /// How long a platform is kept waiting: Slack, the least patient, gives three seconds. What takes longer
 /// goes on without it.
 const PATIENCE: Duration = Duration::from_millis(2500);
-
-/// How long a platform that cannot be asked is left alone, at first and at most.
-const FIRST_REST: Duration = Duration::from_secs(1);
-const LONGEST_REST: Duration = Duration::from_mins(5);
 
 pub(super) fn routes() -> Router<Shared> {
     Router::new()
@@ -53,7 +45,7 @@ async fn inbound_call(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let Some(channel) = app.channels.named(&medium) else {
+    let Some(channel) = app.notifier.channels.named(&medium) else {
         let detail = "no channel of this name is set up here";
         return Err(Problem::new(404, "not-found").detail(detail));
     };
@@ -90,11 +82,11 @@ async fn inbound_call(
     // Whoever sent a sheet still has it before them: unanswered, it stays, and they send it again.
     let sheet =
         parsed.inbound.iter().any(|one| matches!(one.what, InboundContent::Submitted { .. }));
-    let heard = app.clone();
+    let inbound = app.notifier.inbound.clone();
     let taking = app.tasks.spawn(async move {
         let mut answer = parsed.answer;
         for one in &parsed.inbound {
-            let said = heard.hear(&channel, one).await?;
+            let said = inbound.handle(&channel, one).await?;
             answer = said.map(|said| ("application/json", said.to_string())).or(answer);
         }
         Ok::<_, store::StoreError>(answer)
@@ -118,50 +110,5 @@ impl App {
         url.set_path(uri.path());
         url.set_query(uri.query());
         url.into()
-    }
-}
-
-/// Takes what a platform was asked for.
-pub(crate) struct Listening {
-    pub(crate) app: Shared,
-    pub(crate) channel: Arc<dyn Channel>,
-}
-
-#[async_trait]
-impl InboundHandler for Listening {
-    async fn handle(&self, inbound: InboundMessage) -> Result<Option<Value>, DeliveryError> {
-        let taken = self.app.hear(&self.channel, &inbound).await;
-        taken.map_err(|error| DeliveryError::later(format!("{:#}", anyhow::Error::from(error))))
-    }
-}
-
-impl Listening {
-    /// Listens for as long as the server runs. Whoever cannot be asked is asked again, later each time.
-    pub(crate) async fn run(self) {
-        let (mut rest, stop) = (FIRST_REST, self.app.stop.clone());
-        let outage = Outage::new(format!("channel {}", self.channel.name()));
-        loop {
-            let mut listening = self.channel.listen(&self);
-            // What works for a while is not what failed before.
-            let failed = tokio::select! {
-                () = stop.cancelled() => return,
-                heard = &mut listening => heard.err(),
-                () = tokio::time::sleep(LONGEST_REST) => {
-                    outage.worked("listener");
-                    rest = FIRST_REST;
-                    tokio::select! {
-                        () = stop.cancelled() => return,
-                        heard = &mut listening => heard.err(),
-                    }
-                }
-            };
-            let why = failed.map(|failed| failed.to_string()).unwrap_or_default();
-            outage.failed("listener", &why);
-            tokio::select! {
-                () = stop.cancelled() => return,
-                () = tokio::time::sleep(rest) => {}
-            }
-            rest = (rest * 2).min(LONGEST_REST);
-        }
     }
 }

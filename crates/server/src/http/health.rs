@@ -8,12 +8,12 @@ use axum::routing::get;
 use gateway::Gateway;
 use gateway::REQUESTS;
 use gateway::readiness::NotReady;
+use notify::anchor;
 use serde_json::json;
 
 use crate::http::name::Named;
 use crate::http::problem::{INDEX, PAGES, Problem};
 use crate::http::{App, Shared, pages};
-use crate::workers::anchor;
 use views::Frame;
 use views::docs::errors;
 

@@ -51,27 +51,26 @@ use gateway::oidc::Provider;
 use gateway::passkeys::Passkeys;
 use gateway::readiness::Readiness;
 use gateway::receipts::Receipts;
-use gateway::sealed_head::HeadFile;
 use gateway::secrets::Secrets;
+use gateway::sessions::Sessions;
 use gateway::streams::Streams;
 use gateway::verification::Providers;
 use gateway::{Gateway, REQUESTS};
 use metrics_exporter_prometheus::PrometheusHandle;
+use notify::Notifier;
+use notify::sealer::Sealer;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::{Layer, Service, ServiceExt};
 use tower_http::cors::CorsLayer;
 use tracing::Instrument;
 
-use crate::callbacks::Callbacks;
 use crate::config::Config;
 use crate::http::api::Dev;
 use crate::http::callers::Callers;
 use crate::http::observe::Observed;
 use crate::http::problem::Problem;
 use crate::http::unread::Bounds;
-use crate::workers::lanes::Lanes;
-use crate::workers::sealer::Sealer;
 
 /// What every handler shares.
 pub struct App {
@@ -85,14 +84,14 @@ pub struct App {
     pub receipts: Receipts,
     /// Checks credentials.
     pub authenticator: Arc<Authenticator>,
+    /// When browser sessions are idle.
+    pub sessions: Sessions,
     /// Who sent a request.
     pub callers: Callers,
     /// Makes and checks passkeys, or says why there can be none.
     pub passkeys: Result<Passkeys, &'static str>,
     /// Whose identities people may use.
     pub provider: Option<Provider>,
-    /// The channels that are set up.
-    pub channels: ::channels::ChannelRegistry,
     /// What only development mode has.
     pub dev: Option<Dev>,
     /// Uploads.
@@ -103,16 +102,12 @@ pub struct App {
     pub answer_files: AnswerFiles,
     /// Erases personal data.
     pub erasure: Erasure,
-    /// Tells agents that their asks are over.
-    pub callbacks: Callbacks,
-    /// Whom the outbox is being worked off for.
-    pub lanes: Lanes,
+    /// Notifies people, webhook endpoints and agents.
+    pub notifier: Notifier,
     /// Who can prove that a person is there.
     pub providers: Providers,
     /// Closes the record into blocks, and signs.
     pub sealer: Arc<Sealer>,
-    /// Where the head of the feed is kept.
-    pub feed_head: HeadFile,
     /// Whether the store can be written.
     pub readiness: Readiness,
     /// What `/metrics` shows.

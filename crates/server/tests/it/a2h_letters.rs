@@ -124,7 +124,7 @@ async fn a_copy_lets_nobody_answer_as_the_person_it_was_for() {
     assert!(!replies && !source.contains("reply to this letter"), "{source}");
     assert!(source.contains("/asks/"), "it is answered on its page: {source}");
     let id: AskId = copied.rsplit('/').next().unwrap().parse().unwrap();
-    let mail = world.app().channels.email.clone().unwrap();
+    let mail = world.app().notifier.channels.email.clone().unwrap();
     let to = mail.reply_to(id, &Means::email(ADA)).unwrap();
     let had = post.letters().len();
     brings(&world, &letter("r2", "agent@evil.example", &to, "yes")).await.is(200);

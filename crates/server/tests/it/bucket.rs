@@ -8,7 +8,6 @@ use kernel::audit::Digest;
 use reqwest::Method;
 use serde_json::{Value, json};
 use server::config::{Secret, Settings};
-use server::workers::outbox::Desk;
 use server::workers::retention;
 
 use crate::client::{Client, Reply};
@@ -194,13 +193,13 @@ async fn a_bucket_that_is_not_there_is_no_loss() {
     std::fs::rename(bucket.folder(), &aside).unwrap();
     everything_else_works(&world, Some(&file)).await;
     world.human().post(&format!("{path}/erase"), json!({})).await.is(200);
-    let desk = Desk::new(world.app().clone());
-    desk.drain().await.unwrap();
+    let deliveries = &world.app().notifier.deliveries;
+    deliveries.drain().await.unwrap();
     assert_eq!(world.gateway().store().backlog().await.unwrap().waiting, 1, "still to be erased");
     std::fs::rename(&aside, bucket.folder()).unwrap();
     world.advance(3600);
     eventually("it to be erased", async || {
-        desk.drain().await.unwrap();
+        deliveries.drain().await.unwrap();
         !bucket.objects().contains(&digest("kept"))
     })
     .await;
@@ -254,7 +253,7 @@ async fn what_is_erased_leaves_the_bucket() {
     let settings =
         Settings { retention: Some("30d".parse().unwrap()), ..at(&bucket.url(), SECRET) };
     let world = World::with(settings).await;
-    let desk = Desk::new(world.app().clone());
+    let deliveries = &world.app().notifier.deliveries;
     let (by_hand, _) = filed(&world, "the same").await;
     let (_, stays) = filed(&world, "the same").await;
     filed(&world, "alone").await;
@@ -263,7 +262,7 @@ async fn what_is_erased_leaves_the_bucket() {
     assert_eq!(bucket.objects().len(), 3);
     world.human().post(&format!("{by_hand}/erase"), json!({})).await.is(200);
     eventually("it to be erased", async || {
-        desk.drain().await.unwrap();
+        deliveries.drain().await.unwrap();
         world.gateway().store().backlog().await.unwrap().waiting == 0
     })
     .await;
@@ -275,13 +274,13 @@ async fn what_is_erased_leaves_the_bucket() {
     retention::erase(world.gateway(), world.app().config.retention).await.unwrap();
     // Far more often than anything else is tried.
     for _ in 0..14 {
-        desk.drain().await.unwrap();
+        deliveries.drain().await.unwrap();
         world.advance(3601);
     }
     assert_eq!(bucket.objects().len(), 3);
     bucket.come_back().await;
     eventually("all of it to be erased", async || {
-        desk.drain().await.unwrap();
+        deliveries.drain().await.unwrap();
         world.app().blobs.sweep().await.unwrap();
         bucket.objects().is_empty()
     })

@@ -106,7 +106,7 @@ async fn a_platform_that_hangs_holds_up_nobody() {
     let ask = asked(&world.agent(), for_both()).await;
     eventually("a try", async || tries(&slack) == had + 1).await;
     assert_eq!(post.letter(letters + 1).await.to, "bob@example.com");
-    assert!(!world.app().lanes.idle(), "it still hangs");
+    assert!(!world.app().notifier.deliveries.are_idle(), "it still hangs");
     // Answered meanwhile, there is nothing to tell when it is tried again.
     world.member().post(&format!("{ask}/answer"), yes()).await.is(200);
     waits(&world, 1).await;

@@ -24,7 +24,6 @@ use kernel::{
     Actor, AskCommand, AskId, Assurance, Command, DirectoryCommand, RuleId, Via, WebhookId,
 };
 use reqwest::Method;
-use server::workers::outbox::Desk;
 use store::Outcome;
 use store::outbox::LogQuery;
 
@@ -625,10 +624,10 @@ async fn every_command_leaves_a_record() {
     let all: BTreeSet<&str> = RECORDS.iter().map(|(command, _)| *command).collect();
     assert_eq!(story.seen, all);
     // A delivery that was under way while its words were erased fails once more and waits again.
-    let desk = Desk::new(story.world.app().clone());
+    let deliveries = &story.world.app().notifier.deliveries;
     eventually("an hour after which no delivery waits", async || {
         story.world.advance(3600);
-        desk.drain().await.unwrap();
+        deliveries.drain().await.unwrap();
         story.world.gateway().store().backlog().await.unwrap().waiting == 0
     })
     .await;

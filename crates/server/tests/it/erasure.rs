@@ -3,7 +3,6 @@
 use gateway::audit::check_export;
 use reqwest::Method;
 use serde_json::{Value, json};
-use server::workers::outbox::Desk;
 
 use crate::client::{Client, Reply};
 use crate::hacp::{begun, done, inline, raised};
@@ -59,9 +58,9 @@ async fn assert_export_holds(world: &World) {
 
 /// Works off the outbox until the record has no more of these words.
 async fn gone(world: &World, words: &str) {
-    let desk = Desk::new(world.app().clone());
+    let deliveries = &world.app().notifier.deliveries;
     eventually(&format!("{words} to be gone"), async || {
-        desk.drain().await.unwrap();
+        deliveries.drain().await.unwrap();
         !export(world).await.contains(words)
     })
     .await;
@@ -162,9 +161,9 @@ async fn an_artifact_loses_its_bytes() {
         let entries = walk(&uploads);
         entries.iter().any(|path| std::fs::read(path).unwrap().ends_with(words.as_bytes()))
     };
-    let desk = Desk::new(world.app().clone());
+    let deliveries = &world.app().notifier.deliveries;
     eventually("the bytes to be gone", async || {
-        desk.drain().await.unwrap();
+        deliveries.drain().await.unwrap();
         !holds("hush one")
     })
     .await;

@@ -1,8 +1,8 @@
 //! Callbacks: signed, tried again, noted, repeated on demand, and never sent where they must not go.
 
 use bytes::Bytes;
+use notify::callbacks::sign;
 use serde_json::{Value, json};
-use server::callbacks::sign;
 
 use crate::hitl::{CASES, Case, approval, of, refused, with};
 use crate::hook::{Hook, deliver};

@@ -7,7 +7,6 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 use bytes::Bytes;
-use server::workers::outbox::Desk;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -97,6 +96,6 @@ impl Hook {
 
 /// What is due now is sent.
 pub(crate) async fn deliver(world: &World) {
-    let desk = Desk::new(world.app().clone());
-    desk.drain().await.unwrap();
+    let deliveries = &world.app().notifier.deliveries;
+    deliveries.drain().await.unwrap();
 }

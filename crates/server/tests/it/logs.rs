@@ -88,12 +88,12 @@ async fn a_mail_server_that_fails_is_logged_once_and_its_recovery_once() {
             post.left() == left
         })
         .await;
-        eventually("the attempt ends", async || world.app().lanes.idle()).await;
+        eventually("the attempt ends", async || world.app().notifier.deliveries.are_idle()).await;
         world.advance(60);
     }
     eventually("the letter arrives", async || {
         deliver(&world).await;
-        !post.letters().is_empty() && world.app().lanes.idle()
+        !post.letters().is_empty() && world.app().notifier.deliveries.are_idle()
     })
     .await;
     let (failed, recovered) = (
@@ -121,7 +121,7 @@ async fn a_webhook_endpoint_that_fails_is_logged_once_and_its_recovery_once() {
     for times in 1..=4 {
         eventually("an attempt", async || {
             deliver(&world).await;
-            hook.heard().len() == times && world.app().lanes.idle()
+            hook.heard().len() == times && world.app().notifier.deliveries.are_idle()
         })
         .await;
         world.advance(600);

@@ -33,7 +33,7 @@ async fn waiting(world: &World, letters: u64) {
     let wanted = Backlog { waiting: letters, dead: 0 };
     eventually("so many letters", async || {
         deliver(world).await;
-        let idle = world.app().lanes.idle();
+        let idle = world.app().notifier.deliveries.are_idle();
         idle && world.gateway().store().backlog().await.unwrap() == wanted
     })
     .await;

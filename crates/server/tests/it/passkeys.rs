@@ -7,7 +7,6 @@ use kernel::passkey_evidence::PasskeyEvidence;
 use scraper::{Html, Selector};
 use serde_json::{Value, json};
 use server::config::Settings;
-use server::workers::outbox::Desk;
 
 use crate::authenticator::{Authenticator, PasskeyForm, enrol, post, step_up};
 use crate::client::Reply;
@@ -281,7 +280,7 @@ async fn a_first_passkey_counts_after_a_day() {
     assert_eq!(receipt["evidence_status"], "kept");
     // Erased with the person, and the receipt says so.
     world.human().post("/api/v1/people/ada/erase", json!({})).await.is(200);
-    Desk::new(world.app().clone()).drain().await.unwrap();
+    world.app().notifier.deliveries.drain().await.unwrap();
     let receipt = signed_receipt(&world, &id).await;
     assert_eq!(receipt["evidence_status"], "erased");
     assert_eq!(receipt["evidence"], Value::Null);

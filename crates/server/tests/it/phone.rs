@@ -168,7 +168,7 @@ impl Phone {
 pub(crate) async fn waits(world: &World, waiting: u64) {
     eventually("so much in the outbox", async || {
         deliver(world).await;
-        let idle = world.app().lanes.idle();
+        let idle = world.app().notifier.deliveries.are_idle();
         idle && world.gateway().store().backlog().await.unwrap().waiting == waiting
     })
     .await;

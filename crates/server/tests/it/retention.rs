@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use reqwest::Method;
 use serde_json::{Value, json};
 use server::config::Settings;
-use server::workers::outbox::Desk;
 use server::workers::retention;
 
 use crate::client::Reply;
@@ -28,9 +27,9 @@ impl World {
 
     /// So many uploads are left, once the outbox is worked off: the server does that too.
     async fn keeps(&self, n: usize) {
-        let desk = Desk::new(self.app().clone());
+        let deliveries = &self.app().notifier.deliveries;
         eventually(&format!("{n} uploads to be left"), async || {
-            desk.drain().await.unwrap();
+            deliveries.drain().await.unwrap();
             self.uploads().len() == n
         })
         .await;

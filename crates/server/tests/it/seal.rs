@@ -7,9 +7,9 @@ use dialects::proof::jws;
 use gateway::audit::{Finding, Report, check_export};
 use kernel::audit::Digest;
 use kernel::seal::{Block, proves};
+use notify::sealer::Sealer;
 use serde_json::{Value, json};
 use server::config::Settings;
-use server::workers::sealer::Sealer;
 
 use crate::client::{Client, approve};
 use crate::world::{World, dev, eventually, logged};

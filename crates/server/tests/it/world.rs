@@ -14,7 +14,6 @@ use kernel::{Actor, Command, DirectoryCommand, Time};
 use server::config::Settings;
 use server::http::Shared;
 use server::serve::Server;
-use server::workers::outbox::Desk;
 use server::workers::{housekeeping, timers};
 use store::Clock;
 use tempfile::TempDir;
@@ -252,9 +251,9 @@ impl World {
 
     /// The end of a story in which so many deliveries were given up.
     pub(crate) async fn end_with_dead(mut self, dead: u64) {
-        let desk = Desk::new(self.app().clone());
+        let deliveries = &self.app().notifier.deliveries;
         eventually("an empty outbox", async || {
-            desk.drain().await.unwrap();
+            deliveries.drain().await.unwrap();
             self.gateway().store().backlog().await.unwrap().waiting == 0
         })
         .await;

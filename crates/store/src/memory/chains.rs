@@ -1,4 +1,4 @@
-//! Chains with the state they lead to.
+//! Chains with their current states.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::state::{State, json, row};
 use crate::{Chains, Held};
 
 impl State {
-    /// The state of everything, as JSON, by name.
+    /// All states, as JSON, by name.
     fn held(&self) -> BTreeMap<String, Held> {
         let asks = self
             .asks

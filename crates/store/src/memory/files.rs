@@ -1,4 +1,4 @@
-//! Which files were given to which ask or upload.
+//! The files that belong to each ask or upload.
 
 use kernel::audit::Digest;
 use ulid::Ulid;

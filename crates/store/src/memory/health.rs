@@ -1,4 +1,4 @@
-//! A store in memory has no disk and nothing that could differ from its states.
+//! A store in memory has no disk, and no derived data that could differ from its states.
 
 use async_trait::async_trait;
 

@@ -1,4 +1,4 @@
-//! Counts, in a map.
+//! Daily counts, in a map.
 
 use std::collections::BTreeMap;
 

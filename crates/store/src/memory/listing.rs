@@ -41,7 +41,7 @@ impl Rows for State {
     }
 }
 
-/// What runs out soon: a range of each scope, merged.
+/// Asks that are due soon: a range of each scope, merged.
 pub(super) fn expiring(state: &State, wanted: &Expiring) -> Vec<Ask> {
     let begin = || (Time::from_millis(i64::MIN), AskId::new(Ulid::nil()));
     let (at, id) = wanted.after.unwrap_or_else(begin);

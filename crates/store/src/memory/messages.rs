@@ -1,4 +1,4 @@
-//! What went out to people about asks, in a map.
+//! Messages sent to people about asks, in a map.
 
 use async_trait::async_trait;
 

@@ -62,7 +62,7 @@ fn chosen(row: &SideRow, kind: SideKind, rows: &SideRows) -> bool {
 }
 
 impl State {
-    /// Deletes what has expired.
+    /// Deletes expired rows.
     pub(super) fn sweep_side(&mut self, now: Time) {
         self.side.retain(|_, row| row.expires_at.is_none_or(|until| until > now));
     }

@@ -1,4 +1,4 @@
-//! Everything there is, in maps, and what a job does to it.
+//! All data in maps, and how a job changes it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -31,51 +31,55 @@ pub(super) struct State {
     pub(super) deadlines: BTreeSet<(Deadline, AskId)>,
     pub(super) wakes: BTreeSet<Wake>,
     pub(super) leases: Leases,
-    /// What is over with its words still here, by when it ended.
+    /// Closed asks that still have their text, by the time they ended.
     pub(super) over: BTreeSet<Wake>,
     pub(super) over_leases: Leases,
     pub(super) viewers: Viewers,
-    /// The record at place `n` has position `n + 1`.
+    /// The record at index `n` has position `n + 1`.
     pub(super) records: Vec<Record>,
-    /// The lists each of them changed.
+    /// The lists each record changed.
     lists: Vec<Arc<[Scope]>>,
-    /// The positions of what happened to the asks of an agent.
+    /// The follow-ups of each record.
+    follow_ups: Vec<Arc<[Effect]>>,
+    /// The positions of followers.
+    pub(super) followers: HashMap<&'static str, u64>,
+    /// The positions of the records of each agent's asks.
     pub(super) streams: BTreeSet<(AgentId, u64)>,
     pub(super) outbox: BTreeMap<u64, Row>,
-    /// What endpoints were told.
+    /// The webhook delivery log.
     pub(super) log: BTreeMap<(WebhookId, String), Logged>,
-    /// How many outbox rows there ever were: ids are not used twice.
+    /// The number of outbox rows ever written: ids are not reused.
     pub(super) written: u64,
     pub(super) idempotency: HashMap<(String, String), Remembered>,
     pub(super) key_use: HashMap<KeyId, Time>,
     pub(super) side: BTreeMap<(SideKind, String), SideRow>,
     pub(super) messages: HashMap<Digest, Message>,
-    /// Signatures of receipts with the names of their keys, by ask and digest of the claims.
+    /// Receipt signatures with the ids of their keys, by ask and digest of the claims.
     pub(super) receipt_signatures: HashMap<(AskId, Digest), (String, Vec<u8>)>,
-    /// Which files were given to which ask or upload.
+    /// The files that belong to each ask or upload.
     pub(super) files: BTreeSet<(Ulid, Digest)>,
     pub(super) uploads: BTreeMap<UploadId, uploads::Kept>,
-    /// Counters of a window, with when they end.
+    /// Counters of a time window, with its end.
     pub(super) used: BTreeMap<String, (u64, Time)>,
-    /// Counters of files, by what holds them.
+    /// Counters of files, by holder.
     pub(super) held: BTreeMap<(Ulid, String), u64>,
-    /// Counts, and up to which position they were made.
+    /// The counts, and the position up to which records are counted.
     pub(super) tally: Tally,
     pub(super) counted: u64,
-    /// The first day of which counts are told, if earlier ones were forgotten.
+    /// The first day with counts, if earlier ones were deleted.
     pub(super) since: Option<Day>,
     pub(super) blocks: Vec<SealedBlock>,
     pub(super) tasks: BTreeMap<TaskId, Task>,
-    /// The ranges lists of tasks are made of.
+    /// The ranges that make up task lists.
     pub(super) task_list: BTreeSet<(String, Reverse<TaskId>)>,
-    /// The positions of what happened to the tasks of a project.
+    /// The positions of the records of each project's tasks.
     pub(super) task_streams: BTreeSet<(ProjectId, u64)>,
     pub(super) artifacts: BTreeMap<ArtifactId, Artifact>,
     pub(super) entries: BTreeMap<EntryId, task::Entry>,
     pub(super) reviews: BTreeMap<ReviewId, TaskId>,
-    /// The one at place `n` has number `n + 1`.
+    /// The contracts, by their numbers.
     pub(super) contracts: BTreeMap<u64, Contract>,
-    /// Up to which number runtimes have everything.
+    /// The last contract number that each runtime acknowledged.
     pub(super) acked: BTreeMap<AgentId, u64>,
 }
 
@@ -83,9 +87,9 @@ pub(super) struct Row {
     pub(super) effect: Effect,
     pub(super) written_at: Time,
     pub(super) attempt: u32,
-    /// When it may be claimed; a lease moves it.
+    /// When the row can be claimed; a lease moves it.
     pub(super) due_at: Time,
-    /// Given up, and why.
+    /// The reason the row was given up.
     pub(super) dead: Option<String>,
 }
 
@@ -148,8 +152,9 @@ impl Books for State {
         for entity in &work.entities {
             Arc::make_mut(&mut self.directory).put(entity.clone());
         }
-        for record in &work.records {
+        for (record, follow_ups) in work.followed() {
             self.records.push(record.clone());
+            self.follow_ups.push(follow_ups);
             let position = self.records.len() as u64;
             let about = work.about(record);
             self.streams.extend(about.agent.map(|agent| (agent.clone(), position)));
@@ -159,8 +164,12 @@ impl Books for State {
                 self.erase(record, &erasure);
             }
         }
-        for effect in &work.effects {
+        for effect in &work.in_commit {
             self.write_down(effect.clone(), work.now);
+        }
+        if let Some(row) = &work.secret {
+            let row = SideRow { version: 1, ..row.clone() };
+            self.side.insert((row.kind, row.key.clone()), row);
         }
         if let Some((request, remembered)) = remember {
             let key = (request.scope.clone(), request.key.clone());
@@ -171,14 +180,14 @@ impl Books for State {
 }
 
 impl State {
-    /// Whether it waits already under its name.
+    /// Whether an effect of the same name is already waiting.
     pub(super) fn waits(&self, effect: &Effect) -> bool {
         let name = effect.name();
         let same = |row: &Row| row.dead.is_none() && row.effect.name() == name;
         name.is_some() && self.outbox.values().any(same)
     }
 
-    /// Writes work for later; it is due at once.
+    /// Adds an effect to the outbox; it is due at once.
     pub(super) fn write_down(&mut self, effect: Effect, now: Time) -> u64 {
         self.written += 1;
         let row = Row { effect, written_at: now, attempt: 0, due_at: now, dead: None };
@@ -239,7 +248,7 @@ impl State {
         self.wakes.iter().take_while(|(at, _)| *at <= now).copied().collect()
     }
 
-    /// Records after a position, with their places.
+    /// Records after a position, with their positions.
     pub(super) fn after(
         &self,
         position: u64,
@@ -257,11 +266,16 @@ impl State {
         Some(change(position, record))
     }
 
-    /// Changes as they are announced.
+    /// Changes as the feed announces them.
     pub(super) fn news(&self, position: u64) -> impl Iterator<Item = News> {
         let lists = self.lists.iter().skip(place(position)).cloned();
+        let follow_ups = self.follow_ups.iter().skip(place(position)).cloned();
         let changes = self.changes(position, usize::MAX);
-        changes.zip(lists).map(|(change, lists)| News { change, lists })
+        changes.zip(lists).zip(follow_ups).map(|((change, lists), follow_ups)| News {
+            change,
+            lists,
+            follow_ups: Some(follow_ups),
+        })
     }
 }
 
@@ -280,7 +294,7 @@ pub(super) fn row(place: usize, record: &Record) -> RecordRow {
     }
 }
 
-/// Our own types have string keys only, so this cannot fail.
+/// Cannot fail: our own types have string keys only.
 pub(super) fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

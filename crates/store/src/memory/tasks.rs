@@ -1,4 +1,4 @@
-//! Tasks and what belongs to them, in maps.
+//! Tasks, artifacts, ledgers and contracts, in maps.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -146,7 +146,7 @@ impl Tasks for Memory {
 
     async fn sweep_contracts(&self, after: u64, now: Time) -> Result<u64> {
         let mut state = self.state();
-        // The newest stays: the next one is numbered after it.
+        // Keep the newest one: the next is numbered after it.
         let last = state.contracts.last_key_value().map_or(0, |(n, _)| *n);
         let aged = |(n, one): (&u64, &Contract)| {
             let acked = state.acked.get(&one.agent).is_some_and(|acked| n <= acked);
@@ -165,7 +165,7 @@ impl Tasks for Memory {
 }
 
 impl State {
-    /// The tasks in a range after one of them, newest first.
+    /// The tasks in a range after the given one, newest first.
     fn in_range(&self, range: &str, after: Option<TaskId>) -> impl Iterator<Item = TaskId> {
         let at = |id: u128| (range.to_owned(), Reverse(TaskId::new(Ulid::from(id))));
         let first = after.map_or_else(|| at(u128::MAX), |id| (range.to_owned(), Reverse(id)));

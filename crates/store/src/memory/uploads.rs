@@ -7,7 +7,6 @@ use kernel::{Time, UploadId};
 use super::Memory;
 use crate::{MOST_PIECES, MOST_UPLOADS, Piece, Result, Upload, Uploads};
 
-/// An upload as it is kept.
 pub(super) struct Kept {
     upload: Upload,
     pieces: Vec<Piece>,
@@ -20,7 +19,7 @@ impl Kept {
         !self.given_up && self.upload.whole.is_none()
     }
 
-    /// Whether something may be made of it.
+    /// Whether a job may use it.
     pub(super) fn is_whole(&self) -> bool {
         !self.given_up && self.upload.whole.is_some()
     }

@@ -1,4 +1,4 @@
-//! Counters of what is used. What databases count with triggers is counted here when it is asked for.
+//! Usage counters. Values that databases count with triggers are computed here on each query.
 
 use async_trait::async_trait;
 use kernel::Phase;

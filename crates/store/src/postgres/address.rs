@@ -1,4 +1,4 @@
-//! Addresses of databases: what of them is for us and what for the driver, and how one is shown.
+//! Database URLs: which parameters are ours, which the driver's, and how to display one.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,8 @@ use tokio_postgres::config::SslMode;
 use super::tls::Trust;
 use crate::{Result, StoreError};
 
-/// Why an address is not one. Says nothing of what it is: that may be a password.
+/// The text is not a database URL. The error does not include it, because it may
+/// contain a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "this is not the address of a database; expected postgres://user:password@host:port/database, \
@@ -17,10 +18,10 @@ use crate::{Result, StoreError};
 )]
 pub struct BadAddress;
 
-/// An address as it may be shown: without its password. What is no address is not shown at all.
+/// A database URL for display, without its password. Text that is not a URL is not shown at all.
 pub fn redacted(url: &str) -> String {
     let Some((scheme, rest)) = split_scheme(url) else { return "(not an address)".to_owned() };
-    // Up to the last `@`, so that no part of a password that was not encoded is left over.
+    // Up to the last `@`, so that no part of an unencoded password is left over.
     let rest = match rest.rsplit_once('@') {
         Some((user, host)) => match user.split_once(':') {
             Some((user, _)) => format!("{user}:***@{host}"),
@@ -43,9 +44,9 @@ pub fn redacted(url: &str) -> String {
 }
 
 /// Reads `postgres://user:password@host:port/database?sslmode=…&sslrootcert=…`. As with other
-/// clients, `prefer` and `require` encrypt and trust whoever answers. `verify-full` and `verify-ca`
-/// check the certificate and its name, against `sslrootcert` if it is given, which alone asks for
-/// the same, else against those the system trusts.
+/// clients, `prefer` and `require` encrypt and accept any certificate. `verify-full` and
+/// `verify-ca` check the certificate and its name, against `sslrootcert` if it is given, else
+/// against the certificates of the system. `sslrootcert` alone implies the check.
 pub(super) fn read(url: &str) -> Result<(Config, Trust)> {
     let bad = || StoreError::Unavailable(BadAddress.into());
     split_scheme(url).ok_or_else(bad)?;

@@ -1,15 +1,16 @@
-//! Who on this node listens to the feed. Whoever begins to listen hears nothing of what was
-//! acknowledged here before: its position comes after the commit, and the news of it later still.
+//! The feed subscribers of this node. A new subscriber does not receive changes that
+//! were acknowledged here before it subscribed, although they get their positions and
+//! are announced later.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use kernel::Subject;
+use kernel::{Effect, Subject};
 use tokio::sync::broadcast;
 
 use crate::{FEED, News};
 
-/// Which subject moved to which version.
+/// A subject and the version it moved to.
 pub(super) type Event = (Subject, u64);
 
 #[derive(Default)]
@@ -20,17 +21,23 @@ pub(super) struct Audience {
 #[derive(Default)]
 struct State {
     listeners: Vec<Listener>,
-    /// What this node writes and has not told yet, and whether it is committed.
-    untold: BTreeMap<Event, bool>,
+    /// The events this node is writing and has not announced yet.
+    untold: BTreeMap<Event, Untold>,
+}
+
+struct Untold {
+    committed: bool,
+    /// The follow-ups of the event, so that the followers of this node need not read it back.
+    follow_ups: Arc<[Effect]>,
 }
 
 struct Listener {
     feed: broadcast::Sender<Arc<[News]>>,
-    /// What was committed before it began to listen.
+    /// The events committed before the subscription.
     before: BTreeSet<Event>,
 }
 
-/// Events about to be committed. They are forgotten with it, unless they were.
+/// Events about to be committed. Dropping this removes them, unless they were committed.
 pub(super) struct Begun<'a> {
     audience: &'a Audience,
     events: Vec<Event>,
@@ -39,32 +46,39 @@ pub(super) struct Begun<'a> {
 impl Audience {
     pub(super) fn listen(&self) -> broadcast::Receiver<Arc<[News]>> {
         let mut state = self.state();
-        let committed = state.untold.iter().filter(|(_, committed)| **committed);
+        let committed = state.untold.iter().filter(|(_, untold)| untold.committed);
         let before = committed.map(|(event, _)| event.clone()).collect();
         let (feed, receiver) = broadcast::channel(FEED);
         state.listeners.push(Listener { feed, before });
         receiver
     }
 
-    /// To be called before the commit: another node may number and announce what it finds at once.
-    pub(super) fn begin(&self, events: impl IntoIterator<Item = Event>) -> Begun<'_> {
-        let events: Vec<Event> = events.into_iter().collect();
-        self.state().untold.extend(events.iter().map(|event| (event.clone(), false)));
+    /// Call this before the commit: another node may number and announce the events at once.
+    pub(super) fn begin(
+        &self,
+        written: impl IntoIterator<Item = (Event, Arc<[Effect]>)>,
+    ) -> Begun<'_> {
+        let mut state = self.state();
+        let mut events = Vec::new();
+        for (event, follow_ups) in written {
+            events.push(event.clone());
+            state.untold.insert(event, Untold { committed: false, follow_ups });
+        }
         Begun { audience: self, events }
     }
 
-    pub(super) fn tell(&self, news: Vec<News>) {
+    pub(super) fn tell(&self, mut news: Vec<News>) {
         let mut state = self.state();
         let events: Vec<Event> = news.iter().map(event).collect();
-        for event in &events {
-            state.untold.remove(event);
+        for (news, event) in news.iter_mut().zip(&events) {
+            news.follow_ups = state.untold.remove(event).map(|untold| untold.follow_ups);
         }
         state.listeners.retain(|listener| listener.feed.receiver_count() > 0);
         let all: Arc<[News]> = news.into();
         for listener in &mut state.listeners {
             let heard = listener.hears(&all, &events);
             if !heard.is_empty() {
-                // It may have left this very moment.
+                // The subscriber may have just left.
                 let _ = listener.feed.send(heard);
             }
         }
@@ -76,7 +90,7 @@ impl Audience {
 }
 
 impl Listener {
-    /// Nearly always all of it, and then there is one copy for everybody.
+    /// Usually all of it, and then all subscribers share one copy.
     fn hears(&mut self, all: &Arc<[News]>, events: &[Event]) -> Arc<[News]> {
         let before: BTreeSet<&Event> =
             events.iter().filter(|event| self.before.remove(event)).collect();
@@ -88,12 +102,12 @@ impl Listener {
 }
 
 impl Begun<'_> {
-    /// They are committed, and not told to whoever begins to listen from now on.
+    /// The events are committed. Later subscribers do not receive them.
     pub(super) fn committed(mut self) {
         let mut state = self.audience.state();
         for event in self.events.drain(..) {
-            // What is not there any more was told already.
-            state.untold.entry(event).and_modify(|committed| *committed = true);
+            // An event that is no longer there was announced already.
+            state.untold.entry(event).and_modify(|untold| untold.committed = true);
         }
     }
 }
@@ -126,7 +140,11 @@ mod tests {
         let (subject, seq) = named(seq);
         let at = Time::from_millis(0);
         let change = Change { position: seq, subject, seq, at, what: "saved".to_owned() };
-        News { change, lists: [].into() }
+        News { change, lists: [].into(), follow_ups: None }
+    }
+
+    fn written(seq: u64) -> (Event, Arc<[Effect]>) {
+        (named(seq), [].into())
     }
 
     fn heard(feed: &mut broadcast::Receiver<Arc<[News]>>) -> Vec<u64> {
@@ -141,8 +159,8 @@ mod tests {
     fn what_was_committed_before_is_no_news() {
         let audience = Audience::default();
         let mut early = audience.listen();
-        audience.begin([named(1), named(2)]).committed();
-        let begun = audience.begin([named(3)]);
+        audience.begin([written(1), written(2)]).committed();
+        let begun = audience.begin([written(3)]);
         let mut late = audience.listen();
         begun.committed();
         audience.tell(vec![news(1), news(2), news(3), news(4)]);
@@ -156,10 +174,10 @@ mod tests {
     #[test]
     fn nothing_is_kept_for_long() {
         let audience = Audience::default();
-        let begun = audience.begin([named(1)]);
+        let begun = audience.begin([written(1)]);
         audience.tell(vec![news(1)]);
         begun.committed();
-        drop(audience.begin([named(2)]));
+        drop(audience.begin([written(2)]));
         drop(audience.listen());
         audience.tell(vec![news(3)]);
         let state = audience.state();

@@ -1,4 +1,4 @@
-//! Blocks: one small row each, found by number and by the position they begin at.
+//! Blocks: one small row each, indexed by number and by first position.
 
 use deadpool_postgres::{Client, GenericClient};
 use kernel::Time;
@@ -13,8 +13,8 @@ use crate::rows::{digest, int, uint};
 
 const COLUMNS: &str = "SELECT n, first, count, root, prev, at, issuer, jws FROM block";
 
-/// Appends a block if it follows the last one and its records are there. Of two who try at the same
-/// time the unique number lets one win, and no writer of asks waits for either.
+/// Appends a block if it follows the last one and its records exist. If two nodes race, the unique
+/// number lets one win, and no other writer waits for either.
 pub(super) async fn append(client: &mut Client, sealed: &SealedBlock) -> Result<bool, Failure> {
     let transaction = client.transaction().await?;
     let block = &sealed.block;
@@ -45,7 +45,8 @@ pub(super) async fn last(client: &impl GenericClient) -> Result<Option<SealedBlo
     Ok(found(client, &sql, &[]).await?.pop())
 }
 
-/// The block that begins at a position or is the last to begin before it, if it reaches that far.
+/// The block that contains a position: the last one to begin at or before it, if it
+/// reaches that far.
 pub(super) async fn holding(
     client: &impl GenericClient,
     position: u64,

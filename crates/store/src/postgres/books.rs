@@ -1,5 +1,5 @@
-//! What the jobs of one transaction read and write, in memory: everything they need was loaded
-//! before, and everything they came to is written afterwards in a few statements.
+//! The write transaction of a batch of jobs, in memory: all data the jobs need is loaded before,
+//! and all their changes are written afterwards in a few statements.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -15,27 +15,27 @@ use kernel::{
 
 use crate::job::{self, Books, Remembered, Work};
 use crate::listing::{Deadline, Entry, Scope};
-use crate::{Idempotency, Result, StoreError, tasks};
+use crate::{Idempotency, Result, SideRow, StoreError, tasks};
 
-/// The name of an idempotency key: whose, and which.
+/// An idempotency key: scope and key.
 pub(super) type Key = (String, String);
 
-/// The books of one transaction.
+/// The state of one write transaction.
 pub(super) struct Batch {
     directory: Arc<Directory>,
     loaded: Loaded,
     remembered: HashMap<Key, Remembered>,
     lacking: BTreeSet<Subject>,
-    /// The uploads something may be made of.
+    /// The finished uploads that jobs may use.
     pub(super) usable: BTreeSet<UploadId>,
     pub(super) out: Output,
 }
 
-/// Whom an event concerns, for those who follow the feed.
+/// The feed metadata of an event.
 pub(super) struct About {
-    /// Whose ask it is about.
+    /// The agent, if the event is about an ask.
     pub(super) agent: Option<String>,
-    /// Whose task it is about.
+    /// The project, if the event is about a task.
     pub(super) project: Option<String>,
     /// The lists that changed.
     pub(super) lists: String,
@@ -51,18 +51,18 @@ impl About {
     }
 }
 
-/// Everything to be written, as it is at the end of the transaction.
+/// Everything to write, as it is at the end of the transaction.
 #[derive(Default)]
 pub(super) struct Output {
-    /// With the version that was read from the database; none for a new one.
+    /// With the version that was read; `None` for a new ask.
     pub(super) asks: BTreeMap<AskId, (Option<u64>, Ask)>,
-    /// Where it moved: the moment to wake an ask, or none any more.
+    /// The changed wake-up times; `None` deletes the wake-up.
     pub(super) wakes: BTreeMap<AskId, Option<Time>>,
     pub(super) unlisted: BTreeSet<(Entry, AskId)>,
     pub(super) listed: BTreeSet<(Entry, AskId)>,
-    /// Asks whose receipts say something else from now on.
+    /// Asks whose receipt claims changed.
     pub(super) changed_receipts: BTreeSet<AskId>,
-    /// What open asks are folded by.
+    /// The similarity keys of open asks.
     pub(super) folds: BTreeMap<AskId, Fold>,
     pub(super) not_expiring: BTreeSet<(Deadline, AskId)>,
     pub(super) expiring: BTreeSet<(Deadline, AskId)>,
@@ -70,7 +70,7 @@ pub(super) struct Output {
     pub(super) tasks: BTreeMap<TaskId, (u64, Task)>,
     pub(super) unlisted_tasks: BTreeSet<(String, TaskId)>,
     pub(super) listed_tasks: BTreeSet<(String, TaskId)>,
-    /// Which task a review is of.
+    /// The task of each new review.
     pub(super) reviews: Vec<(ReviewId, TaskId)>,
     /// With the version that was read; 0 for a new one.
     pub(super) artifacts: BTreeMap<ArtifactId, (u64, Artifact)>,
@@ -79,19 +79,24 @@ pub(super) struct Output {
     /// With the version that was read; 0 for a new one.
     pub(super) entities: BTreeMap<Subject, (u64, Entity)>,
     pub(super) records: Vec<(Record, About)>,
-    pub(super) effects: Vec<(Time, Effect)>,
+    /// The follow-ups of each record.
+    pub(super) follow_ups: Vec<Arc<[Effect]>>,
+    /// The effects that are written in the same commit as the records.
+    pub(super) in_commit: Vec<(Time, Effect)>,
+    /// Secret answers, encrypted.
+    pub(super) secrets: Vec<SideRow>,
     pub(super) remembered: BTreeMap<Key, Remembered>,
-    /// Uploads of which something is made.
+    /// The uploads that jobs used.
     pub(super) uses: BTreeSet<UploadId>,
 }
 
 impl Output {
     pub(super) fn is_empty(&self) -> bool {
-        self.records.is_empty() && self.effects.is_empty() && self.remembered.is_empty()
+        self.records.is_empty() && self.in_commit.is_empty() && self.remembered.is_empty()
     }
 }
 
-/// Why a job could not go on: something it needs was not loaded yet.
+/// A job needs data that is not loaded yet.
 #[derive(Debug, thiserror::Error)]
 #[error("something was not loaded yet")]
 struct Lacking;
@@ -108,7 +113,7 @@ impl Batch {
         }
     }
 
-    /// Puts in what was loaded: what is asked for later and is not among it counts as absent.
+    /// Adds loaded data. A requested subject that was not found counts as absent.
     pub(super) fn load(&mut self, asked: BTreeSet<Subject>, found: Loaded) {
         for subject in asked {
             match subject {
@@ -135,8 +140,8 @@ impl Batch {
         self.remembered.extend(keys);
     }
 
-    /// What a job that failed just now needs before it is tried again; empty if it failed for
-    /// another reason.
+    /// The subjects that a failed job needs before it is retried; empty if it failed
+    /// for another reason.
     pub(super) fn lacking(&mut self) -> BTreeSet<Subject> {
         std::mem::take(&mut self.lacking)
     }
@@ -232,10 +237,13 @@ impl Books for Batch {
             written.1 = entity.clone();
             Arc::make_mut(&mut self.directory).put(entity.clone());
         }
-        for record in &work.records {
+        for (record, follow_ups) in work.followed() {
             self.out.records.push((record.clone(), About::new(&work.about(record))));
+            self.out.follow_ups.push(follow_ups);
         }
-        self.out.effects.extend(work.effects.iter().map(|effect| (work.now, effect.clone())));
+        let in_commit = work.in_commit.iter().map(|effect| (work.now, effect.clone()));
+        self.out.in_commit.extend(in_commit);
+        self.out.secrets.extend(work.secret.clone());
         if let Some((request, remembered)) = remember {
             let key = (request.scope.clone(), request.key.clone());
             self.remembered.insert(key.clone(), remembered);
@@ -270,7 +278,7 @@ impl Batch {
     }
 }
 
-/// What one job puts in and a later one takes out again is never written.
+/// A row that one job adds and a later one removes is never written.
 fn replace<T: Ord, I: Ord + Copy>(
     id: I,
     (old, new): (Vec<T>, Vec<T>),

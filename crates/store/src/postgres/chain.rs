@@ -1,4 +1,4 @@
-//! The record by subject, with the state each subject is in: what a check of the record reads.
+//! The audit log by subject, with the state of each subject, as the verification reads it.
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -15,8 +15,8 @@ use crate::chains::{between, stop};
 use crate::rows::{int, uint};
 use crate::{Chains, Held};
 
-/// The chains of the subjects after `after`, in the order of their names, each whole and with its
-/// state of the same moment; about `limit` records.
+/// The chains of the subjects after `after`, in the order of their names, each complete and with
+/// its state in the same snapshot; about `limit` records.
 pub(super) async fn chains(
     client: &mut Client,
     after: Option<&str>,
@@ -39,7 +39,7 @@ async fn rows(
         FROM record LEFT JOIN feed USING (subject, seq)
         WHERE (subject, seq) > ($1, $2) ORDER BY subject, seq LIMIT $3";
     let mut rows: Vec<Row> = Vec::with_capacity(limit);
-    // Behind every event of the subject before.
+    // Behind every event of the previous subject.
     let mut from = (after.unwrap_or_default().to_owned(), i64::MAX);
     loop {
         let chunk = int(limit.max(1));
@@ -58,8 +58,8 @@ async fn rows(
     }
 }
 
-/// What was committed and has no position yet stands behind everything that has, as it was written.
-/// What is in neither was taken out of the feed, and keeps none.
+/// Gives committed records without a position one after the end of the feed, in the order they were
+/// written. A record in neither table was removed from the feed and keeps position 0.
 async fn place_behind(moment: &Transaction<'_>, rows: &mut [Row]) -> Result<(), Failure> {
     if rows.iter().all(|row| row.position > 0) {
         return Ok(());
@@ -78,13 +78,13 @@ async fn place_behind(moment: &Transaction<'_>, rows: &mut [Row]) -> Result<(), 
     Ok(())
 }
 
-/// The states of subjects in the stretch behind `after` up to and with `to`, as they lie there.
+/// The states of the subjects after `after`, up to and including `to`, as stored.
 async fn states(
     moment: &Transaction<'_>,
     after: Option<&str>,
     to: Option<&str>,
 ) -> Result<Vec<(String, Held)>, Failure> {
-    // After every name.
+    // Sorts after every name.
     const END: &str = "\u{10ffff}";
     let sql = "SELECT id, version, state FROM entity WHERE id > $1 AND id <= $2
         UNION ALL SELECT id, version, state FROM entry WHERE id > $1 AND id <= $2";
@@ -105,7 +105,7 @@ async fn states(
     Ok(states)
 }
 
-/// The same of what is named by ids of one kind.
+/// The same for subjects with ids of one kind.
 async fn made<T: FromStr>(
     moment: &Transaction<'_>,
     sql: &str,

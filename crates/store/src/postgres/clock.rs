@@ -1,5 +1,5 @@
-//! The clock of the database, for those who must not wait for it: shown from the last moment it told,
-//! by the time that has passed here. What the machine's own clock says, or jumps to, does not matter.
+//! The clock of the database, without a query per reading: the last known database time plus the
+//! time elapsed here since. The wall clock of this machine does not matter, even if it jumps.
 
 use std::sync::{PoisonError, RwLock};
 use std::time::Instant;
@@ -21,12 +21,12 @@ impl Default for DatabaseClock {
 }
 
 impl DatabaseClock {
-    /// What the database said a moment ago.
+    /// Sets the time that the database just returned.
     pub(super) fn set(&self, now: Time) {
         *self.told.write().unwrap_or_else(PoisonError::into_inner) = (Instant::now(), now);
     }
 
-    /// Asks the database.
+    /// Queries the database.
     pub(super) async fn look(&self, client: &Client) -> Result<(), Failure> {
         let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
         let statement = client.prepare_cached(sql).await?;

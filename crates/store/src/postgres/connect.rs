@@ -1,4 +1,4 @@
-//! Connections: a pool with limits, on which everything ends in time, and one for whoever listens.
+//! Connections: a pool with limits and timeouts, and separate connections for listeners.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,14 +19,13 @@ use crate::{Clock, Result, StoreError};
 /// How a node uses its database.
 #[derive(Clone)]
 pub struct Options {
-    /// Whose clock says when something is decided: the database's if none is given, which is the
-    /// same for all nodes.
+    /// The clock for decisions. By default it is the clock of the database, which all nodes share.
     pub clock: Option<Arc<dyn Clock>>,
-    /// Connections of this node, besides the one that listens. No fewer than eight are used.
+    /// Connections of this node, besides the one that listens. At least eight are used.
     pub connections: usize,
-    /// How long the database may take to let us in, and a caller waits for a free connection.
+    /// How long connecting may take, and how long a caller waits for a free connection.
     pub connect: Duration,
-    /// How long one statement may take, waiting for locks included.
+    /// How long one statement may take, including waiting for locks.
     pub statement: Duration,
 }
 
@@ -41,9 +40,9 @@ impl Default for Options {
     }
 }
 
-/// Does something on a connection, and once more on another if the first was lost on the way: so it
-/// must bear a repetition. A macro, because a closure could not say that its future may move between
-/// threads.
+/// Runs some work on a connection, and once more on another if the first was lost. So the work
+/// must be safe to repeat. This is a macro, because a closure could not express that its
+/// future is `Send`.
 macro_rules! on {
     ($database:expr, $client:ident => $work:expr) => {{
         let database: &$crate::postgres::connect::Database = &$database;
@@ -64,21 +63,21 @@ macro_rules! on {
 }
 pub(super) use on;
 
-/// Writers, the announcer and a few readers.
+/// Enough for the writers, the announcer and a few readers.
 const FEWEST: usize = 8;
 
-/// The way to the database.
+/// The connection pool and its settings.
 #[derive(Clone)]
 pub(super) struct Database {
     pool: Pool,
     config: Config,
     tls: MakeRustlsConnect,
     connect: Duration,
-    /// How long some work may take in all, whatever the database says or does not say.
+    /// The time limit for one piece of work, even if the database does not respond.
     pub(super) call: Duration,
 }
 
-/// A connection of one's own, and what drives it.
+/// A separate connection, and the future that drives it.
 pub(super) type Link = (
     tokio_postgres::Client,
     Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>,
@@ -88,9 +87,9 @@ impl Database {
     pub(super) fn new(url: &str, options: &Options, read_only: bool) -> Result<Self> {
         let (mut config, trust) = address::read(url)?;
         let millis = options.statement.as_millis();
-        // Every query of ours finds a few rows by an index, and so it joins them. A plan made while
-        // a table was small must not scan it when it has grown. What the address asks for comes last
-        // and wins.
+        // Every query here finds a few rows by an index, and joins must use the index too. A plan
+        // made while a table was small must not scan it when it has grown. Settings from the URL
+        // come last and win.
         let limits = format!(
             "-c statement_timeout={millis} -c lock_timeout={millis} \
              -c idle_in_transaction_session_timeout={millis} -c client_min_messages=warning -c jit=off \
@@ -125,18 +124,18 @@ impl Database {
         Ok(Self { pool, config, tls, connect: options.connect, call })
     }
 
-    /// Brings the schema up to date, however long that takes.
+    /// Migrates the schema, without a time limit.
     pub(super) async fn migrate(&self) -> Result<(), Failure> {
         let mut client = self.pool.get().await?;
         migrate::migrate(&mut client, migrate::MIGRATIONS).await
     }
 
-    /// A connection, if one can be had in time.
+    /// A connection from the pool, or an error after the timeout.
     pub(super) async fn lend(&self) -> Result<Client, Failure> {
         Ok(self.pool.get().await?)
     }
 
-    /// Some work on a connection, if it is done in time.
+    /// Runs some work with the time limit.
     pub(super) async fn within<T>(
         &self,
         work: impl Future<Output = Result<T, Failure>>,
@@ -144,13 +143,14 @@ impl Database {
         timeout(self.call, work).await.unwrap_or(Err(Failure::Slow))
     }
 
-    /// Takes back what was lent, unless it is of no use to the next one.
+    /// Returns a connection to the pool, unless the next user could not use it.
     pub(super) fn take_back(&self, client: Client, failure: Option<&Failure>) {
         match failure {
-            // Whoever got a slow one would wait behind what still runs there; in place of one that is
-            // not durable, a fresh one is set up.
+            // The next user of a slow connection would wait for the statement that still runs
+            // there. A connection that is not durable is replaced by a new one.
             Some(Failure::Slow | Failure::NotDurable(_)) => drop(Client::take(client)),
-            // What took this one away took others, too, and not all of them know yet.
+            // The cause that closed this connection has probably closed others, and the pool does
+            // not know yet.
             Some(failure) if failure.is_lost() => {
                 drop(Client::take(client));
                 self.pool.retain(|_, _| false);
@@ -168,8 +168,8 @@ impl Database {
     }
 }
 
-/// What `synchronous_commit` must not be: a commit would be acknowledged before it is on the disk of
-/// the database server, or of the standby servers it waits for.
+/// Values of `synchronous_commit` that are refused: a commit would be acknowledged before it is on
+/// the disk of the database server, or of the standby servers it waits for.
 const WEAK: [&str; 3] = ["off", "local", "remote_write"];
 
 /// Whether a commit under this `synchronous_commit` is durable when it is acknowledged.
@@ -177,7 +177,7 @@ pub(super) fn is_durable(synchronous_commit: &str) -> bool {
     !WEAK.contains(&synchronous_commit)
 }
 
-/// Why a connection is not used.
+/// The reason a connection is refused.
 pub(super) fn not_durable(setting: &str) -> String {
     format!(
         "synchronous_commit is {setting} although this session set it to on, so acknowledged requests \
@@ -186,8 +186,8 @@ pub(super) fn not_durable(setting: &str) -> String {
     )
 }
 
-/// Raises `synchronous_commit` to `on` where the server, the role or the address asks for less. A
-/// stronger setting stays. A connection on which that has no effect is not used.
+/// Raises `synchronous_commit` to `on` where the server, the role or the URL sets less. A stronger
+/// setting stays. A connection on which that has no effect is refused.
 async fn commit_durably(client: &mut ClientWrapper) -> Result<(), HookError> {
     if is_durable(&synchronous_commit(client).await?) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What endpoints were told, for a while.
+//! The webhook delivery log.
 
 use deadpool_postgres::{Client, GenericClient};
 use kernel::{Time, WebhookId};
@@ -10,13 +10,13 @@ use crate::rows::{int, read_state, state};
 
 const LOG: &str = "log of deliveries";
 
-/// Notes what came of a delivery.
+/// Logs the outcome of a delivery.
 pub(super) async fn note(client: &impl GenericClient, entry: &Entry) -> Result<(), Failure> {
     let before = find(client, entry.webhook, &entry.told.id).await?;
     put(client, &entry.clone().onto(before)).await
 }
 
-/// One delivery; nobody else changes it until the end of the transaction.
+/// One delivery, locked until the end of the transaction.
 pub(super) async fn find(
     client: &impl GenericClient,
     webhook: WebhookId,
@@ -44,7 +44,8 @@ pub(super) async fn put(client: &impl GenericClient, logged: &Logged) -> Result<
 }
 
 pub(super) async fn list(client: &Client, wanted: &LogQuery) -> Result<Vec<Logged>, Failure> {
-    // One statement, so that all of it is as of one moment: what is settled in between must show once.
+    // One statement, so that all rows come from one snapshot and a delivery settled
+    // meanwhile appears once.
     let sql = "SELECT found.state FROM unnest($1::text[]) AS wanted (status), LATERAL (
             SELECT state FROM delivery_log
             WHERE status = wanted.status AND webhook = $2 AND (at, message) < ($3, $4)
@@ -60,7 +61,7 @@ pub(super) async fn list(client: &Client, wanted: &LogQuery) -> Result<Vec<Logge
     Ok(wanted.newest(found))
 }
 
-/// Forgets some of the log of an endpoint; how many.
+/// Deletes some of the log of an endpoint. Returns how many.
 pub(super) async fn forget(
     client: &Client,
     webhook: WebhookId,
@@ -73,7 +74,7 @@ pub(super) async fn forget(
     Ok(usize::try_from(gone).unwrap_or(limit))
 }
 
-/// Forgets some of what was last touched long enough ago; how many.
+/// Deletes some of the entries that are old enough. Returns how many.
 pub(super) async fn sweep(client: &Client, now: Time, limit: usize) -> Result<usize, Failure> {
     let sql = "DELETE FROM delivery_log WHERE (webhook, message) IN (
             SELECT webhook, message FROM delivery_log WHERE updated_at <= $1

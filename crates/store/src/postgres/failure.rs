@@ -1,5 +1,5 @@
-//! Why something came to nothing. Nothing here holds a password or what a query was about: the
-//! database's own words for details are left out.
+//! Why a call failed. Errors contain no password and no query parameters: the details that the
+//! database reports are left out.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{BoxError, StoreError};
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
-    /// Trying again will see what the other one did.
+    /// Another transaction interfered. A retry sees its changes.
     #[error("another transaction was there first")]
     Conflict,
     #[error("the database did not do it")]
@@ -32,19 +32,19 @@ pub(super) enum Failure {
     Shared(Arc<Self>),
 }
 
-/// What went wrong between the database and us.
+/// An error of the database or of the connection.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Fault {
-    /// It says no.
+    /// The database returned an error.
     #[error("{message} ({})", code.code())]
     Said { code: SqlState, message: String },
-    /// It says nothing any more, or nothing that makes sense.
+    /// The connection was lost, or its data is invalid.
     #[error(transparent)]
     Line(tokio_postgres::Error),
 }
 
 impl Failure {
-    /// Whether the connection went away, so that another one may still do it.
+    /// Whether the connection was lost, so that the work may succeed on another one.
     pub(super) fn is_lost(&self) -> bool {
         let ended = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN];
         match self {
@@ -115,7 +115,7 @@ impl From<Failure> for StoreError {
     }
 }
 
-/// What is stored does not make sense.
+/// The error for invalid stored data.
 pub(super) fn damaged(what: &str, source: impl Into<BoxError>) -> Failure {
     Failure::Store(StoreError::Damaged { what: what.to_owned(), source: source.into() })
 }

@@ -1,9 +1,10 @@
-//! The order of everything, and who is told of it.
+//! The commit order, and how nodes announce commits.
 //!
-//! A transaction leaves its events in `pending`; after its commit they get their positions in `feed`,
-//! by one session at a time. So positions have no gap, nobody who follows them passes a late commit
-//! over, and no transaction waits for another to get them. Whoever numbers tells the others with one
-//! `NOTIFY`, apart from the transactions that write: inside one it would be a lock on the database.
+//! A transaction writes its events to `pending`. After the commit, one session at a time moves them
+//! to `feed` and gives them positions. So positions have no gaps, a reader never skips a late
+//! commit, and no transaction waits for another to get a position. The numbering session notifies
+//! the other nodes with one `NOTIFY`, outside the transactions that write: inside one it would take
+//! a lock on the whole database.
 
 use std::fmt::Write;
 use std::future::poll_fn;
@@ -24,26 +25,26 @@ use super::{Published, record};
 use crate::Result;
 use crate::outage::Outage;
 
-/// The channel nodes tell each other on.
+/// The channel for `NOTIFY` between nodes.
 const CHANNEL: &str = "countersign";
-/// Held while positions are given out.
+/// Held while positions are assigned.
 const LOCK: i64 = 0x636f_756e_7465_7273;
-/// Transactions whose events get their positions in one go.
+/// Transactions whose events get their positions in one statement.
 const NUMBERED: i64 = 64;
 /// Changes read at once.
 const PAGE: usize = 500;
-/// What comes sooner after the last round is told together: a round is a commit and a message to
-/// every node.
+/// Changes within this time after the last round are announced together: a round costs a commit and
+/// a message to every node.
 const PACE: Duration = Duration::from_millis(4);
-/// How long a node goes without looking, should nobody tell it anything.
+/// How long a node waits for a notification before it queries anyway.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Gives everything that is committed its position, and tells the other nodes.
+/// Assigns positions to all committed events, and notifies the other nodes.
 pub(super) async fn number(client: &Client) -> Result<(), Failure> {
     let some = "SELECT EXISTS (SELECT FROM pending ORDER BY n LIMIT 1)";
     let some = client.prepare_cached(some).await?;
     let lock = client.prepare_cached("SELECT pg_advisory_xact_lock($1)").await?;
-    // A statement of its own: it sees what whoever held the lock before has done.
+    // A separate statement: it sees the changes of the session that held the lock before.
     let number = "WITH taken AS (
             DELETE FROM pending
             WHERE n = ANY (ARRAY (SELECT n FROM pending ORDER BY n LIMIT $1))
@@ -60,7 +61,7 @@ pub(super) async fn number(client: &Client) -> Result<(), Failure> {
         SELECT count(*), (SELECT pg_notify($2, '')::text FROM taken LIMIT 1) FROM taken";
     let number = client.prepare_cached(number).await?;
     while client.query_one(&some, &[]).await?.try_get::<_, bool>(0)? {
-        // One behind the other without waiting; if one fails, so does what comes behind it.
+        // Pipelined: if one statement fails, the following ones fail too.
         let ((), _, numbered, ()) = try_join!(
             client.batch_execute("BEGIN"),
             client.query_one(&lock, &[&LOCK]),
@@ -74,13 +75,13 @@ pub(super) async fn number(client: &Client) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells this node's listeners what any node committed.
+/// Announces the commits of all nodes to the subscribers of this node.
 pub(super) struct Announcer {
     pub(super) database: Database,
     pub(super) published: Arc<Published>,
-    /// Rung when this node committed something or any node numbered something.
+    /// Notified when this node commits or any node assigns positions.
     pub(super) news: Arc<Notify>,
-    /// The last position that was told.
+    /// The last announced position.
     pub(super) told: u64,
 }
 
@@ -88,7 +89,7 @@ impl Announcer {
     pub(super) async fn run(mut self) {
         let outage = Outage::new("database feed");
         loop {
-            // Nobody rings: the line may be down. The safety net looks anyway.
+            // Continue after the timeout too: the notification connection may be down.
             let _ = tokio::time::timeout(LOOK, self.news.notified()).await;
             let again = Instant::now() + PACE;
             match self.tell().await {
@@ -135,7 +136,7 @@ fn is_of_directory(subject: &Subject) -> bool {
     }
 }
 
-/// Rings whenever a node tells of something, over a connection of its own.
+/// Signals `news` on every notification from a node, over a separate connection.
 pub(super) async fn listen(database: Database, news: Arc<Notify>) {
     let outage = Outage::new("database notifications");
     loop {
@@ -148,7 +149,7 @@ pub(super) async fn listen(database: Database, news: Arc<Notify>) {
     }
 }
 
-/// Until the connection ends; why.
+/// Listens until the connection ends. Returns why it ended.
 async fn hear((client, mut connection): Link, news: &Notify, outage: &Outage) -> Failure {
     let listen = format!("LISTEN {CHANNEL}");
     let mut listening = pin!(client.batch_execute(&listen));
@@ -165,7 +166,7 @@ async fn hear((client, mut connection): Link, news: &Notify, outage: &Outage) ->
                 Ok(()) => {
                     began = true;
                     outage.worked("listener");
-                    // What was told before this is found by looking.
+                    // A query finds the events that were announced before this.
                     news.notify_one();
                 }
                 Err(error) => return error.into(),

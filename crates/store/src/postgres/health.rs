@@ -1,5 +1,4 @@
-//! Whether the database can be written, how durable its commits are, and whether anything in it is
-//! damaged.
+//! Whether the database is writable, how durable its commits are, and whether its data is damaged.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -21,14 +20,14 @@ use crate::derived::{Derived, ListRow};
 use crate::health::MOST_DAMAGES;
 use crate::{Damage, Durability, Health, Inspection, Result};
 
-/// A claim moves a wake-up by less than this. One that is further off was not moved by a claim.
+/// A claim moves a wake-up by less than this. A wake-up further off was not moved by a claim.
 const LONGEST_LEASE: i64 = 3_600_000;
 
 #[async_trait]
 impl Health for Postgres {
     async fn probe_write(&self) -> Result<()> {
         self.writers()?;
-        // The last use of a key that cannot exist: one row, updated in place.
+        // Write the last use of a key that cannot exist: one row, updated in place.
         Ok(on!(self.database, client => async {
             let sql = "INSERT INTO key_use (key, at)
                 VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
@@ -44,7 +43,7 @@ impl Health for Postgres {
     }
 
     async fn inspect(&self) -> Result<Inspection> {
-        // On connections of its own and without limits of time: everything is read once.
+        // On separate connections without time limits, because everything is read once.
         let mut inspection = Inspection::default();
         let mut client = self.database.lend().await?;
         client.batch_execute("SET statement_timeout = 0").await.map_err(Failure::from)?;
@@ -75,7 +74,7 @@ async fn durability(client: &impl GenericClient) -> Result<Durability, Failure> 
     })
 }
 
-/// The database's own checks of its pages and indexes, where it has them.
+/// The database's own checks of its pages and indexes, if it has them.
 async fn own_check(client: &Client, inspection: &mut Inspection) -> Result<(), Failure> {
     let sql = "SELECT quote_ident(nspname) FROM pg_extension JOIN pg_namespace
         ON pg_namespace.oid = extnamespace WHERE extname = 'amcheck'";
@@ -125,7 +124,7 @@ async fn own_check(client: &Client, inspection: &mut Inspection) -> Result<(), F
     Ok(())
 }
 
-/// Compares everything at one moment.
+/// Compares everything in one snapshot.
 async fn compare(client: &mut Client) -> Result<Vec<Damage>, Failure> {
     let moment = query::moment(client).await?;
     // Whole tables are read, however large they are.
@@ -144,7 +143,8 @@ async fn compare(client: &mut Client) -> Result<Vec<Damage>, Failure> {
             derived.wrong(&kernel::AskId::new(id), "its row has the state of another request");
         }
         wakes.extend(ask.wake_at().map(|at| (id, at)));
-        // Earlier versions had none for what a person wrote to an agent until the agent replied.
+        // Earlier versions stored no time for a conversation that a person began until
+        // the agent replied.
         let kept = ask.kept_since().map(|at| (id, (at, ask.is_opening())));
         ends.extend(kept);
         derived.ask(&ask);
@@ -205,7 +205,7 @@ async fn lists(moment: &Transaction<'_>, derived: &mut Derived) -> Result<(), Fa
     .await
 }
 
-/// When asks are woken and since when they are over. A claim moves a wake-up to its own end.
+/// Checks the wake-up and end times of asks. A claim moves a wake-up to the end of the claim.
 async fn moments(
     moment: &Transaction<'_>,
     mut wakes: HashMap<Ulid, Time>,

@@ -1,4 +1,5 @@
-//! Counts: made from the feed by one node at a time, so that no two wait for a row of each other's.
+//! Counts, computed from the feed by one node at a time, so that nodes do not wait for each
+//! other's row locks.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ use crate::insights::{Behind, Steps};
 use crate::rows::{int, uint};
 use crate::{Counted, Counts, Grain, Insights, Result};
 
-/// What is wanted, with the last total before it where there is one.
+/// The requested bins, with the last total before the range if there is one.
 const WANTED: &str =
     "FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS whose (project, agent, which)
     CROSS JOIN unnest($3::text[], $4::text[]) WITH ORDINALITY AS bins (measure, bin, what)
@@ -28,7 +29,7 @@ const WANTED: &str =
         ORDER BY day DESC LIMIT 1
     ) AS earlier ON true";
 
-/// The last total of a stretch of days.
+/// The last total of a range of days.
 const LAST: &str = "CROSS JOIN LATERAL (
         SELECT $6::bigint AS day, total FROM running
         WHERE running.project = whose.project AND running.agent = whose.agent
@@ -37,7 +38,7 @@ const LAST: &str = "CROSS JOIN LATERAL (
         ORDER BY running.day DESC LIMIT 1
     ) AS found";
 
-/// Each of them.
+/// All totals of a range of days.
 const EACH: &str = "CROSS JOIN LATERAL (
         SELECT day, total FROM running
         WHERE running.project = whose.project AND running.agent = whose.agent
@@ -90,8 +91,8 @@ async fn count_on(client: &mut Client, limit: usize) -> Result<Counted, Failure>
     Ok(counted)
 }
 
-/// Raises the totals of a day and of later ones, which are there only if it is counted belatedly; then
-/// writes those that are not there yet. The days one after the other, so that each finds the one before.
+/// Raises the totals of a day and of later days, which exist only if the day is counted late. Then
+/// it inserts the missing totals, day by day, so that each finds the previous one.
 async fn add(work: &deadpool_postgres::Transaction<'_>, tally: &Tally) -> Result<(), Failure> {
     let mut days: BTreeMap<Day, Vec<(&Cell, u64)>> = BTreeMap::new();
     for (cell, n) in tally.cells() {
@@ -166,10 +167,11 @@ async fn counts(client: &Client, wanted: &Counts) -> Result<Vec<Line>, Failure> 
     Ok(lines)
 }
 
-/// Takes away totals that are followed by another before the day: what comes later stands on the last.
+/// Deletes totals that a later one before the day supersedes. The last total before the day stays,
+/// because later counts are differences to it.
 async fn forget(client: &mut Client, before: Day, limit: usize) -> Result<u64, Failure> {
     let work = client.transaction().await?;
-    // Who counts waits, so that both do not want the same rows in another order.
+    // A counting node waits here, so that both do not lock the same rows in different order.
     let sql = "UPDATE tally_place SET since = GREATEST(COALESCE(since, $1), $1)";
     let since = work.prepare_cached(sql).await?;
     work.execute(&since, &[&before.number()]).await?;
@@ -191,7 +193,7 @@ async fn forget(client: &mut Client, before: Day, limit: usize) -> Result<u64, F
     Ok(gone)
 }
 
-/// What the database numbered from 1.
+/// The element for an ordinality of the database, which counts from 1.
 fn nth<T>(of: &[T], n: i64) -> Option<&T> {
     usize::try_from(n - 1).ok().and_then(|place| of.get(place))
 }

@@ -1,9 +1,9 @@
-//! Files that are taken away from where nodes keep them together outside the database.
+//! Deletes files that nodes share outside the database.
 //!
-//! Two locks of a session for each: whoever notes that somebody is given a file holds it for that
-//! moment, together with others; whoever takes the file away holds it alone, from the moment nobody else
-//! is known to have it until it is gone. So no node deletes what another was just given, and nobody
-//! waits who has to do with other files.
+//! Each file has a session lock. A node that records a new holder takes the lock shared, for that
+//! moment. A node that deletes the file takes it exclusively, from the moment no other holder is
+//! known until the file is deleted. So no node deletes a file that another node just recorded, and
+//! work on other files does not wait.
 
 use kernel::audit::Digest;
 use tokio::task::JoinSet;
@@ -16,15 +16,17 @@ use super::{Postgres, uuid};
 use crate::Result;
 use crate::rows::{digest, int};
 
-/// How many go at once: the room for locks is the whole database's.
+/// Files per step: the lock table is shared by the whole database.
 const SOME: usize = 64;
 
-/// The number a file is locked by. Two that share one wait for each other, and that is all.
+/// The lock number of a file. Two files with the same number wait for each other, which
+/// does no harm.
 pub(super) fn lock(digest: &Digest) -> i64 {
     digest.0.first_chunk().map_or(0, |first| i64::from_be_bytes(*first))
 }
 
-/// Somebody's files on their way out. Dropping this lets go of those that were not said to be gone.
+/// The files of one holder, about to be deleted. Dropping this releases those that were not
+/// confirmed as deleted.
 pub struct Leaving {
     database: Database,
     client: Client,
@@ -34,7 +36,7 @@ pub struct Leaving {
 }
 
 impl Postgres {
-    /// Begins to take away what somebody was given.
+    /// Begins to delete the files of a holder.
     pub async fn leaving(&self, holder: Ulid) -> Result<Leaving> {
         self.writers()?;
         let (client, connection): Link = self.database.link().await?;
@@ -50,8 +52,8 @@ impl Postgres {
 }
 
 impl Leaving {
-    /// Those of the next few that nobody else was given: they are to be deleted now. Nobody can be given
-    /// one of them until [`Leaving::gone`]. `None` when there are no more.
+    /// Those of the next few files that have no other holder: the caller deletes them now. No node
+    /// can record a new holder for them until [`Leaving::gone`]. `None` when there are no more.
     pub async fn some(&mut self) -> Result<Option<Vec<Digest>>> {
         let (client, holder) = (&self.client, uuid(self.holder));
         let work = async {
@@ -59,14 +61,14 @@ impl Leaving {
             let rows = client.query(sql, &[&holder, &int(SOME)]).await?;
             let all = rows.iter().map(|row| Ok(digest(row.try_get(0)?)));
             let all: Vec<Digest> = all.collect::<Result<_, Failure>>()?;
-            // In one order everywhere, so that two never wait for each other.
+            // In the same order everywhere, so that no deadlock can occur.
             let mut locks: Vec<i64> = all.iter().map(lock).collect();
             locks.sort_unstable();
             locks.dedup();
             let sql = "SELECT pg_advisory_lock(one) FROM unnest($1::bigint[]) AS one";
             client.query(sql, &[&locks]).await?;
             let held: Vec<Vec<u8>> = all.iter().map(|digest| digest.0.to_vec()).collect();
-            // A statement of its own: it sees what was noted while we waited.
+            // A separate statement: it sees holders recorded while we waited for the lock.
             let sql = "SELECT digest FROM file_use AS own WHERE ask = $1 AND digest = ANY ($2)
                 AND NOT EXISTS (SELECT FROM file_use WHERE digest = own.digest AND ask <> own.ask)";
             let rows = client.query(sql, &[&holder, &held]).await?;
@@ -78,7 +80,8 @@ impl Leaving {
         Ok((!self.held.is_empty()).then_some(own))
     }
 
-    /// They are gone: forgets that they were given, and those others have too.
+    /// Confirms the deletion: removes the holder from these files, and from those that
+    /// have other holders.
     pub async fn gone(&mut self) -> Result<()> {
         let held = std::mem::take(&mut self.held);
         let (client, holder) = (&self.client, uuid(self.holder));

@@ -1,4 +1,4 @@
-//! Lists: the rows are fetched from many stretches at once, and put in order here.
+//! Lists: the rows of many stretches are fetched together, and merged here.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ use crate::paging::{Rows, Stretch, every_stretch};
 use crate::rows::{fold, int};
 use crate::{Result, StoreError};
 
-/// What was fetched of the stretches of one list so far.
+/// The rows fetched so far of the stretches of one list.
 pub(super) struct Fetched<'a> {
     list: &'a List,
     stretches: BTreeMap<Stretch, Vec<Part>>,
@@ -28,17 +28,17 @@ pub(super) struct Fetched<'a> {
 struct Part {
     before: Option<AskId>,
     rows: Vec<(AskId, bool)>,
-    /// Whether it goes to the end.
+    /// Whether the part reaches the end of the stretch.
     whole: bool,
 }
 
 impl Part {
-    /// Where it is to be read on.
+    /// The ask to continue after.
     fn end(&self) -> Option<AskId> {
         self.rows.last().map(|(id, _)| *id).or(self.before)
     }
 
-    /// Whether what comes behind `from` is in it, or would be if it were read on.
+    /// Whether the rows after `from` are in the part, or would be if more were fetched.
     fn leads_to(&self, from: Option<AskId>) -> bool {
         let begun = match (self.before, from) {
             (None, _) => true,
@@ -49,21 +49,22 @@ impl Part {
     }
 }
 
-/// What a reading turned out to need.
+/// The rows a read turned out to need.
 #[derive(Default)]
 struct Lacking {
-    /// Each with where it is to be read on.
+    /// Each with the ask to continue after.
     rows: BTreeSet<(Stretch, Option<AskId>)>,
     oldest: BTreeSet<Stretch>,
 }
 
-/// Why a reading could not go on.
+/// A read needs rows that are not fetched yet.
 #[derive(Debug, thiserror::Error)]
 #[error("rows were not fetched yet")]
 struct NotFetched;
 
 impl<'a> Fetched<'a> {
-    /// Reads a list, fetching as much as that takes: `n` rows of every stretch to begin with.
+    /// Reads a list, and fetches as many rows as that takes, starting with `n` rows
+    /// of every stretch.
     pub(super) async fn read<T>(
         moment: &Transaction<'_>,
         list: &'a List,
@@ -84,7 +85,7 @@ impl<'a> Fetched<'a> {
             if rows.is_empty() && oldest.is_empty() {
                 return Ok(outcome?);
             }
-            // Whoever needs more is likely to need much more.
+            // A read that needs more rows is likely to need many more.
             n = n.saturating_mul(4).min(5_000);
             fetched.fetch(moment, rows, n).await?;
             fetched.fetch_oldest(moment, oldest).await?;
@@ -213,7 +214,7 @@ impl Rows for Fetched<'_> {
         n: usize,
     ) -> Result<Vec<(AskId, bool)>> {
         let parts = self.stretches.get(stretch).map_or(&[][..], Vec::as_slice);
-        // Two parts may have come to overlap; the one that goes furthest serves best.
+        // Two parts may overlap; the one that reaches furthest serves best.
         let part = parts.iter().filter(|part| part.leads_to(before)).min_by_key(|part| part.end());
         let Some(part) = part else {
             self.lacking.borrow_mut().rows.insert((stretch.clone(), before));

@@ -1,4 +1,4 @@
-//! What the jobs of a transaction read before they are decided, in one round trip.
+//! Loads what the jobs of a transaction read before they are decided, in one round trip.
 
 use std::collections::BTreeSet;
 
@@ -20,20 +20,20 @@ use super::{ulid, uuid};
 use crate::job::Remembered;
 use crate::rows::{digest, uint};
 
-/// Held by whoever decides on the directory as it is, and alone by whoever changes it: no decision is
-/// made on one that is just being replaced.
+/// Held shared by transactions that decide on the current directory, and exclusively by one that
+/// changes it: no decision uses a directory that is just being replaced.
 const LOCK: i64 = 0x636f_756e_7465_7274;
 
 pub(super) struct Begun {
     /// The version of the directory.
     pub(super) version: u64,
-    /// The time of the database.
+    /// The time of the database clock.
     pub(super) now: Time,
     pub(super) found: Loaded,
     pub(super) remembered: Vec<(Key, Remembered)>,
 }
 
-/// Begins a transaction with it.
+/// Begins a transaction and loads this data.
 pub(super) async fn begin(
     client: &Client,
     alone: bool,
@@ -50,7 +50,8 @@ pub(super) async fn begin(
         FROM directory";
     let recall = "SELECT scope, key, fingerprint, ask, at, task, seq FROM idempotency
         WHERE (scope, key) IN (SELECT * FROM unnest($1::text[], $2::text[]))";
-    // All prepared before the first is sent: preparing waits, and the lock must come first.
+    // Prepare all statements before the first is sent: preparing waits, and the lock
+    // must come first.
     let (lock, head, recall) = (
         client.prepare_cached(lock).await?,
         client.prepare_cached(head).await?,
@@ -71,8 +72,8 @@ pub(super) async fn begin(
             Ok(client.query(&recall, &[&scopes, &names]).await?)
         },
     )?;
-    // In the transaction itself: a connection pooler may have given us another session than the one
-    // that was set up.
+    // Checked in the transaction itself, because a connection pooler may have given us another
+    // session than the one that was set up.
     let commit: String = head.try_get(2)?;
     if !is_durable(&commit) {
         return Err(Failure::NotDurable(not_durable(&commit)));
@@ -85,12 +86,12 @@ pub(super) async fn begin(
     })
 }
 
-/// More, which a decision turned out to need.
+/// Loads more data, which a decision turned out to need.
 pub(super) async fn more(client: &Client, subjects: &BTreeSet<Subject>) -> Result<Loaded, Failure> {
     Wanted::new(client, subjects).await?.locked(client).await
 }
 
-/// Which of these uploads something may be made of. They are not given up meanwhile.
+/// Those of these uploads that a job may use. They are locked, so they are not discarded meanwhile.
 pub(super) async fn whole_uploads(
     client: &Client,
     ids: &[UploadId],
@@ -112,7 +113,7 @@ const ARTIFACTS: &str =
 const ENTRIES: &str =
     "SELECT id, state, version FROM entry WHERE id = ANY ($1) ORDER BY id FOR UPDATE";
 
-/// What is to be loaded, with the statements that load it: none for what nobody wants.
+/// The data to load, with the statements that load it; `None` where nothing is needed.
 #[derive(Default)]
 struct Wanted {
     asks: Option<(Statement, Vec<Uuid>)>,
@@ -199,7 +200,7 @@ where
     rows.iter().map(state).collect()
 }
 
-/// What a row is called: by its id, or it has its name for an id.
+/// The name of a row: from its id, or the id itself if that is a name.
 fn name(row: &Row, prefix: &str) -> String {
     let id = row.try_get(0).map(|id| format!("{prefix}{}", ulid(id)));
     id.or_else(|_| row.try_get(0)).unwrap_or_else(|_| "state".to_owned())

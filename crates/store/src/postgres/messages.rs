@@ -1,4 +1,4 @@
-//! What went out to people about asks.
+//! Messages sent to people about asks.
 
 use async_trait::async_trait;
 use deadpool_postgres::Client;
@@ -76,7 +76,7 @@ async fn list(
     rows.iter().map(|row| Ok(read_state("message", row.try_get(0)?)?)).collect()
 }
 
-/// Forgets what says that its ask is over, a while afterwards; how many.
+/// Deletes old messages that show that their ask is closed. Returns how many.
 pub(super) async fn sweep(client: &Client, now: Time, limit: usize) -> Result<usize, Failure> {
     let sql = "DELETE FROM message WHERE name IN (
             SELECT name FROM message WHERE over AND updated_at <= $1

@@ -1,10 +1,10 @@
-//! The schema and how it got there. Several nodes may start at once: one of them migrates, under a
-//! lock, and the others find it done.
+//! The schema migrations. Several nodes may start at once: one of them migrates, under a lock, and
+//! the others find it done.
 //!
-//! Old and new programs run side by side while nodes are replaced one by one, so each step says the
-//! oldest version of a program that may go on working beside it. A step that only adds serves the
-//! version before it. A step that takes something away comes one release later, when no program
-//! that needs it is left, and serves itself alone.
+//! Old and new programs run side by side while nodes are replaced one by one, so each migration
+//! names the oldest program version that may continue to run after it. A migration that only adds
+//! supports the version before it. A migration that removes something comes one release later, when
+//! no program that needs it is left, and supports only its own version.
 
 use deadpool_postgres::{Client, GenericClient};
 
@@ -30,36 +30,36 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "retention",
         sql: include_str!("migrations/0003_retention.sql"),
     },
-    // A program of before would look for agents' asks where they no longer are.
+    // An older program would look for the asks of agents where they no longer are.
     Migration {
         version: 4,
         serves: 4,
         name: "inbox",
         sql: include_str!("migrations/0004_inbox.sql"),
     },
-    // A program of before shows an agent a commitment in place of what was given in confidence, which
-    // stays there until it is read by one that knows.
+    // An older program shows the agent a commitment instead of a secret answer. The secret stays
+    // stored until a newer program reads it.
     Migration {
         version: 5,
         serves: 4,
         name: "confided",
         sql: include_str!("migrations/0005_confided.sql"),
     },
-    // A program of before cannot read an answer that was given from a notice.
+    // An older program cannot read an answer that was given from a notification.
     Migration {
         version: 6,
         serves: 6,
         name: "devices",
         sql: include_str!("migrations/0006_devices.sql"),
     },
-    // A program of before knows no endpoints and would set aside what they are to be told.
+    // An older program knows no webhook endpoints and would give up their deliveries.
     Migration {
         version: 7,
         serves: 7,
         name: "webhooks",
         sql: include_str!("migrations/0007_webhooks.sql"),
     },
-    // A program of before cannot read what is to be done about a notice, and would give it up.
+    // An older program cannot read notification effects and would give them up.
     Migration {
         version: 8,
         serves: 8,
@@ -72,8 +72,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "messages",
         sql: include_str!("migrations/0009_messages.sql"),
     },
-    // A program of before would answer a checkpoint without moving its task, and set aside what
-    // runtimes have to do.
+    // An older program would answer a checkpoint without moving its task, and give up contracts.
     Migration {
         version: 10,
         serves: 10,
@@ -92,7 +91,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "unused uploads",
         sql: include_str!("migrations/0012_unused_uploads.sql"),
     },
-    // A program of before would leave a task out of the lists of its agents.
+    // An older program would leave a task out of the lists of its agents.
     Migration {
         version: 13,
         serves: 13,
@@ -105,57 +104,64 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "insights",
         sql: include_str!("migrations/0014_insights.sql"),
     },
-    // A program of before would leave a task out of the list of its agent and project.
+    // An older program would leave a task out of the list of its agent and project.
     Migration {
         version: 15,
         serves: 15,
         name: "given projects",
         sql: include_str!("migrations/0015_given_projects.sql"),
     },
-    // A program of before would count into a table that is gone.
+    // An older program would write counts to a table that is gone.
     Migration {
         version: 16,
         serves: 16,
         name: "running",
         sql: include_str!("migrations/0016_running.sql"),
     },
-    // The counters follow their tables by triggers, whichever program writes.
+    // Triggers maintain the counters, whichever program writes.
     Migration {
         version: 17,
         serves: 16,
         name: "usage",
         sql: include_str!("migrations/0017_usage.sql"),
     },
-    // A program of before would leave rows behind when such an ask is resolved.
+    // An older program would leave rows behind when such an ask is resolved.
     Migration {
         version: 18,
         serves: 18,
         name: "due",
         sql: include_str!("migrations/0018_due.sql"),
     },
-    // A program of before would leave the signatures of a receipt behind that was erased.
+    // An older program would leave the signatures of an erased receipt behind.
     Migration {
         version: 19,
         serves: 19,
         name: "receipt signatures",
         sql: include_str!("migrations/0019_receipt_signatures.sql"),
     },
-    // A program of before would look for drafts, devices and codes in tables that are gone.
+    // An older program would look for drafts, devices and codes in tables that are gone.
     Migration {
         version: 20,
         serves: 20,
         name: "side",
         sql: include_str!("migrations/0020_side.sql"),
     },
+    // An older program would write effects to a table that is gone, and none for its commits.
+    Migration {
+        version: 21,
+        serves: 21,
+        name: "followers",
+        sql: include_str!("migrations/0021_followers.sql"),
+    },
 ];
 
-/// Held while a schema is brought up to date.
+/// Held during a migration.
 const LOCK: i64 = 0x636f_756e_7465_7272;
 
-/// Brings a database to the newest version, all steps or none.
+/// Migrates a database to the newest version, in one transaction.
 pub(super) async fn migrate(client: &mut Client, steps: &[Migration]) -> Result<(), Failure> {
     let transaction = client.transaction().await?;
-    // Whoever comes second waits as long as the first takes, and a step may take its time.
+    // A second node waits as long as the first one takes, and a migration may take long.
     transaction
         .batch_execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
         .await?;
@@ -181,7 +187,7 @@ pub(super) async fn migrate(client: &mut Client, steps: &[Migration]) -> Result<
     Ok(transaction.commit().await?)
 }
 
-/// Checks that a database that is only read has the newest version.
+/// Fails unless a read-only database has the newest version.
 pub(super) async fn check_current(client: &Client, steps: &[Migration]) -> Result<(), Failure> {
     let there = client.query_one("SELECT to_regclass('migration') IS NOT NULL", &[]).await?;
     let found =

@@ -1,16 +1,16 @@
-//! Many nodes on one `PostgreSQL`: nodes keep nothing that another could not read.
+//! Several nodes on one `PostgreSQL` database: a node keeps no state that another could not read.
 //!
 //! ```text
 //! transact ──▶ queue ──▶ writers: BEGIN, lock and load, decide, write, COMMIT; a batch each
-//!                              │ rings
+//!                              │ notifies
 //!                              ▼
-//!                         announcer: positions for what was committed, NOTIFY, then this node's feed
-//!                              ▲ rings
+//!                         announcer: positions for new commits, NOTIFY, then this node's feed
+//!                              ▲ notifies
 //! other nodes ──NOTIFY──▶ listener                 ask, list, due, records … ──▶ pool
 //! ```
 //!
-//! Rows of asks are locked by whoever decides on them; the directory is one row that whoever changes
-//! it locks. Nothing else is shared: see `docs/adr/0017-many-nodes.md`.
+//! A transaction locks the rows of the asks it decides on. A transaction that changes the directory
+//! holds an exclusive lock. Nothing else is shared: see `docs/adr/0017-many-nodes.md`.
 
 mod address;
 mod audience;
@@ -22,6 +22,7 @@ mod connect;
 mod delivery_log;
 mod failure;
 mod feed;
+mod followers;
 mod health;
 mod insights;
 mod leaving;
@@ -81,22 +82,22 @@ use failure::Failure;
 use feed::{Announcer, number};
 use writer::{Desk, Writers};
 
-/// Idempotency keys swept in one go: a sweep of millions lets others in between.
+/// Idempotency keys deleted per transaction: a sweep of millions lets other writes in between.
 const SWEPT: usize = 2_000;
 
-/// A store in a `PostgreSQL` database, one of any number on it.
+/// A store in a `PostgreSQL` database; any number of nodes can share it.
 pub struct Postgres {
     database: Database,
     published: Arc<Published>,
     clock: Option<Arc<dyn Clock>>,
     estimates: Estimates,
-    /// None in a store that is only read.
+    /// `None` in a read-only store.
     writers: Option<Writers>,
     /// Writers, announcer and listener; they end with the store.
     _tasks: JoinSet<()>,
 }
 
-/// What a node shows to its own: the directory as it knows it, and what happened.
+/// The shared state of a node: the directory as it knows it, and the feed.
 #[derive(Default)]
 struct Published {
     directory: RwLock<(u64, Arc<Directory>)>,
@@ -110,7 +111,7 @@ impl Published {
         (*version, Arc::clone(directory))
     }
 
-    /// Never goes back.
+    /// Publishes a directory. The version never decreases.
     fn publish(&self, version: u64, directory: Arc<Directory>) {
         let mut published = self.directory.write().unwrap_or_else(PoisonError::into_inner);
         if version > published.0 {
@@ -118,7 +119,7 @@ impl Published {
         }
     }
 
-    /// Brings the directory up to date.
+    /// Updates the directory from the database.
     async fn refresh(&self, client: &impl GenericClient) -> Result<(), Failure> {
         let (known, mut directory) = self.get();
         let (version, entities) = query::entities(client, known).await?;
@@ -132,7 +133,7 @@ impl Published {
         Ok(())
     }
 
-    /// The directory of at least this version.
+    /// The directory, at least at this version.
     async fn at(
         &self,
         client: &impl GenericClient,
@@ -146,8 +147,8 @@ impl Published {
 }
 
 impl Postgres {
-    /// Connects to `postgres://…`, brings the schema up to date, and joins the other nodes. No error
-    /// holds the password; [`redacted`] shows an address without it.
+    /// Connects to `postgres://…`, migrates the schema, and joins the other nodes. No error
+    /// contains the password; [`redacted`] shows a URL without it.
     pub async fn open(url: &str, options: Options) -> Result<Self> {
         let database = Database::new(url, &options, false)?;
         database.migrate().await?;
@@ -155,7 +156,7 @@ impl Postgres {
         let told = on!(database, client => async {
             published.clock.look(client).await?;
             published.refresh(&*client).await?;
-            // Whatever was committed before is no news.
+            // Earlier commits are not announced.
             number(client).await?;
             record::last_position(&*client).await
         })?;
@@ -177,17 +178,16 @@ impl Postgres {
         Ok(Self { database, published, clock, estimates, writers, _tasks: tasks })
     }
 
-    /// Opens a database only to look at it. The directory is the one of this moment, nothing is
-    /// announced, and everything that would write answers
-    /// [`StoreError::Unavailable`](crate::StoreError).
+    /// Opens a database for reading. The directory is the one at this time, the feed announces
+    /// nothing, and every write fails with [`StoreError::Unavailable`](crate::StoreError).
     pub async fn open_read_only(url: &str, options: Options) -> Result<Self> {
         let store = Self::open_to_check(url, options).await?;
         on!(store.database, client => store.published.refresh(&*client))?;
         Ok(store)
     }
 
-    /// Opens a database to check what is in it: like [`Postgres::open_read_only`], with an empty
-    /// directory, so that one damaged row does not keep everything else from being looked at.
+    /// Opens a database to verify it: like [`Postgres::open_read_only`], with an empty directory,
+    /// so that one damaged row does not prevent the check of the others.
     pub async fn open_to_check(url: &str, options: Options) -> Result<Self> {
         let database = Database::new(url, &options, true)?;
         on!(database, client => migrate::check_current(client, migrate::MIGRATIONS))?;
@@ -196,12 +196,12 @@ impl Postgres {
         Ok(Self { database, published, clock: None, estimates, writers: None, _tasks: tasks })
     }
 
-    /// The clock of the database, as far as this node knows it.
+    /// The clock of the database, as known to this node.
     pub fn clock(&self) -> Arc<dyn Clock> {
         Arc::clone(&self.published.clock) as Arc<dyn Clock>
     }
 
-    /// Gives everything committed so far its position, unless this store is only read.
+    /// Assigns positions to all commits so far, unless this store is read-only.
     async fn number(&self, client: &mut Client) -> Result<(), Failure> {
         if self.writers.is_some() { number(client).await } else { Ok(()) }
     }
@@ -215,7 +215,7 @@ impl Postgres {
 impl Store for Postgres {
     async fn transact(&self, job: Job) -> Result<Outcome> {
         let writers = self.writers()?;
-        // Without a clock of ours the moment is the database's to say.
+        // Without our own clock, the database provides the time, so nothing can be decided ahead.
         let ahead = (self.clock.as_ref())
             .and_then(|clock| Ahead::decide(self.directory(), clock.now(), &job));
         Ok(writers.run(job, ahead).await?)
@@ -276,7 +276,7 @@ impl Asks for Postgres {
     }
 
     async fn count(&self, list: List) -> Result<Count> {
-        // Counted is the whole, from wherever and in whatever pages it is read.
+        // Count the whole list, whatever the page position and limit.
         let list = List { after: None, limit: 0, ..list };
         Ok(on!(self.database, client => query::count(client, &self.estimates, &list))?)
     }

@@ -67,25 +67,25 @@ impl Outbox for Postgres {
 const PEOPLE: &str = "WITH due AS (
         SELECT id, was.rank, due_at FROM unnest($4::smallint[]) AS was (rank)
         CROSS JOIN LATERAL (
-            SELECT id, due_at FROM outbox
-            WHERE NOT dead AND lane = '' AND outbox.rank = was.rank
+            SELECT id, due_at FROM work
+            WHERE NOT dead AND lane = '' AND work.rank = was.rank
                 AND due_at <= $2 AND leased_until <= $2
             ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
         ) AS found LIMIT $3
     ), claimed AS (
-        UPDATE outbox SET leased_until = $1, attempt = attempt + 1 FROM due WHERE outbox.id = due.id
-        RETURNING outbox.id, attempt, written_at, effect, due.rank, due.due_at AS was_due_at
+        UPDATE work SET leased_until = $1, attempt = attempt + 1 FROM due WHERE work.id = due.id
+        RETURNING work.id, attempt, written_at, effect, due.rank, due.due_at AS was_due_at
     )
     SELECT id, attempt, written_at, effect FROM claimed ORDER BY rank, was_due_at, id";
 
 /// Any other lane, in order of time.
 const LANE: &str = "WITH due AS (
-        SELECT id, due_at FROM outbox
+        SELECT id, due_at FROM work
         WHERE NOT dead AND lane <> '' AND lane = $4 AND due_at <= $2 AND leased_until <= $2
         ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
     ), claimed AS (
-        UPDATE outbox SET leased_until = $1, attempt = attempt + 1 FROM due WHERE outbox.id = due.id
-        RETURNING outbox.id, attempt, written_at, effect, due.due_at AS was_due_at
+        UPDATE work SET leased_until = $1, attempt = attempt + 1 FROM due WHERE work.id = due.id
+        RETURNING work.id, attempt, written_at, effect, due.due_at AS was_due_at
     )
     SELECT id, attempt, written_at, effect FROM claimed ORDER BY was_due_at, id";
 
@@ -134,16 +134,16 @@ async fn lanes(
     limit: usize,
 ) -> Result<Vec<(String, bool)>, Failure> {
     let sql = "WITH RECURSIVE found (lane) AS (
-            SELECT (SELECT lane FROM outbox WHERE NOT dead AND lane <> '' AND lane > $1
+            SELECT (SELECT lane FROM work WHERE NOT dead AND lane <> '' AND lane > $1
                 ORDER BY lane LIMIT 1)
             UNION ALL
-            SELECT (SELECT outbox.lane FROM outbox
-                WHERE NOT dead AND outbox.lane <> '' AND outbox.lane > found.lane
-                ORDER BY outbox.lane LIMIT 1)
+            SELECT (SELECT work.lane FROM work
+                WHERE NOT dead AND work.lane <> '' AND work.lane > found.lane
+                ORDER BY work.lane LIMIT 1)
             FROM found WHERE lane IS NOT NULL
         )
-        SELECT lane, EXISTS (SELECT FROM outbox
-            WHERE NOT dead AND outbox.lane <> '' AND outbox.lane = found.lane
+        SELECT lane, EXISTS (SELECT FROM work
+            WHERE NOT dead AND work.lane <> '' AND work.lane = found.lane
                 AND due_at <= $2 AND leased_until <= $2)
         FROM found WHERE lane IS NOT NULL LIMIT $3";
     let statement = client.prepare_cached(sql).await?;
@@ -161,7 +161,7 @@ async fn settle(
         .filter(|(_, settlement)| *settlement == Settlement::Done)
         .map(|(id, _)| int(*id))
         .collect();
-    let delete = transaction.prepare_cached("DELETE FROM outbox WHERE id = ANY ($1)").await?;
+    let delete = transaction.prepare_cached("DELETE FROM work WHERE id = ANY ($1)").await?;
     transaction.execute(&delete, &[&done]).await?;
     for (id, settlement) in settled {
         match settlement {
@@ -173,13 +173,13 @@ async fn settle(
                 }
             }
             Settlement::Retry { at, error } => {
-                let sql = "UPDATE outbox SET due_at = $2, leased_until = 0, error = $3
+                let sql = "UPDATE work SET due_at = $2, leased_until = 0, error = $3
                     WHERE id = $1 AND NOT dead";
                 let retry = transaction.prepare_cached(sql).await?;
                 transaction.execute(&retry, &[&int(*id), &at.millis(), &plain(error)]).await?;
             }
             Settlement::Back { at } => {
-                let sql = "UPDATE outbox SET due_at = $2, leased_until = 0,
+                let sql = "UPDATE work SET due_at = $2, leased_until = 0,
                     attempt = greatest(attempt - 1, 0) WHERE id = $1 AND NOT dead";
                 let back = transaction.prepare_cached(sql).await?;
                 transaction.execute(&back, &[&int(*id), &at.millis()]).await?;
@@ -209,7 +209,7 @@ async fn put(transaction: &Transaction<'_>, into: &[(Time, Effect)]) -> Result<(
 /// Makes what waits under the name of this due at once, and this; or writes it.
 async fn hasten(client: &mut Client, effect: &Effect, now: Time) -> Result<(), Failure> {
     let transaction = client.transaction().await?;
-    let sql = "UPDATE outbox SET due_at = $2, attempt = 0, effect = $3
+    let sql = "UPDATE work SET due_at = $2, attempt = 0, effect = $3
         WHERE name = $1 AND NOT dead";
     let text = serde_json::to_string(effect).map_err(|error| damaged("effect", error))?;
     let found = match effect.name() {
@@ -227,7 +227,7 @@ async fn hasten(client: &mut Client, effect: &Effect, now: Time) -> Result<(), F
 
 async fn bury(client: &impl GenericClient, id: i64, error: &str) -> Result<(), Failure> {
     let error = plain(error);
-    let sql = "UPDATE outbox SET dead = true, error = $2 WHERE id = $1";
+    let sql = "UPDATE work SET dead = true, error = $2 WHERE id = $1";
     let statement = client.prepare_cached(sql).await?;
     client.execute(&statement, &[&id, &error]).await?;
     Ok(())
@@ -251,7 +251,7 @@ async fn redeliver(
     };
     let effect = logged.again();
     let lane = effect.lane();
-    let sql = "UPDATE outbox SET due_at = $3, leased_until = 0, attempt = 0
+    let sql = "UPDATE work SET due_at = $3, leased_until = 0, attempt = 0
         WHERE id = $1 AND lane = $2 AND NOT dead RETURNING id";
     let waits = match logged.delivery {
         Some(delivery) => {
@@ -263,7 +263,7 @@ async fn redeliver(
     let row = if let Some(row) = waits {
         row
     } else {
-        let sql = "INSERT INTO outbox (rank, due_at, written_at, effect, lane)
+        let sql = "INSERT INTO work (rank, due_at, written_at, effect, lane)
             VALUES ($1, $2, $2, $3, $4) RETURNING id";
         let json = serde_json::to_string(&effect).map_err(|source| StoreError::Damaged {
             what: "effect".to_owned(),
@@ -281,8 +281,8 @@ async fn redeliver(
 
 async fn backlog(client: &Client) -> Result<Backlog, Failure> {
     let sql = "SELECT
-        (SELECT count(*) FROM (SELECT FROM outbox WHERE NOT dead LIMIT $1) AS waiting),
-        (SELECT count(*) FROM (SELECT FROM outbox WHERE dead LIMIT $1) AS dead),
+        (SELECT count(*) FROM (SELECT FROM work WHERE NOT dead LIMIT $1) AS waiting),
+        (SELECT count(*) FROM (SELECT FROM work WHERE dead LIMIT $1) AS dead),
         (SELECT count(*) FROM (
             SELECT FROM delivery_log WHERE status = 'dead' LIMIT $1) AS letters)";
     let statement = client.prepare_cached(sql).await?;

@@ -1,4 +1,4 @@
-//! What is asked of the database, on whichever connection.
+//! Queries on the database, on any connection.
 
 use deadpool_postgres::{Client, GenericClient, Transaction};
 use kernel::{Ask, AskId, Entity, KeyId, Time};
@@ -14,19 +14,19 @@ use crate::listing::{Count, EXAMINED, Expiring, List, Page, Scope};
 use crate::paging::{self, CHUNK, every_stretch};
 use crate::rows::{int, uint};
 
-/// Transactions without a position yet whose records are counted.
+/// The most unnumbered transactions whose records are counted.
 const COUNTED: i64 = 500;
 
 pub(super) async fn ping(client: &Client) -> Result<(), Failure> {
     Ok(client.simple_query("SELECT 1").await.map(drop)?)
 }
 
-/// Everything in the directory that changed after a version of it, and the version this leads to.
+/// All entities of the directory that changed after a version, and the version this leads to.
 pub(super) async fn entities(
     client: &impl GenericClient,
     after: u64,
 ) -> Result<(u64, Vec<Entity>), Failure> {
-    // One statement, so that the version is the one of these very states.
+    // One statement, so that the version matches these states.
     let sql = "SELECT directory.version, entity.id, entity.state FROM directory
         LEFT JOIN entity ON entity.changed > $1";
     let statement = client.prepare_cached(sql).await?;
@@ -48,7 +48,7 @@ pub(super) async fn ask(client: &Client, id: AskId) -> Result<Option<Ask>, Failu
     row.as_ref().map(read_ask).transpose()
 }
 
-/// The ask a key stands for, if it still counts.
+/// The ask that an idempotency key stands for, if the key still counts.
 pub(super) async fn named(
     client: &Client,
     scope: &str,
@@ -83,7 +83,7 @@ pub(super) async fn ids(
     rows.iter().map(|row| Ok(AskId::new(ulid(row.try_get(0)?)))).collect()
 }
 
-/// What runs out soon: a range of each scope, merged.
+/// Asks that are due soon: a range of each scope, merged.
 pub(super) async fn expiring(client: &Client, wanted: &Expiring) -> Result<Vec<Ask>, Failure> {
     let sql = "SELECT ask.id, ask.state FROM (
             SELECT DISTINCT found.at, found.id FROM unnest($1::text[]) AS wanted (scope)
@@ -104,7 +104,7 @@ pub(super) async fn expiring(client: &Client, wanted: &Expiring) -> Result<Vec<A
 }
 
 pub(super) async fn list(client: &mut Client, list: &List) -> Result<Page, Failure> {
-    // One transaction, so that the rows and the asks they stand for are of one moment.
+    // One transaction, so that the rows and their asks come from the same snapshot.
     let moment = moment(client).await?;
     let n = list.limit.saturating_add(1).min(EXAMINED);
     let found = Fetched::read(&moment, list, n, paging::page).await?;
@@ -121,7 +121,7 @@ pub(super) async fn list(client: &mut Client, list: &List) -> Result<Page, Failu
     }
 }
 
-/// Everything read here is as of one commit.
+/// A read-only transaction with one snapshot.
 pub(super) async fn moment(client: &mut Client) -> Result<Transaction<'_>, Failure> {
     let reading = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead);
     Ok(reading.read_only(true).start().await?)
@@ -137,7 +137,7 @@ pub(super) async fn count(
     if let Some(count) = end.and_then(|end| estimates.find(list, end)) {
         return Ok(count);
     }
-    // As much of every stretch as a count looks at first.
+    // As many rows of every stretch as a count reads first.
     let n = (EXAMINED / every_stretch(list).len().max(1)).clamp(1, CHUNK);
     let count = Fetched::read(&moment, list, n, paging::count).await?;
     if let Some(end) = end.filter(|_| !count.exact) {
@@ -146,7 +146,7 @@ pub(super) async fn count(
     Ok(count)
 }
 
-/// How many records there are, those without a position included; `None` if those are many.
+/// The number of records, including those without a position; `None` if there are many of those.
 async fn written(moment: &Transaction<'_>) -> Result<Option<u64>, Failure> {
     let sql = "SELECT count(*), coalesce(sum(cardinality(seqs)), 0)
         FROM (SELECT seqs FROM pending ORDER BY n LIMIT $1) AS pending";
@@ -158,7 +158,7 @@ async fn written(moment: &Transaction<'_>) -> Result<Option<u64>, Failure> {
 }
 
 pub(super) async fn touch_keys(client: &Client, used: &[(KeyId, Time)]) -> Result<(), Failure> {
-    // A statement may touch a row once.
+    // A statement may update a row only once.
     let mut latest = std::collections::BTreeMap::new();
     for (key, at) in used {
         let known = latest.entry(*key).or_insert(*at);
@@ -180,23 +180,25 @@ pub(super) async fn key_used(client: &Client, id: KeyId) -> Result<Option<Time>,
     Ok(row.map(|row| row.try_get(0).map(Time::from_millis)).transpose()?)
 }
 
-/// What a sweep came to.
+/// The result of a sweep.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Swept {
-    /// How many keys were looked at.
+    /// The number of keys examined.
     pub(super) seen: usize,
-    /// How many of them were forgotten.
+    /// The number of keys deleted.
     pub(super) forgotten: u64,
-    /// How many count on because of their ask.
+    /// The number of keys kept because of their ask.
     pub(super) renewed: u64,
 }
 
-/// Looks at up to `limit` idempotency keys that are too old to count by themselves. Those whose ask is
-/// open or ended lately count from now, or from that end; the others are forgotten. Each is looked at
-/// once a day at most, and its ask found by id. A key that another node used anew meanwhile has another
-/// moment, and stays; what another node sweeps at the same time is left to it.
+/// Examines up to `limit` idempotency keys that are too old to count by themselves. A key whose ask
+/// is open counts from now, and one whose ask ended recently counts from that end; the others are
+/// deleted. Each key is examined at most once a day, and its ask is found by id. A key that another
+/// node reused meanwhile has another use time, and stays. Keys that another node sweeps at the same
+/// time are left to it.
 pub(super) async fn sweep(client: &Client, now: Time, limit: usize) -> Result<Swept, Failure> {
-    // What is over has its end in a table of its own; the state is read only of what has none there.
+    // The end of a closed ask is in a separate table; the state is read only if it
+    // is missing there.
     let sql = "SELECT ask.id, CASE WHEN ended.at IS NULL THEN ask.state END,
             old.scope, old.key, old.at, ended.at
         FROM (SELECT scope, key, ask, at FROM idempotency WHERE at <= $1 LIMIT $2) AS old
@@ -251,7 +253,7 @@ struct OldKeys {
     scopes: Vec<String>,
     keys: Vec<String>,
     at: Vec<i64>,
-    /// From when they count instead.
+    /// Their new use times.
     from: Vec<i64>,
 }
 

@@ -11,8 +11,8 @@ use super::uuid;
 use crate::ReceiptSignature;
 use crate::rows::int;
 
-/// Stores those whose ask is at the version they were made of. An erasure that is under way is waited
-/// for: its commit deletes signatures, and none may come behind it.
+/// Stores the signatures whose ask still has the signed version. It waits for an erasure in
+/// progress, because the commit of the erasure deletes signatures and none may be added after it.
 const PUT: &str = "WITH new AS (
         SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bytea[], $4::text[], $5::bytea[])
             AS new (ask, version, claims, kid, signature)

@@ -1,7 +1,7 @@
 //! The audit records and the feed.
 //!
-//! A damaged row is still handed out wherever it can be named: it is the verifier who says what is
-//! wrong with it. Only a row whose subject cannot be read is an error of the store.
+//! A damaged row is returned wherever its subject can be parsed: the verifier reports what is wrong
+//! with it. Only a row without a readable subject is a store error.
 
 use deadpool_postgres::{Client, GenericClient};
 use kernel::audit::{self, Digest, Record};
@@ -26,17 +26,17 @@ pub(super) async fn changes(
     told(client, sql, &[&int(position), &int(limit)]).await
 }
 
-/// News to be told.
+/// Changes to announce.
 pub(super) struct Page {
     pub(super) news: Vec<News>,
-    /// The position they reach to; none if there are none.
+    /// The last position of the changes; `None` if there are none.
     pub(super) end: Option<u64>,
-    /// Whether there was nothing behind them.
+    /// Whether no further changes follow.
     pub(super) is_last: bool,
 }
 
-/// One that cannot be named is passed over: it must not keep everybody from hearing of what comes
-/// behind it.
+/// Skips a record without a readable subject: it must not block the announcement of the
+/// records after it.
 pub(super) async fn news(client: &Client, position: u64, limit: usize) -> Result<Page, Failure> {
     let sql = "SELECT position, subject, seq, at, what, lists FROM feed
         JOIN record USING (subject, seq) WHERE position > $1 ORDER BY position LIMIT $2";
@@ -47,7 +47,10 @@ pub(super) async fn news(client: &Client, position: u64, limit: usize) -> Result
     let mut news = Vec::with_capacity(rows.len());
     for row in &rows {
         match change(row) {
-            Ok(change) => news.push(News { change, lists: Scope::read(row.try_get(5)?).into() }),
+            Ok(change) => {
+                let lists = Scope::read(row.try_get(5)?).into();
+                news.push(News { change, lists, follow_ups: None });
+            }
             Err(error) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "in the feed");
             }
@@ -67,7 +70,7 @@ pub(super) async fn history(
     told(client, sql, &[&ask.to_string(), &int(seq), &int(limit)]).await
 }
 
-/// One range of the index for each agent, merged.
+/// One range of the index per agent, merged.
 pub(super) async fn stream(
     client: &impl GenericClient,
     agents: &[AgentId],
@@ -107,7 +110,7 @@ fn change(row: &Row) -> Result<Change, Failure> {
     })
 }
 
-/// What has no position yet stands there with none.
+/// Records without a position yet are included, without one.
 pub(super) async fn chain(
     client: &impl GenericClient,
     of: &Subject,
@@ -120,7 +123,7 @@ pub(super) async fn chain(
     rows.into_iter().map(record).collect()
 }
 
-/// What happened to the tasks of these projects: one range of the index for each, merged.
+/// The records of the tasks of these projects: one range of the index each, merged.
 pub(super) async fn of_tasks(
     client: &impl GenericClient,
     projects: &[ProjectId],
@@ -140,13 +143,13 @@ pub(super) async fn of_tasks(
     rows.into_iter().map(|row| Ok((row.position, record(row)?))).collect()
 }
 
-/// Where the feed ends; 0 if it is empty.
+/// The last position of the feed; 0 if it is empty.
 pub(super) async fn last_position(client: &impl GenericClient) -> Result<u64, Failure> {
     let statement = client.prepare_cached("SELECT coalesce(max(position), 0) FROM feed").await?;
     Ok(uint(client.query_one(&statement, &[]).await?.try_get(0)?))
 }
 
-/// Where a record stands in the feed.
+/// The position of a record in the feed.
 pub(super) async fn position(
     client: &impl GenericClient,
     of: &Subject,
@@ -170,7 +173,7 @@ pub(super) async fn hashes(
     rows.iter().map(|row| Ok((uint(row.try_get(0)?), digest(row.try_get(1)?)))).collect()
 }
 
-/// Records as they lie there.
+/// Records as stored.
 pub(super) async fn rows(
     client: &impl GenericClient,
     position: u64,

@@ -1,5 +1,5 @@
-//! What is over and still has its words, and which files were given to which ask or upload.
-//! Their column is called after asks, which were the first to have any.
+//! Closed asks that still have their text, and the files that belong to each ask or upload. The
+//! file column is named after asks, which were the first to have files.
 
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ use super::{Postgres, ulid, uuid};
 use crate::rows::{digest, int};
 use crate::{Result, later};
 
-/// Nodes that claim at the same time pass over what another is just claiming. The table is kept by a
-/// trigger of the database's.
+/// Nodes that claim at the same time skip the rows another is just claiming. A trigger of the
+/// database maintains the table.
 pub(super) async fn claim(
     client: &Client,
     project: &ProjectId,
@@ -44,7 +44,7 @@ pub(super) async fn claim(
 }
 
 pub(super) async fn note(client: &Client, holder: Ulid, digest: &Digest) -> Result<(), Failure> {
-    // Behind whoever just takes this one away, wherever it is kept.
+    // Wait for a node that is deleting this file, wherever the bytes are stored.
     let sql = "INSERT INTO file_use (ask, digest)
         SELECT $1::uuid, $2::bytea FROM pg_advisory_xact_lock_shared($3) ON CONFLICT DO NOTHING";
     let statement = client.prepare_cached(sql).await?;
@@ -84,8 +84,9 @@ pub(super) async fn forget(client: &impl GenericClient, holder: Ulid) -> Result<
 }
 
 impl Postgres {
-    /// Takes away the files that were given to an ask or an upload, except what another was given too.
-    /// Whoever just gives one is waited for, and waits: a file is noted before it is kept.
+    /// Deletes the files of an ask or an upload that have no other holder. The lock makes this wait
+    /// for a node that is recording a holder, and the other way round: a holder is recorded before
+    /// the file is stored.
     pub async fn drop_files(&self, holder: Ulid) -> Result<()> {
         self.writers()?;
         Ok(on!(self.database, client => async {

@@ -1,4 +1,4 @@
-//! The index of words: `tsvector` under GIN, made from the feed by one node at a time.
+//! The full-text index: `tsvector` with GIN, built from the feed by one node at a time.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use super::{record, uuid};
 use crate::rows::{int, uint};
 use crate::search::{Search, Terms, concerns, tokens};
 
-/// A search that takes longer is given up: two common words that hardly ever meet.
+/// A longer search is aborted. This happens with two common words that rarely occur together.
 const PATIENCE: &str = "SET LOCAL statement_timeout = '3s'; \
                         SET LOCAL plan_cache_mode = force_custom_plan";
 
-/// Brings the index on by at most `limit` changes, unless another node is at it; how many.
+/// Indexes at most `limit` changes, unless another node is doing it. Returns how many.
 pub(super) async fn index(client: &mut Client, limit: usize) -> Result<usize, Failure> {
     let work = client.transaction().await?;
     let sql = "SELECT position FROM search_place FOR UPDATE SKIP LOCKED";
@@ -65,14 +65,14 @@ pub(super) async fn search(client: &mut Client, wanted: &Search) -> Result<Vec<A
     let Some(terms) = wanted.terms() else { return Ok(Vec::new()) };
     let moment = moment(client).await?;
     moment.batch_execute(PATIENCE).await?;
-    // Read backwards by id where the words are common, from the index of words where they are rare:
-    // whichever the statistics say is less.
+    // Read backwards by id if the words are common, or from the GIN index if they are rare: the
+    // planner chooses by the statistics.
     let sql = "SELECT ask.id, ask.state FROM (
             SELECT id FROM search WHERE words @@ $1::text::tsquery ORDER BY id DESC LIMIT $2
         ) AS found JOIN ask ON ask.id = found.id ORDER BY found.id DESC";
     let rows = moment.query(sql, &[&query(&terms), &int(wanted.limit())]).await?;
     let asks: Vec<Ask> = rows.iter().map(read_ask).collect::<Result<_, _>>()?;
-    // The index may be behind: what is shown is what is there now.
+    // The index may lag; check the current state.
     Ok(asks.into_iter().filter(|ask| terms.admit(ask)).collect())
 }
 

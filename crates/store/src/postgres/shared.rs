@@ -1,5 +1,5 @@
-//! What nodes share besides the record: the server's keys, uploads, and whose turn it is. What is kept
-//! here is opaque: keys come encrypted.
+//! Data that nodes share besides the audit log: the server's keys, the bytes of files, and locks.
+//! Keys are opaque to the store: they are encrypted.
 
 use deadpool_postgres::GenericClient;
 use kernel::audit::Digest;
@@ -12,7 +12,7 @@ use crate::Result;
 use crate::rows::{digest, int, uint};
 
 impl Postgres {
-    /// What is kept under a name, with the number of its version.
+    /// The secret under a name, with its version.
     pub async fn secret(&self, name: &str) -> Result<Option<(u64, Vec<u8>)>> {
         Ok(on!(self.database, client => async {
             let sql = "SELECT version, secret FROM secret WHERE name = $1";
@@ -22,8 +22,8 @@ impl Postgres {
         })?)
     }
 
-    /// Keeps something in place of the version that was read, 0 if there was none. `false`, and
-    /// nothing changed, if somebody was faster.
+    /// Stores a secret in place of the version that was read, 0 if there was none. Returns `false`
+    /// and changes nothing if another node was faster.
     pub async fn put_secret(&self, name: &str, version: u64, secret: Vec<u8>) -> Result<bool> {
         self.writers()?;
         Ok(on!(self.database, client => async {
@@ -37,7 +37,7 @@ impl Postgres {
         })?)
     }
 
-    /// Keeps the bytes of this digest.
+    /// Stores the bytes with this digest.
     pub async fn keep_file(&self, digest: Digest, bytes: &[u8]) -> Result<()> {
         self.writers()?;
         Ok(on!(self.database, client => async {
@@ -48,7 +48,7 @@ impl Postgres {
         })?)
     }
 
-    /// The bytes of a digest.
+    /// The bytes with this digest.
     pub async fn file(&self, digest: &Digest) -> Result<Option<Vec<u8>>> {
         Ok(on!(self.database, client => async {
             let statement = client.prepare_cached("SELECT bytes FROM file WHERE digest = $1").await?;
@@ -57,7 +57,7 @@ impl Postgres {
         })?)
     }
 
-    /// Whether the bytes of a digest are there.
+    /// Whether the bytes with this digest are stored.
     pub async fn has_file(&self, digest: &Digest) -> Result<bool> {
         Ok(on!(self.database, client => async {
             let sql = "SELECT EXISTS (SELECT FROM file WHERE digest = $1)";
@@ -67,7 +67,7 @@ impl Postgres {
         })?)
     }
 
-    /// The digests of the files that are there, in order, behind the one given.
+    /// The digests of the stored files after the given one, in order.
     pub async fn files(&self, after: Option<&Digest>, limit: usize) -> Result<Vec<Digest>> {
         let after = after.map_or(&[][..], |after| &after.0[..]);
         Ok(on!(self.database, client => async {
@@ -78,9 +78,8 @@ impl Postgres {
         })?)
     }
 
-    /// Waits for its turn at something that one node at a time may do, and has it until this is
-    /// dropped, or its connection is lost. The directory then shows everything that nodes which had
-    /// their turn before committed in it.
+    /// Waits for a lock that one node at a time may hold, and holds it until this is dropped or its
+    /// connection is lost. The directory then shows everything that earlier holders committed.
     pub async fn turn(&self, at: &str) -> Result<Turn> {
         let (client, connection) = self.database.link().await?;
         let mut driver = JoinSet::new();
@@ -90,20 +89,21 @@ impl Postgres {
             }
         });
         let turn = Turn { client, _driver: driver };
-        // Its own number space: two keys, of which the first is ours.
+        // A separate number space: two keys, of which the first is ours.
         let sql = "SELECT pg_advisory_lock($1, hashtext($2))";
         let wait = async { Ok(turn.client.query(sql, &[&TURNS, &at]).await?) };
         self.database.within(wait).await?;
-        // The directory was read when the store was opened; the announcer may not have caught up yet.
+        // The directory was read when the store was opened; the announcer may not have
+        // caught up yet.
         on!(self.database, client => self.published.refresh(&*client))?;
         Ok(turn)
     }
 }
 
-/// The first half of the locks of turns.
+/// The first half of these lock keys.
 const TURNS: i32 = 0x636f_756e;
 
-/// One's turn: a lock of a session, which ends with it.
+/// A session lock, held until dropped.
 pub struct Turn {
     client: tokio_postgres::Client,
     _driver: JoinSet<()>,

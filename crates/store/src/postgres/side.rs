@@ -14,7 +14,7 @@ use crate::Result as Stored;
 use crate::rows::{int, uint};
 use crate::side::{Side, SideCondition, SideKind, SideRow, SideRows};
 
-/// The condition is part of the statement: of those who race, one writes.
+/// The condition is part of the statement, so only one of several racing writers succeeds.
 fn put(condition: SideCondition) -> &'static str {
     match condition {
         SideCondition::Always => {
@@ -32,8 +32,8 @@ fn put(condition: SideCondition) -> &'static str {
             "UPDATE side SET ask = $3, human = $4, version = version + 1, expires_at = $5,
                 value = $6 WHERE kind = $1 AND key = $2 AND version = $7"
         }
-        // Whoever ends the ask meanwhile is waited for: their commit deletes drafts, and none may come
-        // behind it.
+        // Wait for a transaction that ends the ask: its commit deletes drafts, and none may be
+        // added after it.
         SideCondition::AskOpen => {
             "INSERT INTO side (kind, key, ask, human, version, expires_at, value)
             SELECT $1, $2, id, $4, 1, $5, $6 FROM ask
@@ -95,7 +95,7 @@ impl Postgres {
     }
 }
 
-/// Which rows, and what the condition is bound to after the kind.
+/// The SQL condition for the rows, and its parameters after the kind.
 fn chosen(rows: &SideRows) -> (&'static str, Vec<Box<dyn ToSql + Send + Sync>>) {
     match rows {
         SideRows::Key(_) | SideRows::Prefix(_) => {
@@ -162,7 +162,7 @@ fn read(kind: SideKind, row: &Row) -> Result<SideRow, Failure> {
     })
 }
 
-/// Deletes what has expired; how many rows.
+/// Deletes expired rows. Returns how many.
 pub(super) async fn sweep(client: &Client, now: Time, limit: usize) -> Result<usize, Failure> {
     let sql = "DELETE FROM side WHERE (kind, key) IN (
             SELECT kind, key FROM side WHERE expires_at <= $1

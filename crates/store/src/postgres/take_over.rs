@@ -1,5 +1,5 @@
-//! Taking over an embedded store: every row as it lies there, positions and hashes included, in one
-//! transaction. So it is all there or nothing is, and doing it again replaces what was taken before.
+//! The import of a SQLite store: every row as stored, including positions and hashes, in one
+//! transaction. So it is complete or absent, and a repeated import replaces the earlier one.
 
 use std::path::Path;
 use std::pin::pin;
@@ -18,21 +18,21 @@ use super::failure::Failure;
 use crate::sqlite::Source;
 use crate::{Result, StoreError};
 
-/// Rows read before they are sent.
+/// Rows per page.
 const PAGE: usize = 500;
 /// Pages that may wait.
 const AHEAD: usize = 4;
-/// How often it is tried.
+/// How often the import is tried.
 const TRIES: u32 = 5;
 
-/// A table here, and what fills it there.
+/// A table of this database, and the SQLite query that fills it.
 struct Table {
     name: &'static str,
     columns: &'static [(&'static str, Type)],
     select: &'static str,
 }
 
-static TABLES: [Table; 31] = [
+static TABLES: [Table; 32] = [
     Table {
         name: "ask",
         columns: &[("id", Type::UUID), ("version", Type::INT8), ("state", Type::TEXT)],
@@ -113,7 +113,7 @@ static TABLES: [Table; 31] = [
         select: "SELECT position, subject, seq, agent, project FROM record ORDER BY position",
     },
     Table {
-        name: "outbox",
+        name: "work",
         columns: &[
             ("rank", Type::INT2),
             ("due_at", Type::INT8),
@@ -126,7 +126,12 @@ static TABLES: [Table; 31] = [
             ("name", Type::TEXT),
         ],
         select: "SELECT rank, due_at, attempt, written_at, dead, effect, error, lane, name
-                 FROM outbox ORDER BY id",
+                 FROM work ORDER BY id",
+    },
+    Table {
+        name: "follower",
+        columns: &[("name", Type::TEXT), ("position", Type::INT8)],
+        select: "SELECT name, position FROM follower",
     },
     Table {
         name: "delivery_log",
@@ -312,7 +317,7 @@ static TABLES: [Table; 31] = [
         columns: &[("position", Type::INT8), ("since", Type::INT8)],
         select: "SELECT position, since FROM tally_place",
     },
-    // Counters that last are made by the triggers of the tables they count.
+    // Triggers on the counted tables create the counters without an expiry.
     Table {
         name: "usage",
         columns: &[
@@ -333,21 +338,22 @@ static TABLES: [Table; 31] = [
 type Cell = Box<dyn ToSql + Sync + Send>;
 type Page = Vec<Vec<Cell>>;
 
-/// What was taken over.
+/// The result of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Taken {
-    /// Rows of all tables.
+    /// The number of rows in all tables.
     pub rows: u64,
-    /// Events among them.
+    /// The number of events among them.
     pub events: u64,
 }
 
 impl Postgres {
-    /// Takes over everything of an embedded store that nobody has open, and tells how far it is: rows
-    /// done, rows in all. Refused if this database has a history that is not the beginning of that one.
+    /// Imports all data of a SQLite store that no process has open, and reports the progress: rows
+    /// done, rows in total. Refused if this database has a history that is not the beginning of
+    /// the imported one.
     ///
-    /// Emptying the tables locks all of them, and whoever reads two of them at that moment may lock them in
-    /// the other order. The database then ends one of the two, and this is tried again.
+    /// Emptying the tables locks all of them, and a reader of two tables may lock them in the other
+    /// order at that moment. The database then aborts one of the two, and the import is retried.
     pub async fn take_over(
         &self,
         from: &Path,
@@ -373,7 +379,7 @@ impl Postgres {
         let all = count(&source)?;
         let mut client = self.database.lend().await?;
         let transaction = client.transaction().await.map_err(Failure::from)?;
-        // However long it takes; others wait.
+        // Without a time limit; other nodes wait.
         let alone =
             "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
             LOCK TABLE directory IN ACCESS EXCLUSIVE MODE";
@@ -381,7 +387,7 @@ impl Postgres {
         fits(&transaction, &source).await?;
         let names: Vec<&str> =
             TABLES.iter().map(|table| table.name).chain(["pending", "search"]).collect();
-        // The index of words is made anew from what was taken.
+        // The search index is rebuilt from the imported data.
         let emptied =
             format!("TRUNCATE {}; UPDATE search_place SET position = 0", names.join(", "));
         transaction.batch_execute(&emptied).await.map_err(Failure::from)?;
@@ -425,7 +431,8 @@ fn count(source: &Source) -> Result<u64> {
     Ok(all)
 }
 
-/// What is here must be a beginning of what is there: a copy that was taken before.
+/// Fails unless the history of this database is the beginning of the imported one: an earlier
+/// copy of it.
 async fn fits(transaction: &Transaction<'_>, source: &Source) -> Result<()> {
     let sql = "SELECT feed.position, record.hash FROM feed
         JOIN record USING (subject, seq) ORDER BY feed.position DESC LIMIT 1";
@@ -446,18 +453,18 @@ async fn fits(transaction: &Transaction<'_>, source: &Source) -> Result<()> {
     if ours { Ok(()) } else { Err(StoreError::Unavailable(Occupied.into())) }
 }
 
-/// Why nothing was taken over: the database has a history of its own.
+/// The import was refused: the database has a history of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the database has a history of its own; take an empty one")]
 pub struct Occupied;
 
-/// Reads a table in pages, on a thread of its own.
+/// Reads a table in pages, on a separate thread.
 fn read(source: &Source, table: &'static Table) -> Result<mpsc::Receiver<Result<Page>>> {
     let (send, pages) = mpsc::channel(AHEAD);
     let conn = source.reader()?;
     let reading = move || {
         if let Err(error) = send_pages(&conn, table, &send) {
-            // Whoever wanted to know is gone.
+            // The receiver may be gone.
             let _ = send.blocking_send(Err(error));
         }
     };
@@ -480,7 +487,7 @@ fn send_pages(conn: &Connection, table: &Table, to: &mpsc::Sender<Result<Page>>)
             return Ok(());
         }
     }
-    // The last one, unless nobody wants it any more.
+    // Send the last page, unless the receiver is gone.
     let _ = to.blocking_send(Ok(page));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Tasks and what belongs to them, as parts of the one statement that writes what jobs came to.
+//! Tasks, artifacts, ledgers and contracts, as parts of the statement that writes a batch of jobs.
 
 use std::collections::BTreeSet;
 
@@ -82,7 +82,7 @@ fn used(out: &Output, now: Time) -> Option<Part> {
     Some(Part { sql: USED, params: vec![Box::new(ids), Box::new(now.millis())], rows })
 }
 
-/// Those that were there before, or those that were not.
+/// The tasks that existed before, or the new ones.
 fn tasks(out: &Output, there: bool) -> Result<Option<Part>> {
     let rows: Vec<_> = out.tasks.values().filter(|(read, _)| (*read > 0) == there).collect();
     if rows.is_empty() {
@@ -158,7 +158,7 @@ fn reviews(rows: &[(ReviewId, TaskId)]) -> Option<Part> {
 }
 
 fn contracted(out: &Output) -> Result<Option<Part>> {
-    let rows: Vec<&Contract> = contracts(out.effects.iter().map(|(_, effect)| effect)).collect();
+    let rows: Vec<&Contract> = contracts(out.in_commit.iter().map(|(_, effect)| effect)).collect();
     if rows.is_empty() {
         return Ok(None);
     }

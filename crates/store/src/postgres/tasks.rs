@@ -1,4 +1,4 @@
-//! Tasks and what belongs to them, read; and the numbers of what runtimes have to do.
+//! Reads tasks, artifacts, ledgers and contracts, and numbers contracts.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ use crate::tasks::{
 };
 use crate::{Count, Result as Stored, TaskList, TaskPage, Tasks};
 
-/// Held while what runtimes have to do gets its numbers.
+/// Held while contracts get their numbers.
 const LOCK: i64 = 0x636f_756e_7465_7275;
 
 #[async_trait]
@@ -154,7 +154,7 @@ impl Postgres {
     }
 }
 
-/// What lies in a row.
+/// Parses a stored state.
 pub(super) fn read<T: DeserializeOwned>(
     state: &str,
     what: impl FnOnce() -> String,
@@ -163,7 +163,7 @@ pub(super) fn read<T: DeserializeOwned>(
 }
 
 async fn page(client: &Client, list: &TaskList) -> Result<TaskPage, Failure> {
-    // One statement, so that the ranges and the tasks are of one moment.
+    // One statement, so that the ranges and the tasks come from the same snapshot.
     let sql = "SELECT page.id, task.state FROM (
             SELECT found.id FROM unnest($1::text[]) AS wanted (scope)
             CROSS JOIN LATERAL (
@@ -227,7 +227,7 @@ async fn entries(
     after: Option<&str>,
     limit: usize,
 ) -> Result<Vec<Entry>, Failure> {
-    // No key is before the empty one; with nothing to go on after, it is in the list itself.
+    // The empty key sorts first; without a key to continue after, it belongs to the list.
     let sql = match after {
         Some(_) => {
             "SELECT id, state FROM entry WHERE scope = $1 AND key > $2 ORDER BY key LIMIT $3"
@@ -250,7 +250,8 @@ async fn projects_given(client: &Client, agent: &AgentId) -> Result<Vec<ProjectI
     Ok(scopes.iter().filter_map(|scope| given_project(scope)).collect())
 }
 
-/// The scopes of a table between two: from one to the next, never from row to row.
+/// The distinct scopes of a table between two bounds. It seeks from one to the next and does not
+/// scan the rows.
 async fn distinct(
     client: &Client,
     table: &str,
@@ -271,9 +272,11 @@ async fn distinct(
     rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }
 
-/// Lets go what may go. The newest stays: the next one is numbered after it.
+/// Deletes contracts that are no longer needed. The newest stays: the next one is
+/// numbered after it.
 async fn sweep_contracts(client: &Client, after: u64, now: Time) -> Result<u64, Failure> {
-    // What nobody reads has no number yet, and what has none would stay for ever.
+    // A contract gets its number when it is read. Number the rest, because the sweep would
+    // never delete them.
     number_contracts(client).await?;
     let sql = "SELECT c.n, c.task, c.at, c.n <= coalesce(a.n, 0)
         FROM contract AS c LEFT JOIN runtime_ack AS a ON a.agent = c.agent
@@ -303,7 +306,7 @@ async fn sweep_contracts(client: &Client, after: u64, now: Time) -> Result<u64, 
     Ok(Aged::next(&looked_at, now))
 }
 
-/// Gives everything that is committed its number.
+/// Assigns numbers to all committed contracts.
 async fn number_contracts(client: &Client) -> Result<(), Failure> {
     let some = "SELECT EXISTS (SELECT FROM contract WHERE n IS NULL ORDER BY id LIMIT 1)";
     let some = client.prepare_cached(some).await?;
@@ -311,7 +314,7 @@ async fn number_contracts(client: &Client) -> Result<(), Failure> {
         return Ok(());
     }
     let lock = client.prepare_cached("SELECT pg_advisory_xact_lock($1)").await?;
-    // A statement of its own: it sees what whoever held the lock before has done.
+    // A separate statement: it sees the changes of the session that held the lock before.
     let number = "WITH waiting AS (
             SELECT id, row_number() OVER (ORDER BY id) AS place FROM contract WHERE n IS NULL
         ), last AS (
@@ -321,7 +324,7 @@ async fn number_contracts(client: &Client) -> Result<(), Failure> {
         UPDATE contract SET n = last.n + waiting.place FROM waiting, last
         WHERE contract.id = waiting.id";
     let number = client.prepare_cached(number).await?;
-    // One behind the other without waiting; if one fails, so does what comes behind it.
+    // Pipelined: if one statement fails, the following ones fail too.
     try_join!(
         client.batch_execute("BEGIN"),
         client.query_one(&lock, &[&LOCK]),
@@ -346,7 +349,7 @@ async fn contracts(
     rows.iter().map(contract).collect()
 }
 
-/// Goes forward, and never beyond what there is.
+/// Advances the acknowledged number, but never beyond the last contract.
 async fn ack(client: &Client, agent: &AgentId, n: u64) -> Result<u64, Failure> {
     let sql = "INSERT INTO runtime_ack AS old (agent, n)
         SELECT $1::text, least($2::bigint, coalesce((

@@ -1,4 +1,4 @@
-//! Whom to believe that it is the database.
+//! Which certificates of a database server are trusted.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use rustls_platform_verifier::BuilderVerifierExt;
 
 use crate::{Result, StoreError};
 
-/// What was asked for in the address.
+/// The trust that the database URL asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// Whoever answers.
+    /// Any certificate is trusted.
     Anyone,
-    /// Whoever the system trusts.
+    /// Certificates that the system trusts are trusted.
     System,
-    /// Whoever these certificates vouch for.
+    /// Certificates signed by the roots in this file are trusted.
     Roots(PathBuf),
 }
 
@@ -57,7 +57,8 @@ impl Trust {
     }
 }
 
-/// Encrypts to whoever answers, as `sslmode=prefer` and `sslmode=require` do everywhere.
+/// Encrypts without checking the certificate, as `sslmode=prefer` and `sslmode=require` do
+/// in all clients.
 #[derive(Debug)]
 struct Unchecked(Arc<CryptoProvider>);
 

@@ -1,4 +1,4 @@
-//! Counters of what is used.
+//! Usage counters.
 
 use async_trait::async_trait;
 use deadpool_postgres::{Client, Transaction};
@@ -37,7 +37,7 @@ impl Usage for Postgres {
 }
 
 async fn charge(client: &mut Client, charges: &[Charge]) -> Result<Option<usize>, Failure> {
-    // In the order of their names, so that two transactions do not wait for each other in a circle.
+    // In the order of their names, so that two transactions do not deadlock.
     let mut ordered: Vec<(usize, &Charge)> = charges.iter().enumerate().collect();
     ordered.sort_by(|(_, one), (_, other)| one.name.cmp(&other.name));
     let transaction = client.transaction().await?;
@@ -93,7 +93,7 @@ async fn used(client: &Client, names: &[String]) -> Result<Vec<u64>, Failure> {
     Ok(names.iter().map(|name| found.get(name.as_str()).copied().unwrap_or(0)).collect())
 }
 
-/// Deletes counters whose time is over.
+/// Deletes expired counters.
 pub(super) async fn sweep(client: &Client, now: Time) -> Result<(), Failure> {
     let statement = client.prepare_cached("DELETE FROM usage WHERE until <= $1").await?;
     client.execute(&statement, &[&now.millis()]).await?;

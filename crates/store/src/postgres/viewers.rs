@@ -1,4 +1,4 @@
-//! Who views which ask, for a minute at a time.
+//! The people who view each ask, for a minute at a time.
 
 use deadpool_postgres::Client;
 use kernel::{AskId, HumanId, Time};
@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::failure::{Failure, damaged};
 use super::{ulid, uuid};
 
-/// Notes that somebody views an ask, or no longer.
+/// Records that a person views an ask, or has stopped.
 pub(super) async fn view(
     client: &Client,
     ask: AskId,
@@ -28,7 +28,7 @@ pub(super) async fn view(
     Ok(())
 }
 
-/// Who views these now.
+/// The people who view these asks now.
 pub(super) async fn viewers(
     client: &Client,
     asks: &[AskId],
@@ -48,7 +48,7 @@ pub(super) async fn viewers(
         .collect()
 }
 
-/// Deletes who views no longer.
+/// Deletes expired entries.
 pub(super) async fn sweep(client: &Client, now: Time) -> Result<(), Failure> {
     let statement = client.prepare_cached("DELETE FROM looking WHERE until <= $1").await?;
     client.execute(&statement, &[&now.millis()]).await?;

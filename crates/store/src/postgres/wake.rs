@@ -1,5 +1,5 @@
-//! Wake-ups: when something is due on which ask. A claim is the moment from which a wake-up may be
-//! claimed again, so what others work on is out of the way.
+//! Wake-ups: when something is due on an ask. A claim stores the time from which the wake-up can be
+//! claimed again, so claimed asks are out of the way.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub(super) async fn due(client: &Client, now: Time, limit: usize) -> Result<Vec<
     rows.iter().map(id).collect()
 }
 
-/// Nodes that claim at the same time pass over what another is just claiming.
+/// Nodes that claim at the same time skip the rows another is just claiming.
 pub(super) async fn claim(
     client: &Client,
     now: Time,

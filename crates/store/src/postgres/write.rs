@@ -1,5 +1,5 @@
-//! Everything the jobs of a transaction came to, in one statement whatever their number: each table
-//! is a part of it, and only the parts there is something for are sent.
+//! Writes the changes of a batch of jobs in one statement, whatever their number: each table is a
+//! part of it, and only parts with rows are sent.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,13 +16,13 @@ use super::{task_rows, uuid};
 use crate::job::{Remembered, forgotten_before};
 use crate::listing::{Deadline, Entry};
 use crate::rows::{fold, int};
-use crate::{Result, StoreError};
+use crate::{Result, SideRow, StoreError};
 
 const NEW_ASKS: &str = "INSERT INTO ask (id, version, state)
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::text[])";
 
-/// Asks that are over when they are made: what a person writes to an agent. A trigger of the database's
-/// keeps those that end later.
+/// Asks that are closed when they are created: messages that a person writes to an agent. A trigger
+/// of the database adds those that end later.
 const ENDED: &str = "INSERT INTO ended (ask, at, project)
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::text[]) ON CONFLICT DO NOTHING";
 
@@ -84,13 +84,18 @@ const EARLIER: &str = "SELECT seq, body FROM record
 const ERASED_SOME: &str =
     "UPDATE record SET contents = NULL WHERE subject = $1 AND seq = ANY ($2::bigint[])";
 
-pub(super) const EFFECTS: &str = "INSERT INTO outbox
+pub(super) const EFFECTS: &str = "INSERT INTO work
         (rank, due_at, written_at, effect, lane, name)
     SELECT rank, at, at, effect, lane, name
     FROM unnest($1::smallint[], $2::bigint[], $3::text[], $4::text[], $5::text[])
         WITH ORDINALITY AS new (rank, at, effect, lane, name, place)
     ORDER BY place
     ON CONFLICT (name) WHERE name IS NOT NULL AND NOT dead DO NOTHING";
+
+const SECRETS: &str = "INSERT INTO side (kind, key, ask, version, value)
+    SELECT kind, key, ask, 1, value
+    FROM unnest($1::text[], $2::text[], $3::uuid[], $4::bytea[]) AS new (kind, key, ask, value)
+    ON CONFLICT (kind, key) DO UPDATE SET version = side.version + 1, value = excluded.value";
 
 /// In place of one that is too old to count, never of another.
 const REMEMBERED: &str = "INSERT INTO idempotency AS old
@@ -104,14 +109,14 @@ const REMEMBERED: &str = "INSERT INTO idempotency AS old
 
 pub(super) type Param = Box<dyn ToSql + Sync + Send>;
 
-/// What is done to one table, what it is given, and how many rows it must come to.
+/// A change of one table, its parameters, and the number of rows it must affect.
 pub(super) struct Part {
     pub(super) sql: &'static str,
     pub(super) params: Vec<Param>,
     pub(super) rows: Option<u64>,
 }
 
-/// Writes it all into an open client.
+/// Writes all changes in the open transaction.
 pub(super) async fn write(client: &Client, out: &Output, now: Time) -> Result<(), Failure> {
     let parts = parts(out, now)?;
     let statement = client.prepare_cached(&whole(&parts)).await?;
@@ -127,8 +132,8 @@ pub(super) async fn write(client: &Client, out: &Output, now: Time) -> Result<()
     erase(client, &out.records).await
 }
 
-/// Drops the contents of the records that others erase. A statement of its own: the one that writes
-/// records does not see those it writes.
+/// Deletes the contents of erased records. It is a separate statement, because the one that writes
+/// records does not see the rows it writes.
 async fn erase(client: &Client, records: &[(Record, About)]) -> Result<(), Failure> {
     let (mut subjects, mut before) = (Vec::new(), Vec::new());
     for (record, _) in records {
@@ -156,8 +161,8 @@ async fn erase(client: &Client, records: &[(Record, About)]) -> Result<(), Failu
     Ok(())
 }
 
-/// One statement of them all, which says of each that must come to something to how many rows it
-/// came. All of them see the tables as they were before.
+/// Combines the parts into one statement. It returns the number of affected rows for each part that
+/// requires one. All parts see the tables as they were before.
 fn whole(parts: &[Part]) -> String {
     let mut sql = "WITH ".to_owned();
     let mut counts = Vec::new();
@@ -168,7 +173,7 @@ fn whole(parts: &[Part]) -> String {
         let mut pieces = part.sql.split('$');
         sql.extend(pieces.next());
         for piece in pieces {
-            // The number of a parameter is one digit, and there are more before this part.
+            // The number of a parameter is one digit; shift it by the parameters before this part.
             let (number, rest) = piece.split_at(1);
             let number = params + number.parse::<usize>().unwrap_or_default();
             let _ = write!(sql, "${number}{rest}");
@@ -201,13 +206,14 @@ fn parts(out: &Output, now: Time) -> Result<Vec<Part>> {
         directory(out),
         records(&out.records)?,
         pending(&out.records),
-        effects(&out.effects)?,
+        effects(&out.in_commit)?,
+        secrets(&out.secrets),
         remembered(out, now),
     ];
     Ok(all.into_iter().flatten().chain(task_rows::parts(out, now)?).collect())
 }
 
-/// Nothing is sent for nothing.
+/// A part without rows is not sent.
 pub(super) fn some<T>(rows: &[T]) -> Option<()> {
     (!rows.is_empty()).then_some(())
 }
@@ -261,7 +267,7 @@ fn asleep(out: &Output) -> Option<Part> {
     Some(Part { sql: ASLEEP, params, rows: None })
 }
 
-/// What is over takes its draft along.
+/// Deletes the drafts of asks that ended.
 fn no_drafts(changed: &[&(Option<u64>, Ask)]) -> Option<Part> {
     let over: Vec<uuid::Uuid> = changed
         .iter()
@@ -272,7 +278,7 @@ fn no_drafts(changed: &[&(Option<u64>, Ask)]) -> Option<Part> {
     Some(Part { sql: NO_DRAFTS, params: vec![Box::new(over)], rows: None })
 }
 
-/// What was signed about an ask goes with what of it is erased.
+/// Deletes the receipt signatures of asks whose receipt claims changed.
 fn no_receipt_signatures(out: &Output) -> Option<Part> {
     let changed: Vec<uuid::Uuid> =
         out.changed_receipts.iter().map(|ask| uuid(ask.ulid())).collect();
@@ -323,7 +329,7 @@ fn places(rows: &[&(Entry, AskId)]) -> Vec<Param> {
     ]
 }
 
-/// The row of the directory is held by this transaction, so nobody else can have changed them.
+/// This transaction holds the directory lock, so no other one can have changed these rows.
 fn entities(out: &Output) -> Result<Option<Part>> {
     let rows: Vec<(&Subject, &Entity)> =
         out.entities.iter().map(|(subject, (_, entity))| (subject, entity)).collect();
@@ -341,7 +347,7 @@ fn entities(out: &Output) -> Result<Option<Part>> {
     Ok(Some(Part { sql: ENTITIES, params, rows: Some(rows.len() as u64) }))
 }
 
-/// Its version says that something in it changed.
+/// Raises the version of the directory if it changed.
 fn directory(out: &Output) -> Option<Part> {
     (!out.entities.is_empty()).then(|| Part { sql: DIRECTORY, params: Vec::new(), rows: Some(1) })
 }
@@ -395,6 +401,17 @@ fn effects(rows: &[(Time, Effect)]) -> Result<Option<Part>> {
         Box::new(column(rows, |(_, effect)| effect.name())),
     ];
     Ok(Some(Part { sql: EFFECTS, params, rows: None }))
+}
+
+fn secrets(rows: &[SideRow]) -> Option<Part> {
+    some(rows)?;
+    let params: Vec<Param> = vec![
+        Box::new(column(rows, |row| row.kind.as_str().to_owned())),
+        Box::new(column(rows, |row| row.key.clone())),
+        Box::new(column(rows, |row| row.ask.map(|ask| uuid(ask.ulid())))),
+        Box::new(column(rows, |row| row.value.clone())),
+    ];
+    Some(Part { sql: SECRETS, params, rows: None })
 }
 
 fn remembered(out: &Output, now: Time) -> Option<Part> {

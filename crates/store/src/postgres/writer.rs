@@ -1,6 +1,6 @@
-//! Jobs by the batch: whoever waits while a transaction is committed shares the next one. Several
-//! such transactions run at once on a node, and any number of nodes beside it; what two of them want
-//! at the same time is settled by the locks of the rows.
+//! Jobs in batches: jobs that wait during a commit share the next transaction. Several such
+//! transactions run at once on a node, and on any number of nodes. Row locks resolve
+//! conflicts between them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,48 +19,48 @@ use super::{Published, load, write};
 use crate::job::{self, Ahead};
 use crate::{Clock, Job, Outcome, Result};
 
-/// Jobs in one transaction. More makes the first wait longer and gains nothing.
+/// Jobs per transaction. More would delay the first one and gain nothing.
 const BATCH: usize = 128;
 /// Jobs that may wait. Beyond that, callers wait for room.
 const QUEUE: usize = 4_096;
-/// Transactions at once: one is decided and sent while others are on their way to the disk.
+/// Concurrent transactions: one is decided and sent while others are being committed.
 const WRITERS: usize = 3;
-/// How long a transaction waits for the one before it to be sent, and gathers meanwhile: the larger
-/// it is, the less each job of it costs. Not longer, since that one may wait for a lock.
+/// How long a transaction waits for the previous one to be sent while it collects jobs: the larger
+/// it is, the less each job costs. Not longer, because the previous one may wait for a lock.
 const GATHER: Duration = Duration::from_millis(5);
-/// How often a job that met another one is tried.
+/// How often a job is tried after a conflict.
 const TRIES: u32 = 8;
 
-/// A job with the way back to whoever wants it done.
+/// A job with the channel to its caller.
 struct Queued {
     job: Job,
     ahead: Option<Ahead>,
     answer: oneshot::Sender<Result<Outcome>>,
-    /// When whoever wants it done was told that it was not.
+    /// The deadline of the job. The caller then receives an error.
     until: Instant,
 }
 
-/// The way to the writers. Dropping it ends them when the queue is empty.
+/// The handle to the writers. Dropping it ends them when the queue is empty.
 pub(super) struct Writers {
     queue: mpsc::Sender<Queued>,
     patience: Duration,
 }
 
-/// What a writer works with.
+/// The shared handles of a writer.
 #[derive(Clone)]
 pub(super) struct Desk {
     pub(super) database: Database,
     pub(super) published: Arc<Published>,
     pub(super) clock: Option<Arc<dyn Clock>>,
-    /// Rung after every commit.
+    /// Notified after every commit.
     pub(super) committed: Arc<Notify>,
-    /// Held between `BEGIN` and `COMMIT`, as a rule.
+    /// Usually held between `BEGIN` and `COMMIT`.
     pub(super) turn: Arc<Semaphore>,
 }
 
-/// How far a transaction has come.
+/// The progress of a transaction.
 struct Stage {
-    /// Its turn, until it is sent.
+    /// The permit, held until the transaction is sent.
     _turn: Option<OwnedSemaphorePermit>,
     committing: bool,
 }
@@ -75,8 +75,8 @@ impl Writers {
         Self { queue, patience: desk.database.call * 2 }
     }
 
-    /// Does a job, or says that it was not done within bounds. What was not begun by then is not
-    /// done any more.
+    /// Runs a job, or fails after the time limit. A job that has not begun by then is not
+    /// run any more.
     pub(super) async fn run(&self, job: Job, ahead: Option<Ahead>) -> Result<Outcome, Failure> {
         let until = Instant::now() + self.patience;
         let (answer, outcome) = oneshot::channel();
@@ -106,7 +106,7 @@ async fn work(desk: Desk, waiting: Arc<Mutex<mpsc::Receiver<Queued>>>) {
         drop(queue);
         let now = Instant::now();
         jobs.retain(|queued| queued.until > now);
-        // Whoever changes the directory has it to itself, and only for as long as that takes.
+        // A job that changes the directory runs alone, and only for as long as that takes.
         let (alone, together): (Vec<_>, Vec<_>) =
             jobs.into_iter().partition(|queued| changes_directory(&queued.job.envelope.command));
         desk.finish(together, turn).await;
@@ -118,22 +118,23 @@ async fn work(desk: Desk, waiting: Arc<Mutex<mpsc::Receiver<Queued>>>) {
 
 fn changes_directory(command: &Command) -> bool {
     match command {
-        // Such an answer also records the use of the passkey, so that no other node takes it again.
+        // Such an answer also records the use of the passkey, so that no other node
+        // accepts it again.
         Command::Directory(_) | Command::Ask(AskCommand::AnswerWithPasskey(..)) => true,
         Command::Ask(_) | Command::Task(_) => false,
     }
 }
 
 impl Desk {
-    /// Does the jobs, together if possible, else one by one, and answers.
+    /// Runs the jobs, together if possible, else one by one, and answers.
     async fn finish(&self, mut jobs: Vec<Queued>, turn: Option<OwnedSemaphorePermit>) {
         if jobs.is_empty() {
             return;
         }
         match self.attempt(&mut jobs, turn).await {
             Ok(outcomes) => answer(jobs, outcomes),
-            // Another transaction got in the way of one of them, or what one of them needs cannot
-            // be read: each for itself, then.
+            // One of the jobs conflicted with another transaction, or its data cannot be read: run
+            // each one separately.
             Err(Failure::Conflict | Failure::Store(_)) => {
                 for queued in jobs {
                     self.insist(queued).await;
@@ -160,8 +161,8 @@ impl Desk {
         answer(one, vec![Err(Failure::Conflict.into())]);
     }
 
-    /// One transaction for all of them. If the connection is lost before the commit was asked for,
-    /// nothing was done, and there is another.
+    /// One transaction for all jobs. If the connection is lost before the commit was sent, nothing
+    /// was done, and this is retried once on another connection.
     async fn attempt(
         &self,
         jobs: &mut [Queued],
@@ -196,7 +197,7 @@ impl Desk {
         done
     }
 
-    /// From `BEGIN` to `COMMIT`, which is left out if nothing came of it.
+    /// From `BEGIN` to `COMMIT`, which is skipped if nothing changed.
     async fn work(
         &self,
         client: &Client,
@@ -226,7 +227,7 @@ impl Desk {
         }
         write::write(client, &out, now).await?;
         let events = out.records.iter().map(|(record, _)| (record.subject.clone(), record.seq));
-        let begun = self.published.audience.begin(events);
+        let begun = self.published.audience.begin(events.zip(out.follow_ups));
         *stage = Stage { _turn: None, committing: true };
         client.batch_execute("COMMIT").await?;
         begun.committed();
@@ -238,8 +239,8 @@ impl Desk {
     }
 }
 
-/// A connection in a transaction. If it is left before it is closed, whatever the reason, it goes with
-/// what was done on it: nobody else may find themselves in the middle of that.
+/// A connection with an open transaction. If it is dropped before it is closed, the connection is
+/// closed too, so that no one else gets it in the middle of a transaction.
 struct Open(Option<Client>);
 
 impl Open {
@@ -254,7 +255,7 @@ impl Drop for Open {
     }
 }
 
-/// One job on the books of its transaction, which are completed as it turns out to need more.
+/// Runs one job in its transaction, and loads more data as the job needs it.
 async fn decide(
     client: &Client,
     batch: &mut Batch,
@@ -274,12 +275,12 @@ async fn decide(
 
 fn answer(jobs: Vec<Queued>, outcomes: Vec<Result<Outcome>>) {
     for (queued, outcome) in jobs.into_iter().zip(outcomes) {
-        // Whoever is gone does not want to know.
+        // The caller may be gone.
         let _ = queued.answer.send(outcome);
     }
 }
 
-/// What the jobs name or make, and their idempotency keys.
+/// The subjects that the jobs name or create, and their idempotency keys.
 fn named(jobs: &[Queued]) -> (BTreeSet<Subject>, BTreeSet<Key>) {
     let envelopes = || jobs.iter().map(|queued| &queued.job.envelope);
     let there = envelopes().flat_map(|envelope| job::named(&envelope.command));

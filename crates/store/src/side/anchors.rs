@@ -1,4 +1,4 @@
-//! Up to which block the chain was anchored elsewhere.
+//! The last block of the chain that was anchored outside the server.
 
 use async_trait::async_trait;
 
@@ -6,19 +6,20 @@ use super::{Side, SideCondition, SideKind, SideRow, read, row};
 use crate::Result;
 use crate::rows::state;
 
-/// There is one row at most.
+/// There is at most one row.
 const KEY: &str = "blocks";
 
-/// Nothing here is an event: it says how far a command outside has come.
+/// Storage of the anchor position. It is not an event: it says how far an external
+/// command has come.
 #[async_trait]
 pub trait Anchors: Side {
-    /// Up to which block the chain was anchored elsewhere; `None` if that never began.
+    /// The last anchored block; `None` if nothing was anchored yet.
     async fn anchored(&self) -> Result<Option<u64>> {
         let found = row(self, SideKind::Anchor, KEY.to_owned()).await?;
         found.map(|row| read("anchor", &row.value)).transpose()
     }
 
-    /// Remembers that every block up to `n` is anchored. Never goes back.
+    /// Records that every block up to `n` is anchored. The number never decreases.
     async fn anchor(&self, n: u64) -> Result<()> {
         loop {
             let found = row(self, SideKind::Anchor, KEY.to_owned()).await?;

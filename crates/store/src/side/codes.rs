@@ -1,4 +1,4 @@
-//! Codes that were sent to addresses of people, who show by them that these are theirs.
+//! Verification codes sent to people's addresses. Entering one proves that the address is theirs.
 
 use async_trait::async_trait;
 use kernel::audit::Digest;
@@ -9,47 +9,46 @@ use super::{Side, SideCondition, SideKind, SideRow, read, row};
 use crate::Result;
 use crate::rows::state;
 
-/// How often somebody may try to enter a code.
+/// The most attempts to enter a code.
 pub const CODE_TRIES: u32 = 5;
 
-/// A code that was sent.
+/// A verification code that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Code {
-    /// To whom.
+    /// The person it was sent to.
     pub human: HumanId,
-    /// To which address of theirs, by its mark.
+    /// The digest of the address it was sent to.
     pub means: Digest,
-    /// The hash of the code: the code itself is not kept.
+    /// The hash of the code: the code itself is not stored.
     pub hash: Digest,
-    /// Until when it counts.
+    /// When the code expires.
     pub expires_at: Time,
 }
 
-/// What came of trying one.
+/// The result of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeTried {
-    /// It was the one; it is used up.
+    /// The code is correct; it cannot be used again.
     Right,
-    /// It was another.
+    /// The code is wrong.
     Wrong {
-        /// How often they may still try.
+        /// The number of attempts left.
         left: u32,
     },
-    /// None was sent, or it counts no more.
+    /// No code was sent, or it expired or was used.
     Gone,
 }
 
-/// A code as it is stored.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct StoredCode {
     hash: Digest,
     tries: u32,
 }
 
-/// Nothing here is an event: what it leads to is.
+/// Storage of verification codes. None of these writes is an event; the verified address is.
 #[async_trait]
 pub trait Codes: Side {
-    /// Keeps a code in place of any that was sent there before.
+    /// Stores a code, replacing any code sent to the same address before.
     async fn put_code(&self, code: Code) -> Result<()> {
         let Code { human, means, hash, expires_at } = code;
         let stored = StoredCode { hash, tries: 0 };
@@ -57,7 +56,7 @@ pub trait Codes: Side {
         self.put_side(row, SideCondition::Always).await.map(drop)
     }
 
-    /// Tries one. Every try is counted before it is answered, however many race.
+    /// Checks a code. Every attempt is counted before it is answered, even if several race.
     async fn try_code(
         &self,
         human: HumanId,
@@ -82,10 +81,10 @@ pub trait Codes: Side {
             stored.tries = match tried {
                 CodeTried::Gone => return Ok(tried),
                 CodeTried::Wrong { .. } => stored.tries + 1,
-                // A code that was used has no tries left; the row goes when it expires.
+                // A used code has no attempts left; the row is deleted when it expires.
                 CodeTried::Right => CODE_TRIES,
             };
-            // Only one of those who race writes this version; the others look again.
+            // Of several racing attempts, one writes this version; the others read again.
             let next = code_row(human.clone(), &means, expires_at, stored)?;
             if self.put_side(next, SideCondition::Version(found.version)).await? {
                 return Ok(tried);

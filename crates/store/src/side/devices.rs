@@ -1,4 +1,4 @@
-//! Devices of people that receive push notifications, and which were notified of which ask.
+//! Devices that receive push notifications, and the asks each was notified of.
 
 use async_trait::async_trait;
 use kernel::audit::Digest;
@@ -11,22 +11,22 @@ use super::{Side, SideCondition, SideKind, SideRow, SideRows, damaged, part, rea
 use crate::Result;
 use crate::rows::state;
 
-/// A device that somebody wants to be notified on.
+/// A device that receives push notifications.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Device {
-    /// What it is known by: a digest of its address.
+    /// A digest of its push address.
     pub name: Digest,
-    /// Whose it is.
+    /// The person it notifies.
     pub human: HumanId,
-    /// The session or token it was added with; without one, a credential that is not ours.
+    /// The session or token that added it; `None` if a credential from elsewhere did.
     pub key: Option<KeyId>,
-    /// Since when.
+    /// The time it was added.
     pub made_at: Time,
-    /// How to reach it. What is kept is opaque: it comes encrypted.
+    /// The push subscription, opaque to the store: it is encrypted.
     pub closed: Vec<u8>,
 }
 
-/// A device as it is stored: bytes in hexadecimal, moments in milliseconds.
+/// A device as stored: bytes in hexadecimal, times in milliseconds.
 #[derive(Serialize, Deserialize)]
 struct StoredDevice {
     key: Option<String>,
@@ -34,11 +34,12 @@ struct StoredDevice {
     closed: String,
 }
 
-/// Nothing here is an event: it concerns nobody but its person.
+/// Storage of devices. None of these writes is an event, because they concern only one person.
 #[async_trait]
 pub trait Devices: Side {
-    /// Keeps a device in place of what was kept under its name before, whoever's that was: one device
-    /// notifies one person. `false`, and nothing is kept, when they have [`MOST_DEVICES`] others.
+    /// Stores a device, replacing the one under the same name even if it was another
+    /// person's: a device notifies one person. Returns `false` and stores nothing if the
+    /// person has [`MOST_DEVICES`] others.
     async fn put_device(&self, device: Device) -> Result<bool> {
         let stored = StoredDevice {
             key: device.key.map(|key| part(key.ulid())),
@@ -65,12 +66,12 @@ pub trait Devices: Side {
         Ok(devices)
     }
 
-    /// One device.
+    /// The device with this name.
     async fn device(&self, name: Digest) -> Result<Option<Device>> {
         row(self, SideKind::Device, name.to_string()).await?.map(device).transpose()
     }
 
-    /// Deletes a device, and what it was notified of; whether it was there.
+    /// Deletes a device and its notification rows. Returns whether it existed.
     async fn forget_device(&self, name: Digest) -> Result<bool> {
         let notified = (SideKind::DeviceNotified, SideRows::Prefix(format!("{name}/")));
         let device = (SideKind::Device, SideRows::Key(name.to_string()));
@@ -78,7 +79,7 @@ pub trait Devices: Side {
         Ok(deleted.last() == Some(&1))
     }
 
-    /// Notes that a device is notified of an ask; whether that was not noted before.
+    /// Records that a device is notified of an ask. Returns `false` if that was recorded before.
     async fn note_told(&self, ask: AskId, device: Digest) -> Result<bool> {
         let row = SideRow {
             kind: SideKind::DeviceNotified,
@@ -92,7 +93,7 @@ pub trait Devices: Side {
         self.put_side(row, SideCondition::Absent).await
     }
 
-    /// Which devices were notified of these asks.
+    /// The devices that were notified of these asks.
     async fn told(&self, asks: Vec<AskId>) -> Result<Vec<(AskId, Digest)>> {
         let found = self.side(SideKind::DeviceNotified, SideRows::Asks(asks)).await?;
         let mut notified = found.iter().map(notified).collect::<Result<Vec<_>>>()?;
@@ -100,7 +101,7 @@ pub trait Devices: Side {
         Ok(notified)
     }
 
-    /// Deletes the note that a device was notified of an ask.
+    /// Deletes the record that a device was notified of an ask.
     async fn forget_told(&self, ask: AskId, device: Digest) -> Result<()> {
         let row = SideRows::Key(notified_key(ask, device));
         self.delete_side(vec![(SideKind::DeviceNotified, row)]).await.map(drop)

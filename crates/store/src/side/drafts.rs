@@ -1,4 +1,4 @@
-//! Answers that were begun and not sent.
+//! Answers that people began and have not sent.
 
 use async_trait::async_trait;
 use kernel::AskId;
@@ -6,12 +6,12 @@ use kernel::AskId;
 use super::{Side, SideCondition, SideKind, SideRow, part, row};
 use crate::Result;
 
-/// Nothing here is an event. A draft is deleted in the transaction that ends its ask.
+/// Storage of drafts. None of these writes is an event. A draft is deleted in the transaction that
+/// ends its ask.
 #[async_trait]
 pub trait Drafts: Side {
-    /// Keeps what somebody has entered and not sent yet, in place of what was kept for this ask
-    /// before. `false`, and nothing is kept, unless the ask is there and open. What is kept is opaque:
-    /// it comes encrypted.
+    /// Stores a draft, replacing the earlier one of this ask. Returns `false` and stores nothing
+    /// unless the ask exists and is open. The draft is opaque to the store: it is encrypted.
     async fn put_draft(&self, ask: AskId, draft: Vec<u8>) -> Result<bool> {
         let row = SideRow {
             kind: SideKind::Draft,

@@ -1,4 +1,4 @@
-//! What goes from the side table when an ask or a person is erased.
+//! Deletes the rows of the side table that belong to an erased ask or person.
 
 use async_trait::async_trait;
 use kernel::{AskId, HumanId};
@@ -6,19 +6,20 @@ use kernel::{AskId, HumanId};
 use super::{Devices, Side, SideKind, SideRows};
 use crate::Result;
 
-/// Nothing here is an event: the erasure itself is.
+/// Erasure in the side table. Only the erasure itself is an event.
 #[async_trait]
 pub trait SideErasure: Devices {
-    /// Deletes the draft, the secrets and the snoozes of an ask. Which devices were notified of it stays
-    /// until these are told that it is over: such a row holds no words, and without it the notification
-    /// would stay on the device.
+    /// Deletes the draft, the secrets and the snoozes of an ask. The rows about notified devices
+    /// stay until the server has notified the devices that the ask is closed. Such a row contains
+    /// no text, and without it the notification would stay on the device.
     async fn erase_side_of_ask(&self, ask: AskId) -> Result<()> {
         let kinds = [SideKind::Draft, SideKind::Secret, SideKind::Snooze];
         let rows = kinds.map(|kind| (kind, SideRows::Asks(vec![ask])));
         self.delete_side(rows.to_vec()).await.map(drop)
     }
 
-    /// Deletes the codes, the devices and the snoozes of a person, and what the devices were notified of.
+    /// Deletes the codes, devices and snoozes of a person, and the notification rows
+    /// of the devices.
     async fn erase_side_of_human(&self, human: &HumanId) -> Result<()> {
         for device in self.devices(vec![human.clone()]).await? {
             self.forget_device(device.name).await?;

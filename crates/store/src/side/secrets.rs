@@ -9,29 +9,21 @@ use kernel::{AskId, Time};
 use super::{Side, SideCondition, SideKind, SideRow, SideRows, part, row};
 use crate::{Result, later};
 
-/// How long after its first reading a secret can be read again: a lost response must not lose it.
+/// How long a secret can be read again after its first read, so that a lost response does
+/// not lose it.
 pub const SECRET_READABLE_FOR: Duration = Duration::from_mins(10);
 
-/// Nothing here is an event. Secrets are opaque: they come encrypted, under the name the answer has
-/// for them.
+/// Storage of secrets. None of these writes is an event. Secrets are opaque to the store: they are
+/// encrypted, under the name that the answer gives them.
 #[async_trait]
 pub trait Secrets: Side {
-    /// Keeps a secret, before the answer it belongs to is decided.
+    /// Stores a secret of an ask, such as a borrowed bot token. The secret values of an answer are
+    /// written by the [job](crate::Job) that answers.
     async fn put_secret(&self, ask: AskId, name: Digest, closed: Vec<u8>) -> Result<()> {
-        let row = SideRow {
-            kind: SideKind::Secret,
-            key: key(ask, name),
-            ask: Some(ask),
-            human: None,
-            version: 0,
-            expires_at: None,
-            value: closed,
-        };
-        self.put_side(row, SideCondition::Always).await.map(drop)
+        self.put_side(secret_row(ask, name, closed), SideCondition::Always).await.map(drop)
     }
 
-    /// A secret answer, for the agent. The first reading begins the time after which it is gone,
-    /// [`SECRET_READABLE_FOR`].
+    /// A secret answer, for the agent. It expires [`SECRET_READABLE_FOR`] after the first read.
     async fn read_secret(&self, ask: AskId, name: Digest, now: Time) -> Result<Option<Vec<u8>>> {
         loop {
             let found = row(self, SideKind::Secret, key(ask, name)).await?;
@@ -47,18 +39,31 @@ pub trait Secrets: Side {
         }
     }
 
-    /// A secret for the server's own use: no time begins, and it is there until it is deleted.
+    /// A secret for the server's own use. Reading it here does not make it expire.
     async fn peek_secret(&self, ask: AskId, name: Digest) -> Result<Option<Vec<u8>>> {
         Ok(row(self, SideKind::Secret, key(ask, name)).await?.map(|row| row.value))
     }
 
-    /// Deletes the secrets of an ask: all of them, or the one of this name.
+    /// Deletes the secrets of an ask: all of them, or the one with this name.
     async fn delete_secrets(&self, ask: AskId, name: Option<Digest>) -> Result<()> {
         let rows = match name {
             Some(name) => SideRows::Key(key(ask, name)),
             None => SideRows::Asks(vec![ask]),
         };
         self.delete_side(vec![(SideKind::Secret, rows)]).await.map(drop)
+    }
+}
+
+/// The row of an encrypted secret.
+pub(crate) fn secret_row(ask: AskId, name: Digest, value: Vec<u8>) -> SideRow {
+    SideRow {
+        kind: SideKind::Secret,
+        key: key(ask, name),
+        ask: Some(ask),
+        human: None,
+        version: 0,
+        expires_at: None,
+        value,
     }
 }
 

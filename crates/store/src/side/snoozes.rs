@@ -1,4 +1,4 @@
-//! Asks that people have hidden from their own lists for a while.
+//! Asks that people have snoozed.
 
 use async_trait::async_trait;
 use kernel::{AskId, HumanId, Time};
@@ -6,14 +6,14 @@ use kernel::{AskId, HumanId, Time};
 use super::{Side, SideCondition, SideKind, SideRow, SideRows, part};
 use crate::Result;
 
-/// How many asks a person may hide at once: so many are known to every list of theirs.
+/// The most asks a person may snooze at once: every list of the person reads all of them.
 pub const MOST_SNOOZED: usize = 500;
 
-/// Nothing here is an event: it concerns nobody but its person.
+/// Storage of snoozes. None of these writes is an event, because they concern only one person.
 #[async_trait]
 pub trait Snoozes: Side {
-    /// Hides an ask from a person's own lists until a moment, or no longer. `false`, and nothing is
-    /// kept, when the person has [`MOST_SNOOZED`] already.
+    /// Hides an ask from a person's own lists until the given time, or shows it again. Returns
+    /// `false` and stores nothing if the person has [`MOST_SNOOZED`] already.
     async fn snooze(&self, human: HumanId, ask: AskId, until: Option<Time>) -> Result<bool> {
         let key = format!("{human}/{}", part(ask.ulid()));
         let Some(until) = until else {
@@ -32,7 +32,7 @@ pub trait Snoozes: Side {
         self.put_side(row, SideCondition::FewerThan(MOST_SNOOZED)).await
     }
 
-    /// What a person has hidden at `now`, with when it comes back; soonest first, all of it.
+    /// All asks a person has snoozed at `now`, with the end of the snooze; soonest first.
     async fn snoozed(&self, human: HumanId, now: Time) -> Result<Vec<(AskId, Time)>> {
         let rows = self.side(SideKind::Snooze, SideRows::Humans(vec![human])).await?;
         let hidden = |row: SideRow| row.ask.zip(row.expires_at.filter(|until| *until > now));

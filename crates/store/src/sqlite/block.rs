@@ -1,4 +1,4 @@
-//! Blocks: one small row each, found by number and by the position they begin at.
+//! Blocks: one small row each, indexed by number and by first position.
 
 use kernel::Time;
 use kernel::seal::Block;
@@ -9,7 +9,7 @@ use super::record::{bytes, last_position, lossy};
 use crate::rows::{digest, int, uint};
 use crate::{Result, SealedBlock};
 
-/// Appends a block if it follows the last one and its records are there.
+/// Appends a block if it follows the last one and its records exist.
 pub(super) fn append(conn: &Connection, sealed: &SealedBlock) -> Result<bool> {
     if !sealed.follows(last(conn)?.as_ref(), last_position(conn)?) {
         return Ok(false);
@@ -43,7 +43,8 @@ pub(super) fn last(conn: &Connection) -> Result<Option<SealedBlock>> {
     )
 }
 
-/// The block that begins at a position or is the last to begin before it, if it reaches that far.
+/// The block that contains a position: the last one to begin at or before it, if it
+/// reaches that far.
 pub(super) fn holding(conn: &Connection, position: u64) -> Result<Option<SealedBlock>> {
     let sql = "SELECT n, first, count, root, prev, at, issuer, jws FROM block
                WHERE first <= ?1 ORDER BY first DESC LIMIT 1";
@@ -72,7 +73,7 @@ fn found(
     rows.next().map_err(failed)?.map(read).transpose()
 }
 
-/// A row that was tampered with is still read: it is the verifier who says what is wrong with it.
+/// Reads a tampered row too: the verifier reports what is wrong with it.
 fn read(row: &Row<'_>) -> Result<SealedBlock> {
     let number = |column| -> Result<u64> { Ok(uint(row.get(column).map_err(failed)?)) };
     let text = |column| -> Result<String> { Ok(lossy(bytes(row, column)?.unwrap_or_default())) };

@@ -1,4 +1,4 @@
-//! The record by subject, with the state each subject is in: what a check of the record reads.
+//! The audit log by subject, with the state of each subject, as the verification reads it.
 
 use std::str::FromStr;
 
@@ -13,11 +13,11 @@ use crate::chains::{between, stop};
 use crate::rows::uint;
 use crate::{Chains, Held, Result};
 
-/// Kinds whose state lies in `entity`.
+/// The kinds whose state is stored in `entity`.
 const KINDS: [&str; 6] = ["agent", "human", "key", "project", "rule", "webhook"];
 
-/// The chains of the subjects after `after`, in the order of their names, each whole and with its
-/// state of the same moment; about `limit` records.
+/// The chains of the subjects after `after`, in the order of their names, each complete and with
+/// its state in the same snapshot; about `limit` records.
 pub(super) fn chains(conn: &Connection, after: Option<&str>, limit: usize) -> Result<Chains> {
     let moment = conn.unchecked_transaction().map_err(failed)?;
     let (rows, next) = rows(&moment, after, limit)?;
@@ -49,9 +49,9 @@ fn rows(
     Ok((rows, None))
 }
 
-/// The states of subjects in the stretch behind `after` up to and with `to`, as they lie there.
+/// The states of the subjects after `after`, up to and including `to`, as stored.
 fn states(conn: &Connection, after: Option<&str>, to: Option<&str>) -> Result<Vec<(String, Held)>> {
-    // Longer than any name, and therefore after all of them.
+    // Longer than any name, and therefore sorted after all of them.
     const END: &str = "\u{10ffff}";
     let (after, last) = (after.unwrap_or_default(), to.unwrap_or(END));
     let mut states = Vec::new();
@@ -82,7 +82,7 @@ fn states(conn: &Connection, after: Option<&str>, to: Option<&str>) -> Result<Ve
     Ok(states)
 }
 
-/// The same of what is named by ids of one kind.
+/// The same for subjects with ids of one kind.
 fn made<T: FromStr>(
     conn: &Connection,
     sql: &str,
@@ -91,7 +91,7 @@ fn made<T: FromStr>(
     ulid: impl Fn(T) -> Ulid,
     states: &mut Vec<(String, Held)>,
 ) -> Result<()> {
-    // Longer than any id, and therefore after all of them.
+    // Longer than any id, and therefore sorted after all of them.
     const LAST: [u8; 17] = [0xff; 17];
     let after = Some(after).filter(|after| !after.is_empty());
     let Some((from, to)) = between::<T>(prefix, after, to) else { return Ok(()) };

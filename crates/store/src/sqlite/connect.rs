@@ -1,4 +1,4 @@
-//! How connections are opened and set up.
+//! Opens connections and sets them up.
 
 use std::ffi::OsString;
 use std::fs::{File, TryLockError};
@@ -17,7 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The one connection that writes.
 pub(super) fn writer(path: &Path) -> Result<Connection> {
-    // Made before SQLite does, for its owner only; the files beside it take after it.
+    // Create the file before SQLite does, readable by its owner only. SQLite gives its other files
+    // the same mode.
     File::options()
         .create(true)
         .append(true)
@@ -35,9 +36,9 @@ pub(super) fn writer(path: &Path) -> Result<Connection> {
     if mode != "wal" {
         return Err(StoreError::Unavailable(Failure::NoWal(mode).into()));
     }
-    // FULL: the log is synced before a commit is acknowledged. secure_delete: what is erased by law
-    // is overwritten, not only unlinked. The log is let grow a little before it is copied back, so
-    // that a page touched by many commits is copied once.
+    // FULL: the log is synced before a commit is acknowledged. secure_delete: erased data is
+    // overwritten and not only unlinked, because the law requires it. The log may grow a little
+    // before a checkpoint, so that a page touched by many commits is copied once.
     conn.execute_batch(
         "PRAGMA synchronous = FULL;
          PRAGMA secure_delete = ON;
@@ -51,7 +52,7 @@ pub(super) fn writer(path: &Path) -> Result<Connection> {
     Ok(conn)
 }
 
-/// A connection that only reads. No memory map: a vanished disk must be an error, not a signal.
+/// A read-only connection. It uses no memory map: a lost disk must be an error, not a signal.
 pub(super) fn reader(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).map_err(failed)?;
@@ -67,16 +68,16 @@ pub(super) fn reader(path: &Path) -> Result<Connection> {
     Ok(conn)
 }
 
-/// Statements are prepared once and kept. Without the flag SQLite prepares again what it ran with a
-/// partial index in sight whenever a bound value changed, which for a claim is every time.
+/// Prepares statements once and caches them. Without the flag, SQLite prepares a statement that may
+/// use a partial index again whenever a bound value changes. For a claim that is every time.
 fn prepare_once(conn: &Connection) -> Result<()> {
     conn.set_prepared_statement_cache_capacity(64);
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failed)?;
     Ok(())
 }
 
-/// Keeps a second process from writing: its directory would be stale from the first change on.
-/// Held until dropped; a process that dies lets go of it.
+/// Keeps a second process from writing: its copy of the directory would be stale after the first
+/// change. The lock is released when dropped or when the process dies.
 pub(super) fn lock(path: &Path) -> Result<File> {
     let mut name = OsString::from(path);
     name.push(".lock");

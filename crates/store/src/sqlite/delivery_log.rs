@@ -1,4 +1,4 @@
-//! What endpoints were told, for a while.
+//! The webhook delivery log.
 
 use kernel::{Time, WebhookId};
 use rusqlite::{Connection, params};
@@ -11,7 +11,7 @@ use crate::rows::{int, read_state, state};
 
 const LOG: &str = "log of deliveries";
 
-/// Notes what came of a delivery.
+/// Logs the outcome of a delivery.
 pub(super) fn note(conn: &Connection, entry: Entry) -> Result<()> {
     let before = find(conn, entry.webhook, &entry.told.id)?;
     put(conn, &entry.onto(before))
@@ -51,7 +51,7 @@ pub(super) fn list(conn: &Connection, wanted: &LogQuery) -> Result<Vec<Logged>> 
     let sql = "SELECT state FROM delivery_log
          WHERE status = ?1 AND webhook = ?2 AND (at, message) < (?3, ?4)
          ORDER BY at DESC, message DESC LIMIT ?5";
-    // All of them as of one commit: what is settled in between must show once.
+    // Read all of them in one snapshot, so that a delivery settled meanwhile appears once.
     let snapshot = conn.unchecked_transaction().map_err(failed)?;
     let mut found = Vec::new();
     for status in wanted.statuses() {
@@ -69,7 +69,7 @@ pub(super) fn list(conn: &Connection, wanted: &LogQuery) -> Result<Vec<Logged>> 
     Ok(wanted.newest(found))
 }
 
-/// Forgets some of the log of an endpoint; how many.
+/// Deletes some of the log of an endpoint. Returns how many.
 pub(super) fn forget(conn: &Connection, webhook: WebhookId, limit: usize) -> Result<usize> {
     conn.prepare_cached(
         "DELETE FROM delivery_log WHERE rowid IN (
@@ -79,7 +79,7 @@ pub(super) fn forget(conn: &Connection, webhook: WebhookId, limit: usize) -> Res
     .map_err(failed)
 }
 
-/// Forgets some of what was last touched long enough ago; how many.
+/// Deletes some of the entries that are old enough. Returns how many.
 pub(super) fn sweep(conn: &Connection, now: Time, limit: usize) -> Result<usize> {
     conn.prepare_cached(
         "DELETE FROM delivery_log WHERE rowid IN (

@@ -1,10 +1,10 @@
-//! What goes wrong in the driver, in the words of the store.
+//! Maps driver errors to store errors.
 
 use rusqlite::ErrorCode;
 
 use crate::StoreError;
 
-/// What a driver's error means to a caller.
+/// The store error for a driver error.
 pub(super) fn failed(error: rusqlite::Error) -> StoreError {
     use rusqlite::Error;
     let damaged = match &error {

@@ -1,5 +1,5 @@
-//! Which files were given to which ask or upload; their bytes lie elsewhere. The column is called
-//! after asks, which were the first to have any.
+//! The files that belong to each ask or upload. Their bytes are stored elsewhere. The column is
+//! named after asks, which were the first to have files.
 
 use kernel::audit::Digest;
 use rusqlite::{Connection, params};

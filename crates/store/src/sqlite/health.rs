@@ -1,4 +1,4 @@
-//! Whether the file can be written, and whether anything in it is damaged.
+//! Whether the file is writable, and whether its data is damaged.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,7 +13,8 @@ use crate::derived::{Derived, ListRow};
 use crate::health::MOST_DAMAGES;
 use crate::{Damage, Durability, Health, Inspection, Result, StoreError};
 
-/// The bytes a probe writes: about what an ordinary request takes with its lists and indexes.
+/// The size of a probe write in bytes: about as much as an ordinary request with its
+/// lists and indexes.
 const PROBE: u32 = 64 * 1024;
 
 #[async_trait]
@@ -32,9 +33,9 @@ impl Health for Sqlite {
     }
 }
 
-/// A row of the side table, written and deleted in one commit. Deleted content is
-/// overwritten (`secure_delete`), so its pages go through the log to the disk like any others, and the
-/// next probe uses the same pages again.
+/// Inserts and deletes a row of the side table in one commit. Deleted content is overwritten
+/// (`secure_delete`), so its pages go through the log to the disk like any others, and the next
+/// probe uses the same pages again.
 fn probe(conn: &Connection) -> Result<()> {
     conn.prepare_cached(
         "INSERT INTO side (kind, key, version, value) VALUES ('probe', '', 1, zeroblob(?1))",
@@ -80,7 +81,7 @@ fn inspect(path: &Path) -> Inspection {
     inspection
 }
 
-/// A connection of its own: it keeps a table of words in memory, which the readers may not.
+/// A separate connection, because it keeps a table of words in memory. The readers may not.
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
@@ -102,7 +103,7 @@ fn chain(error: &StoreError) -> String {
     source.map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
 }
 
-/// Compares everything at one moment.
+/// Compares everything in one snapshot.
 fn compare(conn: &Connection, path: &Path) -> Result<Vec<Damage>> {
     let index = search::path(path);
     let searchable = index.exists() && attach(conn, &index);
@@ -145,8 +146,8 @@ fn compare(conn: &Connection, path: &Path) -> Result<Vec<Damage>> {
     Ok(derived.finish())
 }
 
-/// Lets the connection read the search index; without one there is nothing to compare, and the server
-/// makes it anew.
+/// Attaches the search index to the connection. Without an index there is nothing to compare, and
+/// the server rebuilds it.
 fn attach(conn: &Connection, index: &Path) -> bool {
     conn.execute("ATTACH ?1 AS search", [index.to_string_lossy()]).is_ok()
         && conn
@@ -156,13 +157,14 @@ fn attach(conn: &Connection, index: &Path) -> bool {
             .is_ok()
 }
 
-/// What every ask wants, and the moments in its own row. The ids by the numbers of their rows.
+/// Adds the expected rows of every ask and checks the times in its own row. Returns the ids
+/// by row number.
 fn asks(conn: &Connection, derived: &mut Derived) -> Result<HashMap<i64, Ulid>> {
     let mut numbers = HashMap::new();
     rows(conn, "SELECT n, id, wake_at, over_at, state FROM ask", |row| {
         let id = ulid(row, 1)?;
         numbers.insert(row.get(0)?, id);
-        // A state that cannot be read is found by the check of its chain.
+        // The check of its chain reports a state that cannot be read.
         let Ok(ask) = serde_json::from_slice::<Ask>(row.get_ref(4)?.as_bytes()?) else {
             return Ok(());
         };
@@ -176,7 +178,8 @@ fn asks(conn: &Connection, derived: &mut Derived) -> Result<HashMap<i64, Ulid>> 
             );
         }
         let over_at: Option<i64> = row.get(3)?;
-        // Earlier versions had none for what a person wrote to an agent until the agent replied.
+        // Earlier versions stored no time for a conversation that a person began until
+        // the agent replied.
         let early = over_at.is_none() && ask.is_opening();
         if over_at != ask.kept_since().map(Time::millis) && !early {
             derived.wrong(&ask.id, "the moment its retention counts from does not match its state");
@@ -205,7 +208,7 @@ fn tasks(conn: &Connection, derived: &mut Derived) -> Result<()> {
     })
 }
 
-/// The words of the index, unless it belongs to another record and will be made anew.
+/// The words of the index, unless it belongs to another database and will be rebuilt.
 fn words(conn: &Connection, numbers: &HashMap<i64, Ulid>, derived: &mut Derived) -> Result<()> {
     let place: (i64, Vec<u8>) = conn
         .query_row("SELECT position, hash FROM search.place", [], |row| {

@@ -1,4 +1,5 @@
-//! Counts: read behind the record by a reader, added by the writer together with where they have come.
+//! Counts: a reader computes them from the audit log, and the writer adds them together
+//! with the position.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use crate::insights::{Behind, Steps};
 use crate::rows::{int, uint};
 use crate::{Counted, Counts, Grain, Insights, Result, StoreError};
 
-/// The last total before some days, and the last one up to the end of them.
+/// The last total before a range of days, and the last total in it.
 const TOTALS: &str = "SELECT
     (SELECT total FROM running
         WHERE project = ?1 AND agent = ?2 AND measure = ?3 AND bin = ?4 AND day < ?5
@@ -26,7 +27,8 @@ const DAYS: &str = "SELECT day, total FROM running
     WHERE project = ?1 AND agent = ?2 AND measure = ?3 AND bin = ?4 AND day BETWEEN ?5 AND ?6
     ORDER BY day";
 
-/// Totals that are followed by another before the day: what comes later stands on the last one.
+/// Totals that a later one before the day supersedes. The last total before the day stays, because
+/// later counts are differences to it.
 const OLD: &str = "SELECT project, agent, measure, bin, day FROM running
     WHERE day < ?1 AND EXISTS (
         SELECT 1 FROM running AS later
@@ -60,7 +62,7 @@ impl Insights for Sqlite {
     }
 }
 
-/// What was counted, and from where to where in the record.
+/// Counts, and the range of positions they cover.
 struct Place {
     from: u64,
     to: u64,
@@ -86,7 +88,7 @@ fn behind(conn: &Connection, limit: usize) -> Result<Option<Place>> {
     Ok(Some(Place { from, to, counted: behind.counted(&asks) }))
 }
 
-/// Adds counts, unless somebody was quicker; whether it did.
+/// Adds counts, unless another task was faster. Returns whether it did.
 fn add(conn: &Connection, from: u64, to: u64, tally: &Tally) -> Result<bool> {
     let moved = conn
         .prepare_cached("UPDATE tally_place SET position = ?2 WHERE position = ?1")
@@ -95,8 +97,8 @@ fn add(conn: &Connection, from: u64, to: u64, tally: &Tally) -> Result<bool> {
     if moved == 0 {
         return Ok(false);
     }
-    // The totals of a day and of later ones, which are there only if it is counted belatedly, are
-    // raised; then those are written that are not there yet, the days of a bin one after the other.
+    // Raise the existing totals of the day and of later days, which exist only if the day is
+    // counted late. Then insert the missing totals, day by day for each bin.
     let sql = "UPDATE running SET total = total + ?6
         WHERE project = ?1 AND agent = ?2 AND measure = ?3 AND bin = ?4 AND day >= ?5";
     let mut raise = conn.prepare_cached(sql).map_err(failed)?;
@@ -118,7 +120,7 @@ fn add(conn: &Connection, from: u64, to: u64, tally: &Tally) -> Result<bool> {
     Ok(true)
 }
 
-/// Two totals of each bin, and those between them if each day is wanted by itself.
+/// Two totals of each bin, and those between them if each day is requested separately.
 fn counts(conn: &Connection, wanted: &Counts) -> Result<Vec<Line>> {
     let moment = conn.unchecked_transaction().map_err(failed)?;
     let since = one(&moment, "SELECT since FROM tally_place", [], |row| row.get(0))?;
@@ -155,7 +157,7 @@ fn counts(conn: &Connection, wanted: &Counts) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Where a total stands.
+/// The key of a total.
 type Key = (String, String, String, String, i64);
 
 fn old(conn: &Connection, before: Day, limit: usize) -> Result<Vec<Key>> {
@@ -187,8 +189,8 @@ mod tests {
     use super::*;
     use crate::sqlite::migrate::{MIGRATIONS, migrate};
 
-    /// What a chart is drawn from is found by its key: one total, or the totals of some days. No ask and
-    /// no record is looked at, however many there are.
+    /// Charts read totals by key: one total, or the totals of some days. No ask and no record is
+    /// read, however many there are.
     #[test]
     fn counts_are_found_by_their_key() {
         let mut conn = Connection::open_in_memory().unwrap();
@@ -209,7 +211,7 @@ mod tests {
         }
     }
 
-    /// Upgrading: what was counted by day before there were running totals.
+    /// After an upgrade, former counts by day are running totals.
     #[test]
     fn counts_of_before_become_totals() {
         let mut conn = Connection::open_in_memory().unwrap();

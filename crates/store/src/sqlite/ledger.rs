@@ -1,4 +1,4 @@
-//! The write side of the file inside one transaction: what a job reads and writes.
+//! The write transaction of the file: what a job reads and writes.
 
 use std::sync::Arc;
 
@@ -13,23 +13,24 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Serialize;
 
 use super::{
-    Failure, Published, delivery_log, failed, listing, outbox, query, receipts, side, task_rows,
-    tasks, uploads,
+    Failure, Published, delivery_log, failed, followers, listing, outbox, query, receipts, side,
+    task_rows, tasks, uploads,
 };
+use crate::followers::Advance;
 use crate::job::{About, Books, Remembered, Work};
-use crate::listing::Moved;
+use crate::listing::{Moved, Scope};
 use crate::outbox::{Entry, Logged};
 use crate::rows::{int, uint};
 use crate::{Change, Idempotency, News, Result, Settlement, StoreError};
 
-/// The writing connection with what the open transaction has changed so far.
+/// The writing connection, with the changes of the open transaction.
 pub(super) struct Ledger {
     conn: Connection,
-    /// The working copy; shared with everyone until a job of this transaction changes it.
+    /// The working copy; shared with readers until a job of this transaction changes it.
     directory: Arc<Directory>,
     news: Vec<News>,
     published: Arc<Published>,
-    /// The id of the last delivery, done or not.
+    /// The id of the last outbox row ever written.
     deliveries: i64,
 }
 
@@ -41,36 +42,36 @@ impl Ledger {
     }
 
     pub(super) fn begin(&mut self) -> Result<(), Failure> {
-        // A transaction that could not be rolled back must not become part of this one.
+        // A transaction that could not be rolled back must not become part of the next one.
         if self.is_intact() {
             self.bare("ROLLBACK").map_err(|error| Failure::Commit(Arc::new(error)))?;
         }
         self.bare("BEGIN IMMEDIATE").map_err(|error| Failure::Commit(Arc::new(error)))
     }
 
-    /// Whether there is still a transaction: some errors make `SQLite` roll all of it back.
+    /// Whether the transaction is still open: some errors make `SQLite` roll all of it back.
     pub(super) fn is_intact(&self) -> bool {
         !self.conn.is_autocommit()
     }
 
-    /// Makes everything durable.
+    /// Commits the transaction to disk.
     pub(super) fn commit(&mut self) -> Result<(), Failure> {
         self.bare("COMMIT").map_err(|error| Failure::Commit(Arc::new(error)))
     }
 
-    /// What changes with the next commit.
+    /// The changes to announce after the commit.
     pub(super) fn take_news(&mut self) -> Vec<News> {
         std::mem::take(&mut self.news)
     }
 
-    /// Undoes everything since the last commit.
+    /// Reverts everything since the last commit.
     pub(super) fn abandon(&mut self, directory: Arc<Directory>) {
         self.directory = directory;
         self.news.clear();
         self.roll_back();
     }
 
-    /// Ends the transaction; whoever runs it sees that it is no longer intact.
+    /// Ends the transaction. The writer sees that it is no longer intact.
     fn roll_back(&self) {
         if self.is_intact()
             && let Err(error) = self.bare("ROLLBACK")
@@ -87,7 +88,7 @@ impl Ledger {
         &self.conn
     }
 
-    /// Settles deliveries; what comes in the place of one is counted like any other.
+    /// Settles outbox rows. A row that replaces a settled one gets the next id.
     pub(super) fn settle(&mut self, settled: &[(u64, Settlement)], log: Vec<Entry>) -> Result<()> {
         let mut deliveries = self.deliveries;
         let done = self.savepoint(|conn| outbox::settle(conn, settled, log, &mut deliveries));
@@ -95,12 +96,20 @@ impl Ledger {
         done
     }
 
-    /// Whether an ask is there and open.
+    /// Advances a follower. Returns `false` if it is not at the start of the step.
+    pub(super) fn advance(&mut self, step: &Advance) -> Result<bool> {
+        let mut deliveries = self.deliveries;
+        let advanced = self.savepoint(|conn| followers::advance(conn, step, &mut deliveries));
+        self.deliveries = deliveries;
+        advanced
+    }
+
+    /// Whether an ask exists and is open.
     pub(super) fn is_open(&mut self, ask: AskId) -> Result<bool> {
         Ok(self.ask(ask)?.is_some_and(|ask| ask.is_open()))
     }
 
-    /// Has something done now.
+    /// Makes an effect due now.
     pub(super) fn hasten(&mut self, effect: &Effect, now: Time) -> Result<()> {
         let next = self.deliveries + 1;
         self.savepoint(|conn| {
@@ -113,7 +122,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Has an endpoint told once more what the log has under this id.
+    /// Sends a logged webhook delivery again.
     pub(super) fn redeliver(
         &mut self,
         webhook: WebhookId,
@@ -140,7 +149,7 @@ impl Ledger {
         Ok(again)
     }
 
-    /// Does some work whole or not at all, whatever becomes of its neighbours.
+    /// Runs some work atomically, whatever happens to the other work of the transaction.
     pub(super) fn savepoint<T>(
         &mut self,
         work: impl FnOnce(&Connection) -> Result<T>,
@@ -156,7 +165,7 @@ impl Ledger {
         result
     }
 
-    /// What must succeed for the rest of the transaction to be trusted.
+    /// Runs a statement that must succeed for the rest of the transaction to be valid.
     fn or_abandon(&self, sql: &str) -> Result<()> {
         self.bare(sql).map_err(|error| {
             self.roll_back();
@@ -175,8 +184,8 @@ impl Books for Ledger {
     }
 
     fn ask(&mut self, id: AskId) -> Result<Option<Ask>> {
-        // What was read lately is as it was committed last. Nobody but this thread changes that, so
-        // it is the truth unless this very transaction has changed it.
+        // A cached ask is the last committed version. Only this thread changes asks, so the cached
+        // one is current unless this transaction has changed it.
         let subject = Subject::Ask(id);
         if !self.news.iter().any(|news| news.change.subject == subject)
             && let Ok(ask) = self.published.recent.find(id)
@@ -203,10 +212,10 @@ impl Books for Ledger {
     }
 
     fn write(&mut self, work: &Work, remember: Option<(&Idempotency, Remembered)>) -> Result<()> {
-        // The first statement of work on a single thing is the only one that can fail for a reason of
-        // its own: the id is taken, or the row is not the version that was read. It has changed
-        // nothing then, so the copies of pages a savepoint keeps are spared. What fails later is the
-        // disk or damage, and takes the whole transaction along.
+        // For a job on a single subject, only the first statement can fail because of the job
+        // itself: the id is taken, or the row has another version than the one read. It has changed
+        // nothing then, so the page copies of a savepoint are not needed. A later failure comes
+        // from the disk or from damage, and ends the whole transaction.
         let alone = work.is_single();
         let mut pen = Pen { begun: false, deliveries: self.deliveries };
         let written = if alone {
@@ -228,16 +237,15 @@ impl Books for Ledger {
     }
 }
 
-/// What is known while a job is written.
+/// The state of writing one job.
 struct Pen {
-    /// Whether anything was changed.
+    /// Whether any row was changed.
     begun: bool,
-    /// The id of the last delivery.
+    /// The id of the last outbox row.
     deliveries: i64,
 }
 
 impl Pen {
-    /// Writes everything.
     fn put(
         &mut self,
         conn: &Connection,
@@ -277,14 +285,24 @@ impl Pen {
         for contract in work.contracts() {
             task_rows::put_contract(conn, contract)?;
         }
-        for effect in &work.effects {
+        for effect in &work.in_commit {
             self.deliveries += 1;
             outbox::put(conn, self.deliveries, effect, work.now)?;
+        }
+        if let Some(row) = &work.secret {
+            side::put(conn, row)?;
         }
         if let Some((request, remembered)) = remember {
             query::remember(conn, request, &remembered)?;
         }
-        work.records.iter().map(|record| append(conn, record, work.about(record))).collect()
+        let append = |(record, follow_ups)| {
+            append(conn, record, work.about(record)).map(|(change, lists)| News {
+                change,
+                lists,
+                follow_ups: Some(follow_ups),
+            })
+        };
+        work.followed().map(append).collect()
     }
 }
 
@@ -340,8 +358,8 @@ fn put_entity(conn: &Connection, work: &Work, entity: &Entity) -> Result<()> {
     expect_one(found, || id)
 }
 
-/// Writes one link of a chain. Its unique place keeps a chain from forking.
-fn append(conn: &Connection, record: &Record, about: About<'_>) -> Result<News> {
+/// Appends a record to a chain. The unique key keeps a chain from forking.
+fn append(conn: &Connection, record: &Record, about: About<'_>) -> Result<(Change, Arc<[Scope]>)> {
     let subject = record.subject.to_string();
     let contents = if record.contents.is_empty() {
         None
@@ -380,10 +398,10 @@ fn append(conn: &Connection, record: &Record, about: About<'_>) -> Result<News> 
     }
     let (subject, what) = (record.subject.clone(), record.what.to_owned());
     let change = Change { position, subject, seq: record.seq, at: record.at, what };
-    Ok(News { change, lists: about.lists })
+    Ok((change, about.lists))
 }
 
-/// Drops the contents of the records of a subject before one that erases them.
+/// Deletes the contents of the records of a subject before one that erases them.
 fn erase(conn: &Connection, subject: &str, before: i64, erasure: &Erasure) -> Result<()> {
     if *erasure == Erasure::Everything {
         return conn
@@ -411,7 +429,7 @@ pub(super) fn is_taken(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
 }
 
-/// The guard of every update: the row must be the version that was read.
+/// The check of every update: the row must have the version that was read.
 pub(super) fn expect_one(found: usize, what: impl FnOnce() -> String) -> Result<()> {
     if found == 1 {
         return Ok(());
@@ -421,7 +439,7 @@ pub(super) fn expect_one(found: usize, what: impl FnOnce() -> String) -> Result<
 }
 
 pub(super) fn json<T: Serialize>(value: &T, what: impl FnOnce() -> String) -> Result<String> {
-    // A new ask is a kilobyte and a half; grown from nothing it would be copied several times.
+    // A new ask takes about 1.5 KiB; a buffer that starts empty would be copied several times.
     let mut text = Vec::with_capacity(2048);
     serde_json::to_writer(&mut text, value)
         .map_err(Into::into)

@@ -15,7 +15,7 @@ use crate::rows::{fold, int};
 use crate::{Result, StoreError};
 
 pub(super) fn list(conn: &Connection, list: &List) -> Result<Page> {
-    // One transaction, so that the rows and the asks they stand for are of one moment.
+    // One transaction, so that the rows and their asks come from the same snapshot.
     let moment = conn.unchecked_transaction().map_err(failed)?;
     let found = paging::page(&Listing(&moment), list)?;
     Ok(Page { asks: asks(&moment, found.ids)?, next: found.next })
@@ -44,11 +44,11 @@ pub(super) fn count(conn: &Connection, estimates: &Estimates, list: &List) -> Re
     Ok(count)
 }
 
-/// What runs out soon: a range of each scope, merged.
+/// Asks that are due soon: a range of each scope, merged.
 pub(super) fn expiring(conn: &Connection, wanted: &Expiring) -> Result<Vec<Ask>> {
     let moment = conn.unchecked_transaction().map_err(failed)?;
     let after = wanted.after.map(|(at, id)| (at.millis(), id.ulid().to_bytes().to_vec()));
-    // Every id is longer than the empty one.
+    // The empty blob sorts before every id.
     let (at, id) = after.unwrap_or((i64::MIN, Vec::new()));
     let mut found = BTreeSet::new();
     for scope in &wanted.scopes {
@@ -69,7 +69,7 @@ pub(super) fn expiring(conn: &Connection, wanted: &Expiring) -> Result<Vec<Ask>>
     asks(&moment, found.into_iter().take(wanted.limit).map(|(_, id)| id))
 }
 
-/// Moves an ask from the lists it stood in to those it stands in now.
+/// Moves an ask from its old lists to its new ones.
 pub(super) fn relist(conn: &Connection, moved: &Moved) -> Result<()> {
     let ask = &moved.after;
     let id = ask.id.ulid().to_bytes();
@@ -128,7 +128,7 @@ impl Rows for Listing<'_> {
         filter: &Filter,
         n: usize,
     ) -> Result<Vec<(AskId, bool)>> {
-        // Longer than any id, and therefore after all of them.
+        // Longer than any id, and therefore sorted after all of them.
         const END: [u8; 17] = [0xff; 17];
         let before = before.map(|id| id.ulid().to_bytes());
         let before = before.as_ref().map_or(&END[..], |id| &id[..]);

@@ -1,4 +1,4 @@
-//! What went out to people about asks.
+//! Messages sent to people about asks.
 
 use async_trait::async_trait;
 use kernel::Time;
@@ -78,7 +78,7 @@ fn put(conn: &Connection, message: &Message) -> Result<()> {
         .map_err(failed)
 }
 
-/// Forgets what says that its ask is over, a while afterwards; how many.
+/// Deletes old messages that show that their ask is closed. Returns how many.
 pub(super) fn sweep(conn: &Connection, now: Time, limit: usize) -> Result<usize> {
     let sql = "DELETE FROM message WHERE rowid IN (
             SELECT rowid FROM message WHERE over = 1 AND updated_at <= ?1 LIMIT ?2)";

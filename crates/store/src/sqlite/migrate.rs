@@ -1,4 +1,4 @@
-//! The schema and how it got there: numbered files, forward only, never edited once released.
+//! The schema migrations: numbered files, forward only, never edited once released.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -6,7 +6,7 @@ use crate::Result;
 use crate::migrations::{self, Applied, Migration};
 use crate::sqlite::failed;
 
-/// One process at a time has the file open, so no program has to bear with the steps of another.
+/// Only one process has the file open, so no migration has to support an older program.
 const fn step(version: i64, name: &'static str, sql: &'static str) -> Migration {
     Migration { version, serves: version, name, sql }
 }
@@ -36,9 +36,10 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     step(22, "due", include_str!("migrations/0022_due.sql")),
     step(23, "receipt signatures", include_str!("migrations/0023_receipt_signatures.sql")),
     step(24, "side", include_str!("migrations/0024_side.sql")),
+    step(25, "followers", include_str!("migrations/0025_followers.sql")),
 ];
 
-/// Brings a database to the newest version, all steps or none.
+/// Migrates a database to the newest version, in one transaction.
 pub(super) fn migrate(conn: &mut Connection, steps: &[Migration]) -> Result<()> {
     let transaction =
         conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(failed)?;
@@ -62,7 +63,7 @@ pub(super) fn migrate(conn: &mut Connection, steps: &[Migration]) -> Result<()> 
     transaction.commit().map_err(failed)
 }
 
-/// Checks that a database that cannot be changed has the newest version.
+/// Fails unless a read-only database has the newest version.
 pub(super) fn check_current(conn: &Connection, steps: &[Migration]) -> Result<()> {
     let there: Option<i64> = conn
         .query_row("SELECT 1 FROM sqlite_schema WHERE name = 'migration'", [], |row| row.get(0))
@@ -72,7 +73,7 @@ pub(super) fn check_current(conn: &Connection, steps: &[Migration]) -> Result<()
     Ok(migrations::check_current(found, steps)?)
 }
 
-/// The version of the database, if every step that ran there is one we know.
+/// The schema version of the database. Fails if an applied migration is unknown.
 fn check(conn: &Connection, steps: &[Migration]) -> Result<i64> {
     let mut rows = conn
         .prepare("SELECT version, name, sha256 FROM migration ORDER BY version")
@@ -124,7 +125,7 @@ mod tests {
         assert!(MIGRATIONS.is_sorted_by(|one, next| one.version < next.version));
     }
 
-    /// What an older program had not delivered is still in the outbox, and so is what it gave up.
+    /// Undelivered and given-up rows of an older program are still in the outbox.
     #[test]
     fn old_deliveries_stay() {
         let mut conn = Connection::open_in_memory().unwrap();
@@ -144,7 +145,7 @@ mod tests {
             .prepare(
                 "SELECT id || ' ' || rank || ' ' || due_at || ' ' || attempt || ' ' || written_at
                      || ' ' || dead || ' ' || effect || ' ' || ifnull(error, '-')
-                 FROM outbox ORDER BY id",
+                 FROM work ORDER BY id",
             )
             .unwrap();
         let rows: Vec<String> =
@@ -152,8 +153,8 @@ mod tests {
         assert_eq!(rows, ["2 2 5 0 4 0 waits -", "3 1 6 12 3 1 dead no answer"]);
     }
 
-    /// What was over before this was remembered is found by when it ended, by an index; so are the
-    /// files it was answered with.
+    /// Asks closed before the end time was stored are found by it, through an index; so are the
+    /// files of their answers.
     #[test]
     fn old_endings_and_files_are_found() {
         let mut conn = Connection::open_in_memory().unwrap();
@@ -194,7 +195,7 @@ mod tests {
         assert!(plan.contains("USING COVERING INDEX ask_kept (<expr>=? AND over_at"), "{plan}");
     }
 
-    /// A database of the first version reads on: what was recorded before has its agent.
+    /// A database of the first version works after the upgrade: old records get their agent.
     #[test]
     fn old_records_get_their_agent() {
         let mut conn = Connection::open_in_memory().unwrap();
@@ -228,7 +229,7 @@ mod tests {
         assert!(plan.contains("USING COVERING INDEX record_agent"), "{plan}");
     }
 
-    /// What had a table of its own reads on in the side table.
+    /// Rows of the former separate tables are readable in the side table.
     #[test]
     fn old_side_rows_are_moved() {
         let mut conn = Connection::open_in_memory().unwrap();
@@ -276,7 +277,7 @@ mod tests {
         assert_eq!(rows, expected);
     }
 
-    /// Tasks an agent was given before there was a list of them are in it.
+    /// Tasks that an agent was assigned before the list existed are in the list.
     #[test]
     fn old_tasks_are_listed_by_their_agents() {
         let mut conn = Connection::open_in_memory().unwrap();

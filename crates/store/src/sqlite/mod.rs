@@ -6,8 +6,8 @@
 //! ask, list, due, records … ──▶ queue ──▶ readers, each with its own read-only connection
 //! ```
 //!
-//! Acknowledged means on disk: the log is synced at every commit, and one commit serves everyone
-//! who waited while the one before it was synced. No call blocks its async task.
+//! When a call returns, its commit is on disk: the log is synced at every commit, and one commit
+//! serves all callers that waited for the previous sync. No call blocks its async task.
 
 mod backup;
 mod block;
@@ -16,6 +16,7 @@ mod connect;
 mod delivery_log;
 mod failure;
 mod file;
+mod followers;
 mod health;
 mod insights;
 mod ledger;
@@ -68,26 +69,27 @@ use search::Index;
 pub(crate) use source::Source;
 use writer::Writer;
 
-/// Idempotency keys swept in one go: a sweep of millions lets others in between.
+/// Idempotency keys deleted per transaction: a sweep of millions lets other writes in between.
 const SWEPT: usize = 2_000;
 
-/// A store in one `SQLite` file. Dropping it finishes what is queued and closes the file.
+/// A store in one `SQLite` file. Dropping it finishes the queued work and closes the file.
 pub struct Sqlite {
-    // Dropped in this order: the writer is the last connection and folds the log into the file.
+    // Dropped in this order: the writer is the last connection and checkpoints the log.
     readers: Readers,
     writer: Option<Writer>,
     published: Arc<Published>,
     clock: Option<Arc<dyn Clock>>,
     leases: Leases,
-    /// Of what is over.
+    /// The claims of closed asks whose text is to be erased.
     over: Leases,
     viewers: Viewers,
-    /// None in a store that is only read.
+    /// `None` in a read-only store.
     index: Option<Index>,
     _lock: Option<File>,
 }
 
-/// What everyone shares: what the writer shows after a commit, and what was read lately.
+/// The state all handles share: what the writer publishes after a commit, and the cache
+/// of recent asks.
 struct Published {
     directory: RwLock<Arc<Directory>>,
     feed: broadcast::Sender<Arc<[News]>>,
@@ -119,8 +121,8 @@ impl Published {
 }
 
 impl Sqlite {
-    /// Opens the file, makes it if it is not there, and brings its schema up to date. Only one
-    /// process at a time may have it open like this.
+    /// Opens the file, creates it if it does not exist, and migrates its schema. Only one process
+    /// at a time may have it open like this.
     pub fn open(path: &Path, clock: Arc<dyn Clock>) -> Result<Self> {
         let lock = connect::lock(path)?;
         let mut conn = connect::writer(path)?;
@@ -135,17 +137,16 @@ impl Sqlite {
         Ok(Self { readers, writer, published, clock, leases, over, viewers, index, _lock: lock })
     }
 
-    /// Opens a file only to look at it, whether or not a server has it open. The directory is the
-    /// one of this moment, and everything that would write answers
-    /// [`StoreError::Unavailable`].
+    /// Opens a file for reading, even while a server has it open. The directory is the one at this
+    /// time, and every write fails with [`StoreError::Unavailable`].
     pub fn open_read_only(path: &Path) -> Result<Self> {
         let conn = connect::reader(path)?;
         migrate::check_current(&conn, migrate::MIGRATIONS)?;
         Self::looking(path, Arc::new(query::directory(&conn)?))
     }
 
-    /// Opens a file to check what is in it: like [`Sqlite::open_read_only`], with an empty
-    /// directory, so that one damaged row does not keep everything else from being looked at.
+    /// Opens a file to verify it: like [`Sqlite::open_read_only`], with an empty directory, so that
+    /// one damaged row does not prevent the check of the others.
     pub fn open_to_check(path: &Path) -> Result<Self> {
         migrate::check_current(&connect::reader(path)?, migrate::MIGRATIONS)?;
         Self::looking(path, Arc::default())
@@ -167,7 +168,7 @@ impl Sqlite {
         })
     }
 
-    /// Lets the file grow to this many pages and no further, so that tests can fill the disk.
+    /// Limits the file to this many pages, so that tests can fill the disk.
     #[cfg(any(test, feature = "suite"))]
     #[doc(hidden)]
     pub async fn limit_pages(&self, pages: u32) -> Result<()> {
@@ -178,7 +179,7 @@ impl Sqlite {
         .await
     }
 
-    /// Brings the search index on by at most `limit` changes; by how many.
+    /// Indexes at most `limit` changes. Returns how many.
     async fn catch_up(&self, index: &Index, limit: usize) -> Result<usize> {
         let from = index.run(|conn| search::place(conn)).await?;
         let place = from.clone();
@@ -198,7 +199,7 @@ impl Sqlite {
         }
     }
 
-    /// The first wake-ups up to and with a moment: `n`, and as many as may be claimed already.
+    /// The first wake-ups up to and including a time: `n`, plus as many as may be claimed already.
     async fn wakes(&self, until: Time, n: usize) -> Result<Vec<Wake>> {
         let n = n.saturating_add(self.leases.len());
         self.readers.run(move |conn| query::wakes(conn, until, n)).await
@@ -221,7 +222,8 @@ impl Store for Sqlite {
     async fn transact(&self, job: Job) -> Result<Outcome> {
         let read_only = || StoreError::Unavailable(Failure::ReadOnly.into());
         let clock = Arc::clone(self.clock.as_ref().ok_or_else(read_only)?);
-        // Hashing and canonical JSON are a third of the work: done here, off the one writer thread.
+        // Hashing and canonical JSON are a third of the work, so they run here and not on the
+        // only writer thread.
         let ahead = Ahead::decide(self.directory(), clock.now(), &job);
         self.write(move |ledger| job::transact(ledger, clock.now(), &job, ahead)).await
     }
@@ -239,7 +241,7 @@ impl Store for Sqlite {
     }
 
     async fn sweep(&self, now: Time) -> Result<u64> {
-        // Devices, drafts and secret answers are deleted without an event that would say so.
+        // Devices, drafts and secret answers are deleted without an event.
         if let Some(index) = &self.index {
             index.truncate_logs();
         }
@@ -275,7 +277,7 @@ impl Store for Sqlite {
 impl Asks for Sqlite {
     async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>> {
         if self.writer.is_none() {
-            // Another process may write; nobody would say what it changed.
+            // Another process may write, and this one would not notice, so do not use the cache.
             return self.readers.run(move |conn| Ok(query::ask(conn, id)?.map(Arc::new))).await;
         }
         let begun = match self.published.recent.find(id) {
@@ -307,7 +309,7 @@ impl Asks for Sqlite {
     }
 
     async fn count(&self, list: List) -> Result<Count> {
-        // Counted is the whole, from wherever and in whatever pages it is read.
+        // Count the whole list, whatever the page position and limit.
         let list = List { after: None, limit: 0, ..list };
         let published = Arc::clone(&self.published);
         self.readers.run(move |conn| listing::count(conn, &published.estimates, &list)).await
@@ -438,7 +440,7 @@ impl SearchIndex for Sqlite {
         let read_only = || StoreError::Unavailable(Failure::ReadOnly.into());
         let index = self.index.as_ref().ok_or_else(read_only)?;
         let changes = self.catch_up(index, limit).await?;
-        // Also while there is more to index: on a busy server there always is.
+        // Run it even while there is more to index: on a busy server there always is.
         let unfinished = index.purge().await?;
         Ok(changes.max(usize::from(unfinished)))
     }
@@ -468,13 +470,13 @@ impl FileHolders for Sqlite {
     }
 }
 
-/// Why [`Sqlite::open`] was [`Unavailable`](StoreError::Unavailable): another process has the file
-/// open for writing.
+/// Another process has the file open for writing: the source of the
+/// [`Unavailable`](StoreError::Unavailable) error of [`Sqlite::open`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("another process has this store open")]
 pub struct Locked;
 
-/// Why nothing was written or read.
+/// Why a write or read failed.
 #[derive(Debug, Clone, thiserror::Error)]
 enum Failure {
     #[error("the commit failed, and with it everything that was waiting for it")]

@@ -74,7 +74,7 @@ fn claim(
         match serde_json::from_str::<Effect>(&row.effect) {
             Ok(effect) => {
                 let attempt = row.attempt.saturating_add(1);
-                conn.prepare_cached("UPDATE outbox SET due_at = ?2, attempt = ?3 WHERE id = ?1")
+                conn.prepare_cached("UPDATE work SET due_at = ?2, attempt = ?3 WHERE id = ?1")
                     .and_then(|mut lease| lease.execute(params![row.id, until, attempt]))
                     .map_err(failed)?;
                 let written_at = Time::from_millis(row.written_at);
@@ -101,7 +101,7 @@ struct Waiting {
 fn waiting(conn: &Connection, lane: &str, now: Time, limit: usize) -> Result<Vec<Waiting>> {
     let limit = int(limit);
     if lane != Effect::PEOPLE {
-        let sql = "SELECT id, attempt, written_at, effect FROM outbox
+        let sql = "SELECT id, attempt, written_at, effect FROM work
              WHERE dead = 0 AND lane <> '' AND lane = ?1 AND due_at <= ?2
              ORDER BY due_at, id LIMIT ?3";
         return select(conn, sql, params![lane, now.millis(), limit]);
@@ -110,7 +110,7 @@ fn waiting(conn: &Connection, lane: &str, now: Time, limit: usize) -> Result<Vec
     for priority in Priority::ALL {
         let left = limit - int(found.len());
         if left > 0 {
-            let sql = "SELECT id, attempt, written_at, effect FROM outbox
+            let sql = "SELECT id, attempt, written_at, effect FROM work
                  WHERE dead = 0 AND lane = '' AND rank = ?1 AND due_at <= ?2
                  ORDER BY due_at, id LIMIT ?3";
             found.extend(select(conn, sql, params![priority.rank(), now.millis(), left])?);
@@ -132,14 +132,14 @@ fn select(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<Waiti
 /// From one lane to the next, without reading what waits in them.
 fn lanes(conn: &Connection, after: &str, now: Time, limit: usize) -> Result<Vec<(String, bool)>> {
     let sql = "WITH RECURSIVE found (lane) AS (
-             SELECT (SELECT lane FROM outbox WHERE dead = 0 AND lane <> '' AND lane > ?1
+             SELECT (SELECT lane FROM work WHERE dead = 0 AND lane <> '' AND lane > ?1
                      ORDER BY lane LIMIT 1)
              UNION ALL
-             SELECT (SELECT lane FROM outbox
+             SELECT (SELECT lane FROM work
                      WHERE dead = 0 AND lane <> '' AND lane > found.lane ORDER BY lane LIMIT 1)
              FROM found WHERE lane IS NOT NULL
          )
-         SELECT lane, EXISTS (SELECT 1 FROM outbox
+         SELECT lane, EXISTS (SELECT 1 FROM work
                               WHERE dead = 0 AND lane <> '' AND lane = found.lane AND due_at <= ?2)
          FROM found WHERE lane IS NOT NULL LIMIT ?3";
     conn.prepare_cached(sql)
@@ -176,13 +176,13 @@ fn settle_one(conn: &Connection, id: u64, settlement: &Settlement, newest: &mut 
             Ok(())
         }
         Settlement::Retry { at, error } => conn
-            .prepare_cached("UPDATE outbox SET due_at = ?2, error = ?3 WHERE id = ?1 AND dead = 0")
+            .prepare_cached("UPDATE work SET due_at = ?2, error = ?3 WHERE id = ?1 AND dead = 0")
             .and_then(|mut retry| retry.execute(params![int(id), at.millis(), error]))
             .map(drop)
             .map_err(failed),
         Settlement::Back { at } => conn
             .prepare_cached(
-                "UPDATE outbox SET due_at = ?2, attempt = max(attempt - 1, 0)
+                "UPDATE work SET due_at = ?2, attempt = max(attempt - 1, 0)
                  WHERE id = ?1 AND dead = 0",
             )
             .and_then(|mut back| back.execute(params![int(id), at.millis()]))
@@ -194,7 +194,7 @@ fn settle_one(conn: &Connection, id: u64, settlement: &Settlement, newest: &mut 
 
 /// Whether it was there.
 fn done(conn: &Connection, id: u64) -> Result<bool> {
-    conn.prepare_cached("DELETE FROM outbox WHERE id = ?1")
+    conn.prepare_cached("DELETE FROM work WHERE id = ?1")
         .and_then(|mut done| done.execute([int(id)]))
         .map(|rows| rows == 1)
         .map_err(failed)
@@ -204,7 +204,7 @@ fn done(conn: &Connection, id: u64) -> Result<bool> {
 pub(super) fn put(conn: &Connection, id: i64, effect: &Effect, now: Time) -> Result<()> {
     let json = json(effect)?;
     conn.prepare_cached(
-        "INSERT INTO outbox (id, rank, due_at, written_at, effect, lane, name)
+        "INSERT INTO work (id, rank, due_at, written_at, effect, lane, name)
          VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6)
          ON CONFLICT (name) WHERE name IS NOT NULL AND dead = 0 DO NOTHING",
     )
@@ -226,7 +226,7 @@ fn json(effect: &Effect) -> Result<String> {
 /// Makes what waits under this id due at once; `false` if nothing does.
 pub(super) fn hurry(conn: &Connection, id: u64, lane: &str, now: Time) -> Result<bool> {
     conn.prepare_cached(
-        "UPDATE outbox SET due_at = ?3, attempt = 0 WHERE id = ?1 AND lane = ?2 AND dead = 0",
+        "UPDATE work SET due_at = ?3, attempt = 0 WHERE id = ?1 AND lane = ?2 AND dead = 0",
     )
     .and_then(|mut hurry| hurry.execute(params![int(id), lane, now.millis()]))
     .map(|found| found > 0)
@@ -238,7 +238,7 @@ pub(super) fn hasten(conn: &Connection, effect: &Effect, now: Time) -> Result<bo
     let Some(name) = effect.name() else { return Ok(false) };
     let json = json(effect)?;
     conn.prepare_cached(
-        "UPDATE outbox SET due_at = ?2, attempt = 0, effect = ?3 WHERE name = ?1 AND dead = 0",
+        "UPDATE work SET due_at = ?2, attempt = 0, effect = ?3 WHERE name = ?1 AND dead = 0",
     )
     .and_then(|mut hasten| hasten.execute(params![name, now.millis(), json]))
     .map(|found| found > 0)
@@ -247,12 +247,12 @@ pub(super) fn hasten(conn: &Connection, effect: &Effect, now: Time) -> Result<bo
 
 /// The id of the newest delivery there is; 0 if there is none.
 pub(super) fn newest(conn: &Connection) -> Result<i64> {
-    Ok(one(conn, "SELECT id FROM outbox ORDER BY id DESC LIMIT 1", [], |row| row.get(0))?
+    Ok(one(conn, "SELECT id FROM work ORDER BY id DESC LIMIT 1", [], |row| row.get(0))?
         .unwrap_or(0))
 }
 
 fn bury(conn: &Connection, id: i64, error: &str) -> Result<()> {
-    conn.prepare_cached("UPDATE outbox SET dead = 1, error = ?2 WHERE id = ?1")
+    conn.prepare_cached("UPDATE work SET dead = 1, error = ?2 WHERE id = ?1")
         .and_then(|mut bury| bury.execute(params![id, error]))
         .map(drop)
         .map_err(failed)
@@ -265,13 +265,13 @@ fn backlog(conn: &Connection) -> Result<Backlog> {
     };
     let people = counted(
         "SELECT count(*) FROM (
-             SELECT 1 FROM outbox WHERE dead = 0 AND lane = '' AND rank >= 0 LIMIT ?1)",
+             SELECT 1 FROM work WHERE dead = 0 AND lane = '' AND rank >= 0 LIMIT ?1)",
     )?;
     let others = counted(
         "SELECT count(*) FROM (
-             SELECT 1 FROM outbox WHERE dead = 0 AND lane <> '' AND lane > '' LIMIT ?1)",
+             SELECT 1 FROM work WHERE dead = 0 AND lane <> '' AND lane > '' LIMIT ?1)",
     )?;
-    let dead = counted("SELECT count(*) FROM (SELECT 1 FROM outbox WHERE dead = 1 LIMIT ?1)")?;
+    let dead = counted("SELECT count(*) FROM (SELECT 1 FROM work WHERE dead = 1 LIMIT ?1)")?;
     let letters = counted(
         "SELECT count(*) FROM (SELECT 1 FROM delivery_log WHERE status = 'dead' LIMIT ?1)",
     )?;

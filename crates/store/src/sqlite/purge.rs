@@ -1,9 +1,9 @@
 //! Removes erased text from the files a server has open.
 //!
-//! Two places keep text after it was deleted. FTS5 only marks the rows of a contentless table as deleted;
-//! their terms stay in the index until its segments are merged. And a write-ahead log holds every page as
-//! it was before, until it is copied back and truncated. Both are dealt with here: on connections of
-//! their own, in small steps, and never in the transaction that erased.
+//! Two places keep text after it was deleted. FTS5 only marks the rows of a contentless table as
+//! deleted; their terms stay in the index until its segments are merged. And a write-ahead log
+//! holds earlier versions of pages until it is checkpointed and truncated. This module handles
+//! both, on separate connections, in small steps, and never in the transaction that erased.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,15 +17,17 @@ use super::failed;
 use super::ledger::one;
 use crate::Result;
 
-/// How many pages of the index one step merges. A search or an update of the index waits for one step.
+/// How many pages of the index one step merges. A search or an update of the index may wait
+/// for one step.
 const PAGES: i64 = 256;
-/// A pass rewrites the whole index, so it rests this many times as long as it took before the next one.
+/// A pass rewrites the whole index. Before the next one it pauses this many times as long as
+/// the pass took.
 const REST: u32 = 9;
-/// How long the truncation of a log waits for readers. Commits wait for it meanwhile.
+/// How long the truncation of a log waits for readers. Commits wait during this time.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Counts erasures, and up to which of them the index was merged. An index from before this table existed
-/// may hold erased terms, so it begins with one to do.
+/// Counts the erasures, and the erasures up to which the index was merged. An index from before
+/// this table existed may contain erased terms, so it starts with one pending erasure.
 pub(super) const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS erasure (
         one    INTEGER PRIMARY KEY CHECK (one = 1),
@@ -34,18 +36,18 @@ pub(super) const SCHEMA: &str = "
     ) STRICT;
     INSERT OR IGNORE INTO erasure (one, wanted, merged) VALUES (1, 1, 0);";
 
-/// What is left to do. What it forgets with the process is done again: after a start, both logs are
-/// truncated, and a pass begins anew.
+/// The pending work. State lost with the process is safe: after a start, both logs are truncated
+/// and an unfinished pass starts again.
 pub(super) struct Purge {
     store: PathBuf,
     index: PathBuf,
-    /// The erasures this pass removes, if one is under way.
+    /// The number of erasures that the current pass removes; `None` if no pass is running.
     pass: Option<i64>,
     /// How long the steps of this pass took.
     took: Duration,
-    /// Before when no pass begins.
+    /// The earliest start of the next pass.
     not_before: Option<Instant>,
-    /// Set by others who want the logs truncated; nobody waits for a step to say so.
+    /// Set by other threads to request the truncation of the logs, without waiting for a step.
     wanted: Arc<AtomicBool>,
     store_log: bool,
     index_log: bool,
@@ -65,13 +67,13 @@ impl Purge {
         }
     }
 
-    /// What is set to have both logs truncated with the next step.
+    /// The flag that requests the truncation of both logs with the next step.
     pub(super) fn wanted(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.wanted)
     }
 
-    /// Does a little of it; whether the index needs more steps. A log that a reader keeps from being
-    /// truncated is tried again with the next step, whenever that is.
+    /// Does one step. Returns whether the index needs more steps. A log that a reader keeps from
+    /// being truncated is retried with the next step.
     pub(super) fn step(&mut self, conn: &Connection) -> Result<bool> {
         if self.wanted.swap(false, Ordering::Relaxed) {
             self.store_log = true;
@@ -87,14 +89,15 @@ impl Purge {
         Ok(more)
     }
 
-    /// Merges some of the index, if terms were erased that it still holds; whether there is more.
+    /// Merges a part of the index, if it still contains erased terms. Returns whether
+    /// there is more.
     fn merge(&mut self, conn: &Connection) -> Result<bool> {
         let began = Instant::now();
         let (pass, pages) = match self.pass {
             Some(pass) => (pass, PAGES),
             None if self.not_before.is_some_and(|then| began < then) => return Ok(false),
             None => match unmerged(conn)? {
-                // A negative number begins a merge of all segments into one.
+                // A negative number starts a merge of all segments into one.
                 Some(wanted) => (wanted, -PAGES),
                 None => return Ok(false),
             },
@@ -104,7 +107,7 @@ impl Purge {
             .and_then(|mut merge| merge.execute([pages]))
             .map_err(failed)?;
         self.took += began.elapsed();
-        // A merge that found something to do changes the structure and at least one page.
+        // A merge with work to do changes the structure and at least one page.
         if conn.total_changes().saturating_sub(before) >= 2 {
             self.pass = Some(pass);
             return Ok(true);
@@ -118,18 +121,18 @@ impl Purge {
     }
 }
 
-/// The erasures there were, if the index was not merged since the last of them.
+/// The number of erasures, if the index was not merged since the last one.
 fn unmerged(conn: &Connection) -> Result<Option<i64>> {
     let sql = "SELECT wanted FROM erasure WHERE wanted <> merged";
     one(conn, sql, [], |row| row.get(0))
 }
 
-/// Notes that terms were erased, with the change of the index that deletes them.
+/// Records an erasure, in the transaction that deletes the terms from the index.
 pub(super) fn erased(conn: &Connection) -> Result<()> {
     conn.execute("UPDATE erasure SET wanted = wanted + 1", []).map(drop).map_err(failed)
 }
 
-/// Copies the log of a database back and truncates it; whether nobody kept it from that.
+/// Checkpoints and truncates the log of a database. Returns `false` if a reader prevented it.
 fn truncated(path: &Path) -> Result<bool> {
     let mut log = OsString::from(path);
     log.push("-wal");
@@ -139,7 +142,7 @@ fn truncated(path: &Path) -> Result<bool> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).map_err(failed)?;
     conn.busy_timeout(PATIENCE).map_err(failed)?;
-    // The first copies without keeping anybody waiting, so that the second, which does, has little to do.
+    // The first checkpoint blocks no one, so that the second one, which does, has little to do.
     for mode in ["PASSIVE", "TRUNCATE"] {
         let sql = format!("PRAGMA wal_checkpoint({mode})");
         let busy: i64 = conn.query_row(&sql, [], |row| row.get(0)).map_err(failed)?;

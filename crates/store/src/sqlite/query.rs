@@ -1,4 +1,4 @@
-//! What is asked of the file, on whichever connection.
+//! Queries on the file, on any connection.
 
 use kernel::directory::Directory;
 use kernel::{Ask, AskId, Entity, KeyId, ProjectId, TaskId, Time};
@@ -16,7 +16,7 @@ pub(super) fn ping(conn: &Connection) -> Result<()> {
     one(conn, "SELECT 1", [], |_| Ok(())).map(drop)
 }
 
-/// The whole directory; read once, when the store is opened.
+/// The whole directory. It is read once, when the store is opened.
 pub(super) fn directory(conn: &Connection) -> Result<Directory> {
     let mut directory = Directory::default();
     let mut select = conn.prepare("SELECT id, state FROM entity").map_err(failed)?;
@@ -36,7 +36,7 @@ pub(super) fn ask(conn: &Connection, id: AskId) -> Result<Option<Ask>> {
     Ok(sized_ask(conn, id)?.map(|(ask, _)| ask))
 }
 
-/// An ask, and how long it is as stored.
+/// An ask, and its stored size.
 pub(super) fn sized_ask(conn: &Connection, id: AskId) -> Result<Option<(Ask, usize)>> {
     let mut select = conn.prepare_cached("SELECT state FROM ask WHERE id = ?1").map_err(failed)?;
     let mut rows = select.query([id.ulid().to_bytes()]).map_err(failed)?;
@@ -50,21 +50,21 @@ pub(super) fn sized_ask(conn: &Connection, id: AskId) -> Result<Option<(Ask, usi
 pub(super) fn ids(conn: &Connection, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
     let sql = "SELECT id FROM ask WHERE id > ?1 ORDER BY id LIMIT ?2";
     let mut select = conn.prepare_cached(sql).map_err(failed)?;
-    // Every id is longer than the empty one.
+    // The empty blob sorts before every id.
     let after = after.map_or_else(Vec::new, |id| id.ulid().to_bytes().to_vec());
     let rows = select.query_map(params![after, int(limit)], |row| row.get(0)).map_err(failed)?;
     rows.map(|id| id.map(|bytes| AskId::new(Ulid::from_bytes(bytes))).map_err(failed)).collect()
 }
 
-/// The first `limit` wake-ups up to and with a moment.
+/// The first `limit` wake-ups up to and including a time.
 pub(super) fn wakes(conn: &Connection, until: Time, limit: usize) -> Result<Vec<Wake>> {
     let sql = "SELECT wake_at, id FROM ask WHERE wake_at IS NOT NULL AND wake_at <= ?1
          ORDER BY wake_at, id LIMIT ?2";
     moments(conn, sql, params![until.millis(), int(limit)])
 }
 
-/// The first `limit` asks of a project that were over by a moment and still have their words, with when
-/// they ended.
+/// The first `limit` asks of a project that ended by a given time and still have their text, with
+/// the time they ended.
 pub(super) fn over(
     conn: &Connection,
     project: &ProjectId,
@@ -104,7 +104,7 @@ pub(super) fn remembered(conn: &Connection, scope: &str, key: &str) -> Result<Op
     })
 }
 
-/// The ask a key stands for, if it still counts.
+/// The ask that an idempotency key stands for, if the key still counts.
 pub(super) fn named(conn: &Connection, scope: &str, key: &str, now: Time) -> Result<Option<AskId>> {
     let Some(earlier) = remembered(conn, scope, key)? else { return Ok(None) };
     let Some(id) = earlier.ask else { return Ok(None) };
@@ -117,7 +117,7 @@ pub(super) fn remember(
     request: &Idempotency,
     remembered: &Remembered,
 ) -> Result<()> {
-    // In place of one that is too old to count.
+    // Replaces a key that is too old to count.
     conn.prepare_cached(
         "INSERT OR REPLACE INTO idempotency (scope, key, fingerprint, ask, at, task, seq)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -137,12 +137,12 @@ pub(super) fn remember(
     .map_err(failed)
 }
 
-/// What a sweep came to.
+/// The result of a sweep.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Swept {
-    /// How many keys were looked at.
+    /// The number of keys examined.
     pub(super) seen: usize,
-    /// How many of them were forgotten.
+    /// The number of keys deleted.
     pub(super) forgotten: usize,
 }
 
@@ -151,13 +151,13 @@ struct OldKey {
     scope: String,
     key: String,
     ask: Option<AskId>,
-    /// When its ask ended, where the row of the ask says so.
+    /// When its ask ended, if the row of the ask says so.
     over_at: Option<Time>,
 }
 
-/// Looks at up to `limit` idempotency keys that are too old to count by themselves. Those whose ask is
-/// open or ended lately count from now, or from that end; the others are forgotten. Each is looked at
-/// once a day at most, and its ask found by id.
+/// Examines up to `limit` idempotency keys that are too old to count by themselves. A key whose ask
+/// is open counts from now, and one whose ask ended recently counts from that end; the others are
+/// deleted. Each key is examined at most once a day, and its ask is found by id.
 pub(super) fn sweep(conn: &Connection, now: Time, limit: usize) -> Result<Swept> {
     let old = old_keys(conn, now, limit)?;
     let mut swept = Swept { seen: old.len(), forgotten: 0 };

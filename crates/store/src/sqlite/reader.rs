@@ -1,4 +1,4 @@
-//! Reader threads: each has its own connection, so a slow read holds up nobody who writes.
+//! Reader threads: each has its own connection, so a slow read does not block the writer.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::{Result, StoreError};
 
 type Task = Box<dyn FnOnce(&Connection) + Send>;
 
-/// The handle to the threads. Dropping it finishes what is queued.
+/// The handle to the threads. Dropping it finishes the queued work.
 pub(super) struct Readers {
     queue: Option<Sender<Task>>,
     threads: Vec<JoinHandle<()>>,
@@ -40,7 +40,7 @@ impl Readers {
         Ok(readers)
     }
 
-    /// Reads something on the first thread that is free.
+    /// Reads on the first free thread.
     pub(super) async fn run<T, F>(&self, read: F) -> Result<T>
     where
         T: Send + 'static,
@@ -49,7 +49,7 @@ impl Readers {
         let closed = || StoreError::Unavailable(Failure::Closed.into());
         let (sender, answer) = oneshot::channel();
         let task: Task = Box::new(move |conn| {
-            // A caller that went away needs no reading.
+            // Skip the read if its caller has gone away.
             if !sender.is_closed() {
                 let _ = sender.send(read(conn));
             }

@@ -8,7 +8,7 @@ use super::failed;
 use crate::rows::int;
 use crate::{ReceiptSignature, Result};
 
-/// Stores those whose ask is at the version they were made of; gives the other asks.
+/// Stores the signatures whose ask still has the signed version. Returns the other asks.
 pub(super) fn put(conn: &Connection, new: &[ReceiptSignature]) -> Result<Vec<AskId>> {
     let sql = "INSERT OR REPLACE INTO receipt_signature (ask, claims, kid, signature)
          SELECT id, ?3, ?4, ?5 FROM ask WHERE id = ?1 AND version = ?2";
@@ -37,7 +37,7 @@ pub(super) fn find(
         .map_err(failed)
 }
 
-/// Deletes what was signed about an ask before something of it was erased.
+/// Deletes the signatures of an ask when a part of it is erased.
 pub(super) fn delete(conn: &Connection, ask: AskId) -> Result<()> {
     conn.prepare_cached("DELETE FROM receipt_signature WHERE ask = ?1")
         .and_then(|mut delete| delete.execute([ask.ulid().to_bytes()]))

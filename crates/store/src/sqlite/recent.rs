@@ -1,9 +1,11 @@
-//! Asks read lately. An agent that polls reads the same row again and again until somebody answers;
-//! what is read a second time is kept, so that thousands of them cost a look each. What is read once,
-//! by an agent that waits or by a page, is not: of those there may be far more.
+//! A cache of recently read asks. An agent that polls reads the same row again and again until a
+//! person answers. The cache keeps asks from their second read on, so that thousands of polls cost
+//! a map lookup each. It does not keep asks that are read once, by a waiting agent or by a page:
+//! there may be far more of those.
 //!
-//! A change drops what it changes before it is committed, and nothing is kept while it is: a hit is
-//! never older than anything else that can be read. Only for a store that is the only one to write.
+//! A change removes its asks from the cache before it is committed, and nothing is cached during
+//! the commit: a hit is never older than any other read. The cache is only for a store with a
+//! single writing process.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,12 +15,13 @@ use kernel::{Ask, AskId, Subject};
 use crate::News;
 
 const SHARDS: usize = 32;
-/// What the asks of one generation in one shard may come to, as stored. There are two: when the young
-/// one is full, the old one goes. All together some tens of megabytes, since they are larger in memory.
+/// The total stored size of the asks of one generation in one shard. There are two generations:
+/// when the young one is full, the old one is dropped. Together they take some tens of megabytes,
+/// because asks are larger in memory.
 const GENERATION: usize = 384 * 1024;
-/// Larger ones are not kept: they would push out many that are polled as often.
+/// Larger asks are not cached: they would displace many others that are polled as often.
 const LARGEST: usize = 8 * 1024;
-/// How many ids a shard remembers to have been read once.
+/// How many ids a shard remembers as read once.
 const ONCE: usize = 1024;
 
 #[derive(Default)]
@@ -30,13 +33,13 @@ pub(super) struct Recent {
 struct Shard {
     young: HashMap<AskId, Held>,
     old: HashMap<AskId, Held>,
-    /// The size of the young ones.
+    /// The total size of the young generation.
     size: usize,
-    /// Read once.
+    /// The ids that were read once.
     once: HashSet<AskId>,
-    /// How often something here was changed.
+    /// The number of changes in this shard.
     changes: u64,
-    /// How much of what is being committed is here.
+    /// The number of asks of this shard in the current commit.
     changing: u32,
 }
 
@@ -46,16 +49,16 @@ struct Held {
     size: usize,
 }
 
-/// Says that a read has begun: what was changed meanwhile is not kept.
+/// Marks the start of a read. If the shard changes meanwhile, the result is not cached.
 pub(super) struct Begun {
     id: AskId,
     changes: u64,
-    /// Whether it was read before.
+    /// Whether the ask was read before.
     again: bool,
 }
 
 impl Recent {
-    /// An ask that was read lately, or else the beginning of reading it.
+    /// The cached ask, or else the start of a read.
     pub(super) fn find(&self, id: AskId) -> Result<Arc<Ask>, Begun> {
         let mut shard = self.shard(id);
         if let Some(held) = shard.young.get(&id) {
@@ -69,7 +72,7 @@ impl Recent {
         Err(Begun { id, changes: shard.changes, again })
     }
 
-    /// Keeps what was read, of this size, unless it may be out of date already.
+    /// Caches a read ask of this size, unless it may be stale already.
     pub(super) fn keep(&self, begun: &Begun, ask: &Arc<Ask>, size: usize) {
         if size > LARGEST || !begun.again {
             return;
@@ -80,7 +83,8 @@ impl Recent {
         }
     }
 
-    /// Drops what a commit changes, and keeps nothing beside it that was read before its end.
+    /// Removes the asks that a commit changes, and keeps reads that began before its end out
+    /// of the cache.
     pub(super) fn changing<T>(&self, news: &[News], commit: impl FnOnce() -> T) -> T {
         let asks = || {
             news.iter().filter_map(|news| match news.change.subject {
@@ -106,9 +110,9 @@ impl Recent {
     }
 
     fn shard(&self, id: AskId) -> MutexGuard<'_, Shard> {
-        // The end of an id is random.
+        // The last byte of an id is random.
         let [.., last] = id.ulid().to_bytes();
-        // A remainder is smaller than what it was divided by.
+        // In bounds: a remainder is smaller than the divisor.
         let shard = &self.shards[usize::from(last) % SHARDS];
         shard.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -121,13 +125,13 @@ impl Shard {
             self.size = 0;
         }
         self.size += held.size;
-        // Two may have read it at the same time.
+        // Two reads of the same ask may have raced.
         if let Some(same) = self.young.insert(id, held) {
             self.size -= same.size;
         }
     }
 
-    /// Whether it was read before, as far as that is remembered; from now on it was.
+    /// Whether the id was read before, as far as remembered; records this read.
     fn was_read(&mut self, id: AskId) -> bool {
         if self.once.remove(&id) {
             return true;
@@ -159,7 +163,7 @@ mod tests {
     fn change(ask: &Ask) -> News {
         let (subject, what) = (Subject::Ask(ask.id), "answered".to_owned());
         let change = Change { position: 1, subject, seq: 2, at: ask.head.at, what };
-        News { change, lists: [].into() }
+        News { change, lists: [].into(), follow_ups: None }
     }
 
     fn keep(recent: &Recent, ask: &Arc<Ask>, size: usize) {

@@ -1,7 +1,7 @@
 //! The audit records and the feed.
 //!
-//! A damaged row is still handed out wherever it can be named: it is the verifier who says what is
-//! wrong with it. Only a row whose subject cannot be read is an error of the store.
+//! A damaged row is returned wherever its subject can be parsed: the verifier reports what is wrong
+//! with it. Only a row without a readable subject is a store error.
 
 use kernel::audit::{self, Digest, Record};
 use kernel::{AgentId, AskId, ProjectId, Subject, Time};
@@ -30,7 +30,7 @@ pub(super) fn history(
     told(conn, select, params![ask.to_string(), int(seq), int(limit)])
 }
 
-/// One range of the index for each agent, merged.
+/// One range of the index per agent, merged.
 pub(super) fn stream(
     conn: &Connection,
     agents: &[AgentId],
@@ -39,7 +39,7 @@ pub(super) fn stream(
 ) -> Result<Vec<Change>> {
     let select = "SELECT position, subject, seq, at, what FROM record
                   WHERE agent = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
-    // All ranges as of one commit: what is committed between two of them must not be passed over.
+    // Read all ranges in one snapshot, so that a commit between two of them is not skipped.
     let snapshot = conn.unchecked_transaction().map_err(failed)?;
     let mut merged = Vec::new();
     for agent in agents {
@@ -80,7 +80,7 @@ pub(super) fn chain(
     Ok(records.into_iter().map(|(_, record)| record).collect())
 }
 
-/// What happened to the tasks of these projects: one range of the index for each, merged.
+/// The records of the tasks of these projects: one range of the index each, merged.
 pub(super) fn of_tasks(
     conn: &Connection,
     projects: &[ProjectId],
@@ -89,7 +89,7 @@ pub(super) fn of_tasks(
 ) -> Result<Vec<(u64, Record)>> {
     let select = "SELECT position, subject, seq, at, what, prev, hash, body, contents FROM record
                   WHERE project = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
-    // All ranges as of one commit: what is committed between two of them must not be passed over.
+    // Read all ranges in one snapshot, so that a commit between two of them is not skipped.
     let snapshot = conn.unchecked_transaction().map_err(failed)?;
     let mut merged = Vec::new();
     for project in projects {
@@ -102,19 +102,19 @@ pub(super) fn of_tasks(
     Ok(merged)
 }
 
-/// Where the feed ends; 0 if it is empty.
+/// The last position of the feed; 0 if it is empty.
 pub(super) fn last_position(conn: &Connection) -> Result<u64> {
     let sql = "SELECT position FROM record ORDER BY position DESC LIMIT 1";
     Ok(one(conn, sql, [], |row| row.get(0).map(uint))?.unwrap_or(0))
 }
 
-/// Where a record stands in the feed.
+/// The position of a record in the feed.
 pub(super) fn position(conn: &Connection, subject: &Subject, seq: u64) -> Result<Option<u64>> {
     let sql = "SELECT position FROM record WHERE subject = ?1 AND seq = ?2";
     one(conn, sql, params![subject.to_string(), int(seq)], |row| row.get(0).map(uint))
 }
 
-/// The hashes lie before the bodies in a row, so these are not read.
+/// The hashes are stored before the bodies in a row, so the bodies are not read.
 pub(super) fn hashes(conn: &Connection, position: u64, limit: usize) -> Result<Vec<(u64, Digest)>> {
     let sql = "SELECT position, hash FROM record WHERE position > ?1 ORDER BY position LIMIT ?2";
     let mut select = conn.prepare_cached(sql).map_err(failed)?;
@@ -127,7 +127,7 @@ pub(super) fn hashes(conn: &Connection, position: u64, limit: usize) -> Result<V
     Ok(hashes)
 }
 
-/// Records as they lie there.
+/// Records as stored.
 pub(super) fn rows(conn: &Connection, position: u64, limit: usize) -> Result<Vec<audit::Row>> {
     let sql = "SELECT position, subject, seq, at, what, prev, hash, body, contents FROM record
                WHERE position > ?1 ORDER BY position LIMIT ?2";
@@ -140,7 +140,7 @@ pub(super) fn rows(conn: &Connection, position: u64, limit: usize) -> Result<Vec
     Ok(rows)
 }
 
-/// One record as it lies there, whatever was done to it.
+/// One record as stored, even if it was tampered with.
 pub(super) fn raw(row: &Row<'_>) -> Result<audit::Row> {
     let text = |column| -> Result<Option<String>> { Ok(bytes(row, column)?.map(lossy)) };
     Ok(audit::Row {
@@ -176,13 +176,13 @@ fn read(row: &Row<'_>) -> Result<(u64, Record)> {
     Ok((row.position, opened(row, subject)))
 }
 
-/// A text, whatever its bytes are. Usually they are fine, which is quicker to see in one go.
+/// A text from any bytes. Valid UTF-8 is the common case and checked first, because that is faster.
 pub(super) fn lossy(bytes: &[u8]) -> String {
     std::str::from_utf8(bytes)
         .map_or_else(|_| String::from_utf8_lossy(bytes).into_owned(), str::to_owned)
 }
 
-/// The bytes of a text or blob, whether or not they are what they should be.
+/// The bytes of a text or blob column, valid or not.
 pub(super) fn bytes<'a>(row: &'a Row<'_>, column: usize) -> Result<Option<&'a [u8]>> {
     Ok(match row.get_ref(column).map_err(failed)? {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(bytes),

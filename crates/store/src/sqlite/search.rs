@@ -1,8 +1,9 @@
-//! The index of words: FTS5 in a file beside the store's. It is made from the record, a little behind
-//! it, on a connection of its own: no commit waits for it, and whoever loses the file has it made anew.
+//! The full-text index: FTS5 in a file beside the store's. It is built from the audit log after
+//! the commits, on a separate connection, so no commit waits for it. If the file is lost, the
+//! server rebuilds it.
 //!
-//! Nothing but tokens lies there, without their places. A document's number is its ask's row, so the
-//! newest are found by reading backwards, however many there are.
+//! It contains only tokens, without their positions. The row id of a document is the row number of
+//! its ask, so the newest matches are found by reading backwards, however many there are.
 //!
 //! Deleting a document only marks it as deleted. [`purge`] removes the terms of erased ones.
 
@@ -25,11 +26,11 @@ use crate::rows::{digest, int, uint};
 use crate::search::{FOUND, Search, Terms, concerns, tokens};
 use crate::{Result, StoreError};
 
-/// Beginnings of words of these lengths have lists of their own.
+/// Prefixes of these lengths are indexed.
 const PREFIXES: [usize; 3] = [2, 3, 4];
-/// How many asks are looked at for the end of a longer beginning.
+/// How many asks are examined for a longer prefix.
 const LOOKED_AT: usize = 1_000;
-/// Words that so few asks have find them by themselves.
+/// If at most this many asks match the words, the marker tokens are not looked up.
 const FEW: usize = 20;
 
 const SCHEMA: &str = "
@@ -48,18 +49,18 @@ const SCHEMA: &str = "
 pub(super) struct Index {
     conn: Arc<Mutex<Connection>>,
     purge: Arc<Mutex<Purge>>,
-    /// Set to have the logs truncated.
+    /// Set to request the truncation of the logs.
     truncate: Arc<AtomicBool>,
 }
 
-/// An ask as it is to be found, or not any more.
+/// The tokens of an ask; empty to remove it from the index.
 struct Found {
-    /// Its row.
+    /// The row number of the ask.
     n: i64,
     tokens: BTreeSet<String>,
 }
 
-/// What the record says since the index was brought up to date.
+/// The changes since the last update of the index.
 pub(super) struct Behind {
     changes: usize,
     position: u64,
@@ -67,37 +68,36 @@ pub(super) struct Behind {
     found: Vec<Found>,
     /// Whether text of an ask was erased.
     erased: bool,
-    /// Whether anything was.
+    /// Whether any text was erased.
     erased_any: bool,
 }
 
 impl Behind {
-    /// Whether there is nothing to be done.
     pub(super) fn is_empty(&self) -> bool {
         self.changes == 0
     }
 
-    /// Whether text was erased, of an ask or of anything else.
+    /// Whether text of any subject was erased.
     pub(super) fn erased_any(&self) -> bool {
         self.erased_any
     }
 }
 
-/// Where the index stands.
+/// The position of the index in the feed.
 #[derive(Clone)]
 pub(super) struct Place {
     position: u64,
     hash: Vec<u8>,
 }
 
-/// Where the index of a store lies.
+/// The path of the index of a store.
 pub(super) fn path(store: &Path) -> PathBuf {
     let mut name = OsString::from(store);
     name.push(".search");
     PathBuf::from(name)
 }
 
-/// Lets a reader of the store search as well, if there is an index. A store can be read without one.
+/// Attaches the index to a reader, if it exists. A store can be read without one.
 pub(super) fn attach(conn: &Connection, store: &Path) {
     let path = path(store);
     if path.exists()
@@ -108,7 +108,7 @@ pub(super) fn attach(conn: &Connection, store: &Path) {
 }
 
 impl Index {
-    /// Opens it, or makes it anew if it cannot be read.
+    /// Opens the index, or rebuilds it if it cannot be read.
     pub(super) fn open(store: &Path) -> Result<Self> {
         let path = path(store);
         let conn = prepared(&path).or_else(|error| {
@@ -116,7 +116,7 @@ impl Index {
             for end in ["", "-wal", "-shm"] {
                 let mut name = OsString::from(&path);
                 name.push(end);
-                // What is not there need not go.
+                // A file that does not exist need not be deleted.
                 let _ = std::fs::remove_file(PathBuf::from(name));
             }
             prepared(&path)
@@ -126,7 +126,7 @@ impl Index {
         Ok(Self { conn: Arc::new(Mutex::new(conn)), purge, truncate })
     }
 
-    /// Removes some of what was erased from the files; whether there is more to do.
+    /// Removes some of the erased text from the files. Returns whether there is more to do.
     pub(super) async fn purge(&self) -> Result<bool> {
         let purge = Arc::clone(&self.purge);
         let step = move |conn: &mut Connection| {
@@ -135,12 +135,12 @@ impl Index {
         self.run(step).await
     }
 
-    /// Has the logs truncated with the next step of [`Index::purge`].
+    /// Requests the truncation of the logs with the next step of [`Index::purge`].
     pub(super) fn truncate_logs(&self) {
         self.truncate.store(true, Ordering::Relaxed);
     }
 
-    /// Runs something on a thread that may wait.
+    /// Runs a closure on a blocking thread.
     pub(super) async fn run<T, F>(&self, work: F) -> Result<T>
     where
         T: Send + 'static,
@@ -159,7 +159,8 @@ fn prepared(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).map_err(failed)?;
     conn.busy_timeout(std::time::Duration::from_secs(5)).map_err(failed)?;
-    // Synced now and then: what a crash loses is indexed again, and what is left is whole.
+    // Not synced at every commit: changes lost in a crash are indexed again, and the
+    // file stays consistent.
     conn.execute_batch(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;
          PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192;
@@ -179,8 +180,8 @@ pub(super) fn place(conn: &Connection) -> Result<Place> {
     Ok(one(conn, sql, [], read)?.unwrap_or(none))
 }
 
-/// What happened behind a place, read from the store. Nothing if that is not a place of this record:
-/// then the index belongs to another, and begins anew.
+/// The changes after a position, read from the store. `None` if the position is not one of this
+/// feed: then the index belongs to another database and is rebuilt.
 pub(super) fn behind(conn: &Connection, from: &Place, limit: usize) -> Result<Option<Behind>> {
     let moment = conn.unchecked_transaction().map_err(failed)?;
     if from.position > 0
@@ -226,10 +227,10 @@ fn parsed(state: &str, what: impl FnOnce() -> String) -> Result<Ask> {
         .map_err(|error| StoreError::Damaged { what: what(), source: error.into() })
 }
 
-/// Writes what the record said; how many changes it was.
+/// Writes the changes to the index. Returns how many there were.
 pub(super) fn catch_up(conn: &mut Connection, from: &Place, behind: &Behind) -> Result<usize> {
     let work = conn.transaction().map_err(failed)?;
-    // Two who were at the same place would write the same; the second has nothing to do.
+    // Another update from the same position has written the same changes; there is nothing to do.
     if place(&work)?.position != from.position {
         return Ok(behind.changes);
     }
@@ -254,7 +255,7 @@ pub(super) fn catch_up(conn: &mut Connection, from: &Place, behind: &Behind) -> 
     Ok(behind.changes)
 }
 
-/// Forgets everything, to begin anew.
+/// Empties the index, to rebuild it.
 pub(super) fn forget(conn: &mut Connection) -> Result<()> {
     let work = conn.transaction().map_err(failed)?;
     work.execute_batch(
@@ -264,8 +265,8 @@ pub(super) fn forget(conn: &mut Connection) -> Result<()> {
     work.commit().map_err(failed)
 }
 
-/// The newest that have it all. A last word that is longer than any list of beginnings is looked for as
-/// it is, and among those that begin alike.
+/// The newest asks that match. A last word that is longer than the indexed prefixes is searched as
+/// a complete word, and among the words with the same indexed prefix.
 pub(super) fn search(conn: &Connection, wanted: &Search) -> Result<Vec<Ask>> {
     let Some(terms) = wanted.terms() else { return Ok(Vec::new()) };
     let moment = conn.unchecked_transaction().map_err(failed)?;
@@ -285,7 +286,7 @@ pub(super) fn search(conn: &Connection, wanted: &Search) -> Result<Vec<Ask>> {
     Ok(asks.into_values().rev().take(limit).collect())
 }
 
-/// Reads what matches, newest first, until there are enough or enough was looked at.
+/// Reads matches, newest first, until there are enough results or enough were examined.
 fn read(
     conn: &Connection,
     terms: &Terms,
@@ -307,7 +308,7 @@ fn read(
             one(conn, "SELECT state FROM ask WHERE n = ?1", [n], |row| row.get::<_, String>(0))?;
         let Some(state) = state else { continue };
         let ask = parsed(&state, || format!("ask {n}"))?;
-        // The index may be behind: what is shown is what is there now.
+        // The index may lag; check the current state.
         if terms.admit(&ask) {
             new += 1;
             found.insert(ask.id, ask);
@@ -316,15 +317,15 @@ fn read(
     Ok(())
 }
 
-/// What the words find by themselves, if that is little. The marks of lists are in nearly every ask, and
-/// to look those up costs more than to look at what was found.
+/// The matches of the words alone, if there are few. Nearly every ask has the marker tokens of the
+/// lists, so looking those up costs more than checking the matches.
 fn few(conn: &Connection, terms: &Terms, last: &str) -> Result<Option<Vec<i64>>> {
     let words = terms.words().map(quoted).chain([last.to_owned()]).collect::<Vec<_>>();
     let rows = matching(conn, &words.join(" AND "), FEW + 1)?;
     Ok((rows.len() <= FEW).then_some(rows))
 }
 
-/// The rows of the newest asks that match.
+/// The row numbers of the newest asks that match.
 fn matching(conn: &Connection, expression: &str, limit: usize) -> Result<Vec<i64>> {
     let sql = "SELECT rowid FROM search.text WHERE text MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
     let mut select = conn.prepare_cached(sql).map_err(failed)?;
@@ -341,7 +342,7 @@ fn query(terms: &Terms, last: &str) -> String {
     all.chain(any).chain([last.to_owned()]).collect::<Vec<_>>().join(" AND ")
 }
 
-/// Any word that begins so.
+/// An expression for any word with this prefix.
 fn begun(beginning: &str) -> String {
     format!("{} *", quoted(beginning))
 }

@@ -14,7 +14,7 @@ use crate::side::{Side, SideCondition, SideKind, SideRow, SideRows};
 
 const COLUMNS: &str = "key, ask, human, version, expires_at, value";
 
-/// Writes a row in place of any under its key.
+/// Writes a row, replacing any under its key.
 const PUT: &str = "INSERT INTO side (kind, key, ask, human, version, expires_at, value)
     VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6)
     ON CONFLICT (kind, key) DO UPDATE SET ask = ?3, human = ?4, version = version + 1,
@@ -39,7 +39,7 @@ impl Side for Sqlite {
 }
 
 impl Ledger {
-    /// Writes a row if the condition holds. Nobody else writes meanwhile, so what was read still is so.
+    /// Writes a row if the condition holds. No one else writes meanwhile, so the check stays valid.
     fn put_side(&mut self, row: &SideRow, condition: SideCondition) -> Result<bool> {
         let holds = match condition {
             SideCondition::Always => true,
@@ -63,7 +63,7 @@ impl Ledger {
         super::ledger::one(self.conn(), sql, key, |row| Ok(uint(row.get(0)?)))
     }
 
-    /// How many other rows of this kind its person has, counted to `most`.
+    /// The number of other rows of this kind of its person, counted up to `most`.
     fn others(&self, row: &SideRow, most: usize) -> Result<usize> {
         let sql = "SELECT count(*) FROM (SELECT 1 FROM side
             WHERE human = ?1 AND kind = ?2 AND key <> ?3 LIMIT ?4)";
@@ -74,7 +74,7 @@ impl Ledger {
     }
 }
 
-fn put(conn: &Connection, row: &SideRow) -> Result<()> {
+pub(super) fn put(conn: &Connection, row: &SideRow) -> Result<()> {
     let SideRow { kind, key, ask, human, version: _, expires_at, value } = row;
     let ask = ask.map(|ask| ask.ulid().to_bytes());
     let human = human.as_ref().map(HumanId::as_str);
@@ -170,7 +170,7 @@ pub(super) fn delete_draft(conn: &Connection, ask: AskId) -> Result<()> {
     delete(conn, SideKind::Draft, &SideRows::Asks(vec![ask])).map(drop)
 }
 
-/// Deletes what has expired; how many rows.
+/// Deletes expired rows. Returns how many.
 pub(super) fn sweep(conn: &Connection, now: Time, limit: usize) -> Result<usize> {
     let sql = "DELETE FROM side WHERE (kind, key) IN (
             SELECT kind, key FROM side WHERE expires_at <= ?1 LIMIT ?2)";

@@ -1,4 +1,4 @@
-//! A store nobody has open, to be read as it lies there.
+//! A store that no process has open, to be read as stored.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -8,21 +8,21 @@ use rusqlite::Connection;
 use super::{connect, migrate};
 use crate::Result;
 
-/// The file, kept from everybody else until this is dropped.
+/// The file, locked until this is dropped.
 pub(crate) struct Source {
     path: PathBuf,
     _lock: File,
 }
 
 impl Source {
-    /// Refused while a server has it open: what that writes meanwhile would be left behind.
+    /// Fails while a server has the file open: its further writes would be missing from the copy.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let source = Self { path: path.to_owned(), _lock: connect::lock(path)? };
         migrate::check_current(&source.reader()?, migrate::MIGRATIONS)?;
         Ok(source)
     }
 
-    /// A connection of one's own.
+    /// A new connection.
     pub(crate) fn reader(&self) -> Result<Connection> {
         connect::reader(&self.path)
     }

@@ -1,4 +1,4 @@
-//! Tasks and what belongs to them, written in the transaction of the job that changed them.
+//! Writes tasks, artifacts, ledgers and contracts in the transaction of the job that changed them.
 
 use kernel::task::{Artifact, Contract, Entry};
 use kernel::{AgentId, Refusal, Subject, TaskId, Time};
@@ -27,8 +27,8 @@ pub(super) fn put(conn: &Connection, work: &Work, moved: &MovedTask) -> Result<(
     expect_one(execute(conn, sql, params![id, version, over_at, state, read])?, name)
 }
 
-/// Moves a task from the ranges it stood in to those it stands in now, and remembers where its new
-/// reviews are.
+/// Moves a task from its old ranges to its new ones, and stores which task its new
+/// reviews belong to.
 pub(super) fn relist(conn: &Connection, moved: &MovedTask) -> Result<()> {
     let id = moved.after.id.ulid().to_bytes();
     let (old, new) = tasks::moved(moved.before.as_ref(), &moved.after);
@@ -88,7 +88,7 @@ pub(super) fn put_contract(conn: &Connection, contract: &Contract) -> Result<()>
     execute(conn, sql, row).map(drop)
 }
 
-/// Goes forward, and never beyond what there is.
+/// Advances the acknowledged number, but never beyond the last contract.
 pub(super) fn ack(conn: &Connection, agent: &AgentId, n: u64) -> Result<u64> {
     let sql = "SELECT n FROM contract WHERE agent = ?1 ORDER BY n DESC LIMIT 1";
     let last = one(conn, sql, [agent.as_str()], |row| row.get(0).map(uint))?.unwrap_or_default();
@@ -102,7 +102,7 @@ pub(super) fn ack(conn: &Connection, agent: &AgentId, n: u64) -> Result<u64> {
     Ok(after)
 }
 
-/// A row of a list without its task.
+/// The error for a list row without its task.
 pub(super) fn unlisted(id: TaskId) -> StoreError {
     StoreError::Damaged { what: id.to_string(), source: "it is listed but not there".into() }
 }
@@ -111,7 +111,7 @@ fn execute(conn: &Connection, sql: &str, params: impl Params) -> Result<usize> {
     conn.prepare_cached(sql).and_then(|mut statement| statement.execute(params)).map_err(failed)
 }
 
-/// Writes what was not there; refused if it was.
+/// Inserts a row; refused if it exists already.
 fn new(conn: &Connection, sql: &str, params: impl Params, what: &'static str) -> Result<()> {
     match conn.prepare_cached(sql).and_then(|mut insert| insert.execute(params)) {
         Ok(_) => Ok(()),

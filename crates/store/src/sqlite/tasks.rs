@@ -1,4 +1,4 @@
-//! Tasks and what belongs to them, read.
+//! Reads tasks, artifacts, ledgers and contracts.
 
 use std::collections::BTreeSet;
 
@@ -113,7 +113,7 @@ impl Tasks for Sqlite {
     }
 }
 
-/// The newest stays: the next one is numbered after it.
+/// Keeps the newest contract: the next one is numbered after it.
 fn sweep_contracts(conn: &Connection, after: u64, now: Time) -> Result<u64> {
     let sql = "SELECT c.n, c.task, c.at, c.n <= coalesce(a.n, 0)
          FROM contract AS c LEFT JOIN runtime_ack AS a ON a.agent = c.agent
@@ -170,7 +170,8 @@ fn projects_given(conn: &Connection, agent: &AgentId) -> Result<Vec<ProjectId>> 
     Ok(scopes.iter().filter_map(|scope| given_project(scope)).collect())
 }
 
-/// The scopes of a table between two: from one to the next, never from row to row.
+/// The distinct scopes of a table between two bounds. It seeks from one to the next and does not
+/// scan the rows.
 fn distinct(
     conn: &Connection,
     table: &str,
@@ -192,9 +193,9 @@ fn distinct(
 }
 
 fn page(conn: &Connection, list: &TaskList) -> Result<TaskPage> {
-    // Longer than any id, and therefore after all of them.
+    // Longer than any id, and therefore sorted after all of them.
     const END: [u8; 17] = [0xff; 17];
-    // The ranges and the tasks are of one moment.
+    // Read the ranges and the tasks in one snapshot.
     let moment = conn.unchecked_transaction().map_err(failed)?;
     let after = list.after.map(|id| id.ulid().to_bytes());
     let after = after.as_ref().map_or(&END[..], |id| &id[..]);
@@ -251,7 +252,7 @@ fn entries(
     after: Option<&str>,
     limit: usize,
 ) -> Result<Vec<Entry>> {
-    // No key is before the empty one; with nothing to go on after, it is in the list itself.
+    // The empty key sorts first; without a key to continue after, it belongs to the list.
     let sql = match after {
         Some(_) => {
             "SELECT id, state FROM entry WHERE scope = ?1 AND key > ?2 ORDER BY key LIMIT ?3"

@@ -127,7 +127,7 @@ impl Uploads for Sqlite {
     }
 }
 
-/// Something is made of an upload.
+/// Marks an upload as used.
 pub(super) fn use_up(conn: &Connection, id: UploadId, at: Time) -> Result<()> {
     match execute(conn, USE, params![id.ulid().to_bytes(), at.millis()])? {
         1 => Ok(()),

@@ -1,4 +1,4 @@
-//! Counters of what is used.
+//! Usage counters.
 
 use async_trait::async_trait;
 use kernel::Time;
@@ -25,7 +25,7 @@ impl Usage for Sqlite {
             for (place, charge) in charges.iter().enumerate() {
                 add(conn, charge)?;
                 if charge.limit.is_some_and(|limit| over(conn, &charge.name, limit)) {
-                    // Leaves the savepoint, and with it what was added.
+                    // Rolls back the savepoint, and with it the charges so far.
                     return Err(Exceeded(place).into());
                 }
             }
@@ -55,7 +55,7 @@ impl Usage for Sqlite {
     }
 }
 
-/// A counter went above its limit.
+/// A counter would exceed its limit.
 #[derive(Debug, thiserror::Error)]
 #[error("a counter went above its limit")]
 struct Exceeded(usize);
@@ -97,7 +97,7 @@ fn execute(conn: &Connection, sql: &str, values: impl rusqlite::Params) -> Resul
     conn.prepare_cached(sql).and_then(|mut put| put.execute(values)).map_err(failed)
 }
 
-/// Deletes counters whose time is over.
+/// Deletes expired counters.
 pub(super) fn sweep(conn: &Connection, now: Time) -> Result<()> {
     execute(conn, "DELETE FROM usage WHERE until <= ?1", [now.millis()]).map(drop)
 }

@@ -1,4 +1,4 @@
-//! The writer thread: it alone changes anything, many tasks to a commit.
+//! The writer thread: the only one that writes, with many tasks per commit.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,20 +11,20 @@ use super::ledger::Ledger;
 use super::{Failure, Published};
 use crate::{Result, StoreError};
 
-/// Tasks in one commit. More makes the first wait longer and gains nothing.
+/// Tasks per commit. More would delay the first one and gain nothing.
 const BATCH: usize = 256;
 
-/// Tasks that may wait. Beyond that, callers wait for room: the queue is bounded, not the store.
+/// Tasks that may wait. Beyond that, callers wait for room in the queue.
 const QUEUE: usize = 4_096;
 
-/// A piece of work with the way back to whoever wants it. Given the ledger it does its work and
-/// returns its answer, to be sent after the commit; given a failure it answers with that.
+/// A piece of work with the channel to its caller. Given the write transaction, it does its work
+/// and returns an answer to be sent after the commit. Given a failure, it answers with that.
 type Task = Box<dyn FnOnce(Result<&mut Ledger, &Failure>) -> Option<Answer> + Send>;
 
-/// Sends a result, or the failure of the commit in its place.
+/// Sends the result, or the failure of the commit instead.
 type Answer = Box<dyn FnOnce(Option<&Failure>) + Send>;
 
-/// The handle to the thread. Dropping it finishes what is queued.
+/// The handle to the thread. Dropping it finishes the queued work.
 pub(super) struct Writer {
     queue: Option<mpsc::Sender<Task>>,
     thread: Option<JoinHandle<()>>,
@@ -40,7 +40,7 @@ impl Writer {
         Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
 
-    /// Does some work in the next commit and returns once it is on disk.
+    /// Does some work in the next commit and returns once that is on disk.
     pub(super) async fn run<T, F>(&self, work: F) -> Result<T>
     where
         T: Send + 'static,
@@ -52,7 +52,7 @@ impl Writer {
             Ok(ledger) => {
                 let result = work(ledger);
                 Some(Box::new(move |failure: Option<&Failure>| {
-                    // A caller that went away does not undo what was done.
+                    // A caller that has gone away does not revert the work.
                     let _ = sender.send(failure.map_or(result, |failure| Err(lost(failure))));
                 }))
             }
@@ -92,14 +92,14 @@ impl Loop {
         let mut batch = Vec::with_capacity(BATCH);
         while queue.blocking_recv_many(&mut batch, BATCH) > 0 {
             let mut tasks: VecDeque<Task> = batch.drain(..).collect();
-            // Usually one round; after a failure those who had not had their turn get it now.
+            // Usually one round. After a failure, the tasks that did not run yet run now.
             while !tasks.is_empty() {
                 self.commit(&mut tasks);
             }
         }
     }
 
-    /// One transaction: as many tasks as it can take, then everyone's answer.
+    /// One transaction: as many tasks as it can take, then all answers.
     fn commit(&mut self, tasks: &mut VecDeque<Task>) {
         if let Err(failure) = self.ledger.begin() {
             for task in tasks.drain(..) {
@@ -125,11 +125,12 @@ impl Loop {
         };
         match committed {
             Ok(()) => {
-                // Before the answers: whoever made a key may use it at once, and whoever begins to
-                // listen after an answer does not hear of what led to it.
+                // Publish before the answers: the caller that created a key may use it at once,
+                // and a subscriber that starts after an answer does not receive the change that
+                // led to it.
                 self.published.publish(self.ledger.directory());
                 if !news.is_empty() {
-                    // Nobody listening is no failure.
+                    // A feed without receivers is not an error.
                     let _ = self.published.feed.send(news.into());
                 }
                 for answer in answers {
@@ -188,7 +189,7 @@ mod tests {
         let lost = sqlite
             .write(move |ledger| {
                 job::transact(ledger, now, &job, None)?;
-                // As SQLite itself does when the disk fails.
+                // SQLite itself does this when the disk fails.
                 ledger.conn().execute_batch("ROLLBACK").map_err(failed)
             })
             .await;
@@ -200,8 +201,8 @@ mod tests {
         assert!(stage.store.directory().project(&ghost).is_some());
     }
 
-    /// An ask that was read lately is not read again, but what happened to it since then counts, be
-    /// it in this very transaction.
+    /// A cached ask is not read again, but changes to it since then count, even those of
+    /// the same transaction.
     #[tokio::test]
     async fn what_was_read_lately_is_not_older_than_what_was_done() {
         let (sqlite, stage, _folder) = stage().await;

@@ -1,4 +1,4 @@
-//! Records and the feed: complete, in order, checkable, erasable.
+//! The audit records and the feed: complete, in order, verifiable, erasable.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::stage::{Stage, bot, person};
 use super::tasks;
 use crate::{Change, Scope};
 
-/// A few asks that went different ways.
+/// A few asks with different outcomes.
 async fn play(stage: &Stage) -> Vec<AskId> {
     let mut asks = Vec::new();
     for n in 0..6 {
@@ -41,7 +41,7 @@ async fn chain(stage: &Stage, subject: &Subject) -> Vec<Record> {
     stage.store.records(subject.clone(), 0, 1000).await.unwrap()
 }
 
-/// The state a chain leads to, every link checked.
+/// The state a chain leads to; every link is checked.
 fn replay(records: &[Record]) -> Entity {
     let mut verifier = Verifier::default();
     let mut state = None;
@@ -169,7 +169,7 @@ pub async fn erasing_keeps_the_chain_and_drops_the_words(stage: &Stage) {
     }
 }
 
-/// The contents of a chain that are still there, as one text.
+/// The remaining contents of a chain, as one text.
 fn words(records: &[Record]) -> String {
     records.iter().flat_map(|record| &record.contents).map(ToString::to_string).collect()
 }

@@ -1,4 +1,5 @@
-//! Blocks: one chain, never forked, found by number and position; and the reads that check it.
+//! Blocks: one chain that never forks, lookups by number and position, and the reads
+//! of the verification.
 
 use kernel::audit::Digest;
 use kernel::seal::{Block, Tree};
@@ -8,8 +9,7 @@ use kernel::{Actor, Ask, AskCommand, Entity};
 use super::stage::{Stage, person};
 use crate::{Chain, SealedBlock};
 
-/// A block over the next `count` records behind `last`, with nothing that could pass for a
-/// signature.
+/// A block over the next `count` records after `last`, without a valid signature.
 pub async fn next_block(stage: &Stage, last: Option<&Block>, count: u64) -> SealedBlock {
     let first = last.map_or(1, Block::end);
     let limit = usize::try_from(count).unwrap();

@@ -1,4 +1,4 @@
-//! Codes that were sent to addresses of people.
+//! Verification codes sent to people's addresses.
 
 use kernel::audit::Digest;
 use kernel::testing::human;
@@ -24,7 +24,7 @@ async fn attempt(stage: &Stage, whose: &str, to: u8, code: &str) -> CodeTried {
     stage.store.try_code(human(whose), means, hash(code), stage.now()).await.unwrap()
 }
 
-/// For whom and where it was sent, and nothing of it is on the record.
+/// A code counts for its person and address only, and leaves nothing in the audit log.
 pub async fn a_code_counts_once(stage: &Stage) {
     let before = stage.store.last_position().await.unwrap();
     keep(stage, sent(stage, "olga", 1, "123456")).await;
@@ -32,7 +32,7 @@ pub async fn a_code_counts_once(stage: &Stage) {
     assert_eq!(attempt(stage, "olga", 2, "123456").await, CodeTried::Gone);
     assert_eq!(attempt(stage, "olga", 1, "123456").await, CodeTried::Right);
     assert_eq!(attempt(stage, "olga", 1, "123456").await, CodeTried::Gone);
-    // The last one that was sent counts.
+    // Only the last code sent counts.
     keep(stage, sent(stage, "olga", 1, "111111")).await;
     keep(stage, sent(stage, "olga", 1, "222222")).await;
     assert_eq!(attempt(stage, "olga", 1, "111111").await, CodeTried::Wrong { left: 4 });
@@ -46,7 +46,7 @@ pub async fn a_code_is_tried_so_often_and_no_more(stage: &Stage) {
         assert_eq!(attempt(stage, "olga", 1, "000000").await, CodeTried::Wrong { left });
     }
     assert_eq!(attempt(stage, "olga", 1, "123456").await, CodeTried::Gone);
-    // A new one begins anew.
+    // A new code starts with all attempts.
     keep(stage, sent(stage, "olga", 1, "654321")).await;
     assert_eq!(attempt(stage, "olga", 1, "654321").await, CodeTried::Right);
 }

@@ -1,4 +1,4 @@
-//! Conversations people begin: written once, listed by agent, continued from their newest ask.
+//! Conversations that people begin: created once, listed by agent, continued from their newest ask.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::StoreError;
 use crate::listing::{Filter, List, Scope};
 use crate::search::Search;
 
-/// What people began with `bot`.
+/// The conversations that people began with `bot`.
 fn begun() -> Scope {
     Scope::Begun("bot".parse().unwrap())
 }
@@ -40,7 +40,8 @@ async fn reply(stage: &Stage, conversation: AskId) -> AskId {
     stage.run(bot(), command).await.ask.unwrap().id
 }
 
-/// What a person writes is over at once: retention counts from then, also if no agent ever replies.
+/// A message that a person writes is closed at once: its retention starts then, even if no
+/// agent ever replies.
 pub async fn what_was_written_is_kept_as_long_as_anything_else(stage: &Stage) {
     takes_conversations(stage).await;
     let id = write(stage, "mark", "hi").await;
@@ -65,7 +66,7 @@ pub async fn what_was_written_to_an_agent_is_listed(stage: &Stage) {
     assert_eq!(stage.page(rest).await.asks[0].id, written[2]);
     stage.run(Actor::System, AskCommand::Erase(written[1])).await;
     assert_eq!(stage.ids(begun(), &[Phase::Completed]).await, written, "where it was");
-    // Nobody is asked anything by it.
+    // The message asks no one anything.
     assert_eq!(stage.ids(inbox("nina"), &Phase::OPEN).await, []);
 }
 
@@ -143,7 +144,7 @@ pub async fn a_conversation_is_found_by_its_words_until_they_are_erased(stage: &
     assert_eq!(found().await, [id]);
     stage.run(Actor::System, AskCommand::Erase(id)).await;
     assert_eq!(found().await, []);
-    // It can be continued all the same, by whoever it is with.
+    // The agent of the conversation can continue it all the same.
     let next = stage.run(bot(), AskCommand::Reply(id, Box::new(new_ask()))).await;
     assert_eq!(next.ask.unwrap().follows, Some(id));
 }

@@ -1,4 +1,4 @@
-//! What endpoints were told, as it is looked up later.
+//! Lookups in the webhook delivery log.
 
 use kernel::WebhookId;
 use kernel::testing::new_ask;
@@ -53,6 +53,7 @@ pub async fn a_log_shows_everything_once_while_it_is_settled(stage: &Stage) {
     for _ in 0..MANY {
         stage.ask(new_ask()).await;
     }
+    stage.follow().await;
     let lane = webhook.to_string();
     let claim = async || stage.store.claim(&lane, stage.now(), LEASE, MANY).await.unwrap();
     for delivery in claim().await {
@@ -90,7 +91,7 @@ pub async fn what_was_given_up_is_told_again(stage: &Stage) {
     let again = store.redeliver(webhook, &id, stage.now()).await.unwrap().unwrap();
     assert_eq!((again.status, again.next_at), (Standing::Waiting, Some(stage.now())));
     assert_eq!(store.backlog().await.unwrap().dead, 0);
-    // However often somebody presses the button.
+    // Repeated requests for a redelivery count once.
     store.redeliver(webhook, &id, stage.now()).await.unwrap().unwrap();
     let once = claim_of(stage, webhook).await;
     assert_eq!(once.len(), 1);
@@ -103,7 +104,7 @@ pub async fn what_was_given_up_is_told_again(stage: &Stage) {
     settle_as(stage, webhook, &hurried[0], Standing::Done).await;
     let logged = log(stage, webhook, None).await;
     assert_eq!((logged.len(), logged[0].attempts.len()), (1, 3));
-    // What was taken can be told again, too.
+    // A delivery that succeeded can be sent again, too.
     store.redeliver(webhook, &id, stage.now()).await.unwrap().unwrap();
     assert_eq!(claim_of(stage, webhook).await.len(), 1);
 }

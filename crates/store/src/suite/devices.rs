@@ -1,4 +1,4 @@
-//! People's devices, and which were told of what.
+//! People's devices, and the asks they were notified of.
 
 use kernel::audit::Digest;
 use kernel::testing::{human, new_ask};
@@ -28,7 +28,8 @@ async fn of(stage: &Stage, names: &[&str]) -> Vec<Device> {
     stage.store.devices(humans).await.unwrap()
 }
 
-/// A browser that changes hands no longer tells who had it before; nothing is on the record.
+/// A browser that another person takes over no longer notifies the first one; nothing is in
+/// the audit log.
 pub async fn a_device_tells_one_person(stage: &Stage) {
     let before = stage.store.last_position().await.unwrap();
     let (two, one) = (device(stage, 2, "olga"), device(stage, 1, "olga"));

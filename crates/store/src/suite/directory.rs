@@ -1,4 +1,4 @@
-//! The directory: a snapshot that is right the moment a job is acknowledged.
+//! The directory: a snapshot that is current as soon as a job is acknowledged.
 
 use std::sync::Arc;
 

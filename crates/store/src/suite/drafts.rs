@@ -1,4 +1,4 @@
-//! What somebody has entered and not sent yet.
+//! Answers that people began and have not sent.
 
 use kernel::testing::{new_ask, yes};
 use kernel::{Actor, AskCommand, AskId};
@@ -6,7 +6,7 @@ use ulid::Ulid;
 
 use super::stage::{Stage, person};
 
-/// HITL-137: the newest is kept, byte for byte, and is no event.
+/// HITL-137: the newest draft is stored, byte for byte, and is not an event.
 pub async fn a_draft_is_kept_while_its_ask_is_open(stage: &Stage) {
     let (ask, other) = (stage.ask(new_ask()).await, stage.ask(new_ask()).await);
     let before = stage.store.last_position().await.unwrap();
@@ -16,7 +16,7 @@ pub async fn a_draft_is_kept_while_its_ask_is_open(stage: &Stage) {
     assert_eq!(stage.store.draft(ask).await.unwrap().as_deref(), Some(&b"more\xff"[..]));
     assert_eq!(stage.store.draft(other).await.unwrap(), None);
     assert_eq!(stage.store.last_position().await.unwrap(), before);
-    // What happens on the way leaves it there.
+    // Other events of the ask do not delete it.
     stage.run(person("olga"), AskCommand::Open(ask)).await;
     assert!(stage.store.draft(ask).await.unwrap().is_some());
 }

@@ -1,4 +1,4 @@
-//! Counts: those of the record, each once, and as few to read as there are days and bins.
+//! Counts: equal to those of the audit log, each counted once, and no more rows than days and bins.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ fn saying() -> NewAsk {
     NewAsk { claims: Some(Box::new(NewClaims { ..*said })), ..new_ask() }
 }
 
-/// An ask with an envelope that was looked at, picked from and rejected; one that nobody answered; and
-/// one of somebody else's.
+/// An ask with an envelope that was opened, picked from and rejected, an ask without an answer, and
+/// an ask of another agent.
 pub async fn story(stage: &Stage) -> AskId {
     let id = stage.ask(saying()).await;
     stage.clock.advance(40);
@@ -38,7 +38,7 @@ pub async fn story(stage: &Stage) -> AskId {
     id
 }
 
-/// Counts to the end, a few records at a time; what was counted.
+/// Counts to the end, a few records at a time. Returns the counts.
 async fn count(stage: &Stage) -> Tally {
     let mut all = Tally::default();
     loop {
@@ -67,7 +67,7 @@ async fn lines(stage: &Stage, whose: Vec<Whose>) -> Vec<Line> {
     lines
 }
 
-/// The same from the record as it lies there, in one go.
+/// The same counts, computed from all records at once.
 async fn folded(stage: &Stage) -> Tally {
     let mut tally = Tally::default();
     for (_, record) in stage.store.all_records(0, 10_000).await.unwrap() {
@@ -78,7 +78,7 @@ async fn folded(stage: &Stage) -> Tally {
     tally
 }
 
-/// HXPE-060: in pieces or at once, the counts are a fold over the record.
+/// HXPE-060: in steps or at once, the counts are a fold over the audit log.
 pub async fn counts_are_those_of_the_record(stage: &Stage) {
     story(stage).await;
     let counted = count(stage).await;
@@ -95,7 +95,7 @@ pub async fn counts_are_those_of_the_record(stage: &Stage) {
         .collect();
     assert_eq!(found, expected);
     assert_eq!(kept.len(), expected.len(), "each is there once");
-    // More of the same adds up.
+    // Further events add up.
     story(stage).await;
     count(stage).await;
     let all = lines(stage, vec![Whose::All]).await;
@@ -115,14 +115,14 @@ pub async fn counts_are_those_of_the_record(stage: &Stage) {
     assert!(earlier.iter().map(|(_, n)| n).sum::<u64>() < 6, "not those of the last day");
 }
 
-/// What a stretch of days comes to, told at once, is what its days come to, wherever it begins and ends;
-/// and what is counted belatedly is in all that comes after it.
+/// The count of a range of days is the sum of its days, wherever it begins and ends. Late counts
+/// are included in all later totals.
 pub async fn a_stretch_of_days_is_the_sum_of_its_days(stage: &Stage) {
     for _ in 0..3 {
         story(stage).await;
         stage.clock.advance(2 * 86_400);
     }
-    // The clock of another node is behind: what it records belongs to days that others are past.
+    // The clock of another node is slow: its events belong to days that other nodes have passed.
     stage.clock.advance(-5 * 86_400);
     story(stage).await;
     count(stage).await;
@@ -148,7 +148,7 @@ pub async fn a_stretch_of_days_is_the_sum_of_its_days(stage: &Stage) {
     }
 }
 
-/// Counts are kept for as long as somebody wants them; what is forgotten takes nothing from what is not.
+/// Old counts can be deleted. Deleting them does not change the others.
 pub async fn old_counts_are_forgotten(stage: &Stage) {
     for _ in 0..4 {
         story(stage).await;
@@ -173,7 +173,7 @@ pub async fn old_counts_are_forgotten(stage: &Stage) {
     let spans = |lines: &[Line]| lines.iter().map(|line| line.n).sum::<u64>();
     let span = Counts { grain: Grain::Span, ..everything(whose()) };
     assert_eq!(spans(&stage.store.counts(span).await.unwrap()), spans(&kept));
-    // Nobody remembers them by forgetting less, and one goes on counting.
+    // Deleting fewer days does not bring them back, and counting continues.
     assert_eq!(stage.store.forget_counts(Day::numbered(first), 7).await.unwrap(), 0);
     assert_eq!(lines(stage, whose()).await, kept);
     story(stage).await;
@@ -210,7 +210,7 @@ pub async fn of_many_who_count_nothing_is_counted_twice(stage: &Stage) {
     assert_eq!(asked.map(|line| line.n).sum::<u64>(), 9);
 }
 
-/// Privacy: what was counted holds no words, and stays when they go.
+/// Privacy: counts contain no text, and stay when the text is erased.
 pub async fn counts_stay_when_words_go(stage: &Stage) {
     let id = story(stage).await;
     count(stage).await;
@@ -218,7 +218,7 @@ pub async fn counts_stay_when_words_go(stage: &Stage) {
     stage.run(Actor::System, AskCommand::Erase(id)).await;
     assert!(count(stage).await.is_empty());
     assert_eq!(lines(stage, whose()).await, before);
-    // Whatever was erased before it was counted counts as far as it is still known.
+    // An ask that is erased before it is counted counts as far as its remaining data allows.
     let late = stage.ask(saying()).await;
     stage.run(bot(), AskCommand::Cancel(late, None)).await;
     stage.run(Actor::System, AskCommand::Erase(late)).await;
@@ -228,7 +228,7 @@ pub async fn counts_stay_when_words_go(stage: &Stage) {
     assert!(!measures.contains(&Measure::Intent));
 }
 
-/// Many asks of one day are as many lines as one of them.
+/// Many asks of one day produce as many lines as one ask.
 pub async fn what_is_read_does_not_grow_with_asks(stage: &Stage) {
     let one = |id: AskId| async move {
         stage.run(person("olga"), AskCommand::Open(id)).await;

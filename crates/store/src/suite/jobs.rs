@@ -1,4 +1,4 @@
-//! Jobs: decided once, whole or not at all, and harmless to repeat.
+//! Jobs: decided once, atomic, and harmless to repeat.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use ulid::Ulid;
 use super::stage::{Stage, acme, bot, inbox, person, refusal, spy};
 use crate::{Job, Outcome, Result};
 
-/// Runs all jobs at once and gives their outcomes in some order.
+/// Runs all jobs at once and returns their outcomes in any order.
 async fn at_once(stage: &Stage, jobs: Vec<Job>) -> Vec<Result<Outcome>> {
     let mut running = JoinSet::new();
     for job in jobs {
@@ -62,7 +62,7 @@ pub async fn a_refusal_changes_nothing(stage: &Stage) {
 
 pub async fn a_refusal_leaves_its_neighbours_alone(stage: &Stage) {
     let jobs = (0..40).map(|n| {
-        // Every second one is refused: people do not ask.
+        // Every second one is refused: people do not create asks.
         let actor = if n % 2 == 0 { bot() } else { person("olga") };
         stage.job(actor, ask())
     });
@@ -146,7 +146,7 @@ pub async fn a_refused_job_leaves_its_key_free(stage: &Stage) {
     assert!(!now.replayed);
 }
 
-/// Asks under a key and withdraws it at once, so that nothing but its age keeps the key.
+/// Creates an ask under a key and withdraws it at once, so that only its age keeps the key.
 async fn withdrawn(stage: &Stage, key: &str) -> AskId {
     let made = stage.store.transact(stage.keyed(bot(), ask(), key, key)).await.unwrap();
     let id = made.ask.unwrap().id;
@@ -167,7 +167,7 @@ pub async fn a_key_is_forgotten_a_day_after_its_ask_ended(stage: &Stage) {
     assert!(again.replayed, "the key is taken anew");
 }
 
-/// An agent that resumes after weeks re-attaches to what it asked, swept in between or not.
+/// An agent that resumes after weeks finds its ask again, whether or not a sweep ran in between.
 pub async fn a_key_lives_as_long_as_its_ask_is_open(stage: &Stage) {
     let first = stage.store.transact(stage.keyed(bot(), ask(), "k", "a")).await.unwrap();
     let id = first.ask.unwrap().id;
@@ -197,7 +197,7 @@ pub async fn a_key_lives_as_long_as_its_ask_is_open(stage: &Stage) {
     assert!(!anew.replayed);
 }
 
-/// What is erased has ended, too: its key does not outlive that for longer.
+/// An erased ask has ended, too: its key is not kept any longer.
 pub async fn a_key_of_an_erased_ask_is_forgotten(stage: &Stage) {
     let id = withdrawn(stage, "k").await;
     stage.run(Actor::System, AskCommand::Erase(id)).await;
@@ -343,6 +343,7 @@ pub async fn tokens_and_what_an_agent_passed_on_are_kept(stage: &Stage) {
     }
     let said = ask.resolution().unwrap().attested.as_ref().unwrap().value();
     assert_eq!((said, ask.callbacks.len()), (Some(&attested), 1));
+    stage.follow().await;
     let lanes = stage.store.lanes(Effect::PEOPLE, stage.now(), 9).await.unwrap();
     assert_eq!(lanes.len(), 1, "a lane of its own");
     let lease = std::time::Duration::from_secs(9);

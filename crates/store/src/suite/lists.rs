@@ -16,12 +16,12 @@ async fn urgent(stage: &Stage, priority: Priority) -> AskId {
     stage.ask(NewAsk { priority, ..new_ask() }).await
 }
 
-/// Asks `n` times at once.
+/// Creates `n` asks at once.
 async fn many(stage: &Stage, n: usize, new: &NewAsk) {
     at_once(stage, (0..n).map(|_| AskCommand::Create(Box::new(new.clone())))).await;
 }
 
-/// What an agent does, all at once.
+/// Runs the commands of an agent, all at once.
 async fn at_once(stage: &Stage, commands: impl IntoIterator<Item = AskCommand>) {
     let mut doing = tokio::task::JoinSet::new();
     for command in commands {
@@ -34,7 +34,7 @@ async fn at_once(stage: &Stage, commands: impl IntoIterator<Item = AskCommand>) 
     }
 }
 
-/// All pages of a list, and how many there were.
+/// All asks of a list, and the number of pages.
 async fn walk(stage: &Stage, mut list: List) -> (Vec<AskId>, usize) {
     let (mut seen, mut pages) = (Vec::new(), 0);
     loop {
@@ -208,7 +208,7 @@ pub async fn pages_join_without_gaps_while_others_ask(stage: &Stage) {
         }
         stage.ask(new_ask()).await;
         stage.clock.advance(1);
-        // The one the cursor points at goes away; the cursor stays good.
+        // The ask that the cursor points at is closed; the cursor stays valid.
         stage.run(bot(), AskCommand::Cancel(*seen.last().unwrap(), None)).await;
     }
     assert_eq!(seen, made);
@@ -256,7 +256,7 @@ pub async fn a_page_that_looked_long_enough_goes_on(stage: &Stage) {
     assert_eq!((seen, pages), (vec![rare], 2));
 }
 
-/// Revoking moves nothing else, and the list is paged like any other.
+/// Revoking changes no other list, and the list of revoked asks is paged like any other.
 pub async fn what_was_revoked_is_listed(stage: &Stage) {
     let over = [Phase::Completed, Phase::Expired, Phase::Cancelled, Phase::Failed];
     let mut revoked = Vec::new();
@@ -275,7 +275,7 @@ pub async fn what_was_revoked_is_listed(stage: &Stage) {
     }
     let (seen, pages) = walk(stage, List { limit: 3, ..list(vec![Scope::Revoked], &over) }).await;
     assert_eq!((seen, pages), (revoked.clone(), 2));
-    // Without its words it still does not count.
+    // An ask stays revoked after its text is erased.
     stage.run(Actor::System, AskCommand::Erase(revoked[0])).await;
     stage.run(Actor::System, AskCommand::Revoke(revoked[1], "again".to_owned())).await;
     assert_eq!(stage.ids(Scope::Revoked, &over).await, revoked);

@@ -1,4 +1,4 @@
-//! What went out to people about asks.
+//! Messages sent to people about asks.
 
 use kernel::AskId;
 use kernel::audit::Digest;
@@ -38,7 +38,8 @@ fn some_ask(n: u128) -> AskId {
     AskId::new(ulid::Ulid::from(n))
 }
 
-/// And is found by what its platform calls it, once it is there. Nothing of it is on the record.
+/// A message is found by its id on the platform once it is posted. It leaves nothing in
+/// the audit log.
 pub async fn a_message_is_kept_as_it_last_was(stage: &Stage) {
     let before = stage.store.last_position().await.unwrap();
     let mut one = message(stage, some_ask(1), 1);
@@ -51,7 +52,7 @@ pub async fn a_message_is_kept_as_it_last_was(stage: &Stage) {
     assert_eq!(stage.store.message(one.name).await.unwrap().as_ref(), Some(&one));
     assert_eq!(stage.store.posted("slack", "C1/1.2").await.unwrap().as_ref(), Some(&one));
     assert_eq!(stage.store.posted("sms", "C1/1.2").await.unwrap(), None);
-    // Of several in a thread, the newest; and a message is found before any thread.
+    // Of several in a thread, the newest is found; a message id takes precedence over a thread id.
     for (n, thread) in [(2, "C1/0.1"), (3, "C1/0.1"), (4, "C1/1.2")] {
         stage.clock.advance(1);
         put(stage, &Message { thread: Some(thread.to_owned()), ..message(stage, some_ask(1), n) })
@@ -82,7 +83,7 @@ pub async fn messages_are_found_by_ask_and_by_address(stage: &Stage) {
     assert_eq!(names(stage.store.messages_to(Digest([9; 32]), 2).await.unwrap()), [2, 1]);
 }
 
-/// As long as its ask is open, it may have to be changed.
+/// While its ask is open, the message may have to be updated.
 pub async fn a_message_is_forgotten_a_while_after_its_ask_is_over(stage: &Stage) {
     let open = message(stage, some_ask(1), 1);
     let over = Message { over: true, ..message(stage, some_ask(2), 2) };

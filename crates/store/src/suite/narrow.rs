@@ -1,4 +1,4 @@
-//! Lists that meet, lists by what is nearly the same, and what runs out soon.
+//! Intersections of lists, lists by similarity key, and asks that are due soon.
 
 use kernel::ask::{Fold, Phase, Priority, Route};
 use kernel::command::{NewAsk, Silence};
@@ -23,7 +23,7 @@ async fn as_spy(stage: &Stage, new: NewAsk) -> AskId {
     stage.run(spy(), AskCommand::Create(Box::new(new))).await.ask.unwrap().id
 }
 
-/// All pages of a list.
+/// All asks of a list, page by page.
 async fn walk(stage: &Stage, mut list: List) -> Vec<AskId> {
     let mut seen = Vec::new();
     loop {
@@ -48,7 +48,7 @@ pub async fn everything_is_in_the_lists_of_kinds(stage: &Stage) {
     assert_eq!(walk(stage, talks).await, [urgent, other]);
 }
 
-/// However they lie among each other, and on pages of any size.
+/// In any interleaving, and with pages of any size.
 pub async fn a_narrowed_list_is_where_lists_meet(stage: &Stage) {
     let mut made = Vec::new();
     for n in 0..40 {
@@ -110,7 +110,7 @@ fn answer(n: usize) -> Reply {
     }
 }
 
-/// Few among many, at the far end of both: found on the first page.
+/// A few matches among many asks, at the far end of both lists, are on the first page.
 pub async fn what_is_rare_is_found_without_reading_the_rest(stage: &Stage) {
     let rare = stage.ask(talk()).await;
     stage.clock.advance(1);
@@ -128,7 +128,7 @@ pub async fn what_is_rare_is_found_without_reading_the_rest(stage: &Stage) {
     assert_eq!((ids(&page), page.next), (vec![rare], None));
 }
 
-/// Folded by agent and text but for its numbers, while open.
+/// Open asks of one agent that differ only in their numbers have the same similarity key.
 pub async fn what_is_nearly_the_same_has_one_key(stage: &Stage) {
     let one = stage.ask(named("Refund order 7 of Ada?")).await;
     let two = stage.ask(named("Refund order 4711 of Ada?")).await;
@@ -148,7 +148,7 @@ pub async fn what_is_nearly_the_same_has_one_key(stage: &Stage) {
     assert_eq!(members(key).await, [one]);
 }
 
-/// Soonest first, in the lists of people, pools and kinds; moved deadlines move.
+/// Soonest first, in the lists of people, pools and kinds; a changed deadline moves the ask.
 pub async fn what_runs_out_soon_comes_first(stage: &Stage) {
     let begun = stage.now();
     let until = |seconds| begun.plus_seconds(seconds);
@@ -159,7 +159,7 @@ pub async fn what_runs_out_soon_comes_first(stage: &Stage) {
     let pool = timed(200, NewAsk { route: Route::Pool { group: None }, ..new_ask() });
     let pooled = stage.ask(pool).await;
     stage.ask(new_ask()).await;
-    // It stays open when its deadline passes; it is due all the same.
+    // It stays open after its deadline, but is listed as due all the same.
     let stays = stage.ask(NewAsk { timeout: Some(50), ..new_ask() }).await;
     let directory = stage.store.directory();
     let olga = Scope::inbox(directory.human(&human("olga")).unwrap());

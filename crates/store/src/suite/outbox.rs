@@ -25,6 +25,7 @@ async fn claim(stage: &Stage) -> Vec<Delivery> {
 }
 
 async fn claim_lane(stage: &Stage, lane: &str) -> Vec<Delivery> {
+    stage.follow().await;
     stage.store.claim(lane, stage.now(), LEASE, 10).await.unwrap()
 }
 
@@ -234,6 +235,7 @@ pub async fn an_effect_exists_if_its_event_does(stage: &Stage) {
     let id = stage.ask(new_ask()).await;
     stage.attempt(spy(), AskCommand::Cancel(id, None)).await.unwrap_err();
     stage.attempt(person("olga"), AskCommand::Create(Box::new(new_ask()))).await.unwrap_err();
+    stage.follow().await;
     assert_eq!(stage.store.backlog().await.unwrap().waiting, 1);
     stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
     stage.attempt(bot(), AskCommand::Cancel(id, None)).await.unwrap_err();
@@ -247,6 +249,7 @@ pub async fn many_claim_each_once(stage: &Stage) {
     for _ in 0..40 {
         stage.ask(new_ask()).await;
     }
+    stage.follow().await;
     let mut workers = JoinSet::new();
     for _ in 0..16 {
         let (store, now) = (Arc::clone(&stage.store), stage.now());
@@ -343,6 +346,7 @@ pub async fn lanes_are_told_with_whether_something_is_due(stage: &Stage) {
     for _ in 0..3 {
         stage.ask(new_ask()).await;
     }
+    stage.follow().await;
     let lanes =
         async |after: &str, limit| stage.store.lanes(after, stage.now(), limit).await.unwrap();
     let [first, second] = [one, other].map(|webhook| webhook.to_string());

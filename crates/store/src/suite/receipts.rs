@@ -26,7 +26,8 @@ async fn found(stage: &Stage, ask: AskId, n: u8) -> Option<(String, Vec<u8>)> {
     stage.store.receipt_signature(ask, Digest([n; 32])).await.unwrap()
 }
 
-/// Each under its ask and claims; again is the same, and of an ask that moved on nothing is stored.
+/// Each signature is stored under its ask and claims. Storing it again changes nothing, and nothing
+/// is stored for an ask that has changed.
 pub async fn a_signature_is_stored_for_the_version_it_was_made_of(stage: &Stage) {
     let ((ask, at), (other, other_at)) = (over(stage).await, over(stage).await);
     let new = vec![signed(ask, at, 1), signed(ask, at, 2), signed(other, other_at, 1)];
@@ -50,7 +51,7 @@ pub async fn a_signature_is_stored_for_the_version_it_was_made_of(stage: &Stage)
     assert_eq!(stage.store.store_receipt_signatures(Vec::new()).await.unwrap(), []);
 }
 
-/// With the public key, a signature would confirm a guess of the text that was erased.
+/// With the public key, a signature would confirm a guess of the erased text.
 pub async fn signatures_go_with_the_words_they_sign(stage: &Stage) {
     let (ask, at) = over(stage).await;
     stage.store.store_receipt_signatures(vec![signed(ask, at, 1)]).await.unwrap();

@@ -1,4 +1,4 @@
-//! What is over and still has its words, and which files were given to whom.
+//! Closed asks that still have their text, and the files of each holder.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ async fn answered(stage: &Stage) -> AskId {
     id
 }
 
-/// HITL-152: however it ended, what was over longest comes first, and nothing before its time.
+/// HITL-152: whatever the outcome, the ask that ended first comes first, and none before its time.
 pub async fn the_longest_over_comes_first(stage: &Stage) {
     let begun = stage.now();
     let expiring = NewAsk { timeout: Some(30), on_expiry: Silence::Fail, ..new_ask() };
@@ -52,7 +52,7 @@ pub async fn the_longest_over_comes_first(stage: &Stage) {
     assert_eq!(rest, [expired], "nobody erases {open}, which is open");
 }
 
-/// Each project has its own, and nobody looks through those of others for them.
+/// Each project has its own list, and a claim does not scan those of others.
 pub async fn what_is_over_is_found_by_project(stage: &Stage) {
     let own = answered(stage).await;
     let new = AskCommand::Create(Box::new(new_ask()));
@@ -64,7 +64,7 @@ pub async fn what_is_over_is_found_by_project(stage: &Stage) {
     assert_eq!(stage.store.claim_over(rival, now, now, LEASE, 9).await.unwrap(), [other]);
 }
 
-/// Erased asks are not visited again, and what happens to others later changes nothing.
+/// Erased asks are not claimed again, and later events of other asks change nothing.
 pub async fn what_is_erased_is_not_over_any_more(stage: &Stage) {
     let (gone, stays) = (answered(stage).await, answered(stage).await);
     let reason = AskCommand::Revoke(stays, "a mistake".to_owned());
@@ -95,7 +95,7 @@ pub async fn of_many_who_erase_each_gets_others(stage: &Stage) {
         workers.spawn(async move { store.claim_over(acme(), now, now, LEASE, 4).await.unwrap() });
     }
     let mut claimed: Vec<AskId> = workers.join_all().await.into_iter().flatten().collect();
-    // Who looked while another was choosing may have gone away with less.
+    // A worker that read while another was claiming may have got fewer.
     claimed.extend(claim_until(stage, stage.now(), 20).await);
     assert_eq!(claimed.len(), 20);
     assert_eq!(claimed.iter().collect::<BTreeSet<_>>().len(), 20);

@@ -1,4 +1,4 @@
-//! Found by words: the newest, in one's own lists, and never what was erased.
+//! Full-text search: the newest matches, in one's own lists, and never erased text.
 
 use kernel::ask::Route;
 use kernel::command::NewAsk;
@@ -63,7 +63,7 @@ pub async fn every_word_counts_and_the_last_may_be_unfinished(stage: &Stage) {
     }
 }
 
-/// Comments, options, the agent's name and what was said with the answer.
+/// Comments, options, the agent's name and the comment of the answer are indexed.
 pub async fn everything_that_was_said_is_looked_into(stage: &Stage) {
     let id = stage.ask(about("Deploy?")).await;
     let talk = Question::new("Hello", Some("a greeting".to_owned()), Body::Converse).unwrap();
@@ -83,7 +83,8 @@ pub async fn everything_that_was_said_is_looked_into(stage: &Stage) {
     }
 }
 
-/// A search is in one's own lists, whatever else has the word, and follows what moves.
+/// A search is limited to one's own lists, whichever other asks contain the word, and follows
+/// changes of the lists.
 pub async fn a_search_stays_in_its_lists(stage: &Stage) {
     let id = stage.ask(about("Refund Ada?")).await;
     let foreign = stage.run(spy(), AskCommand::Create(Box::new(about("Refund Eve?")))).await;
@@ -120,7 +121,7 @@ pub async fn the_newest_are_found(stage: &Stage) {
     assert_eq!(found(stage, everywhere("approve")).await, made[..FOUND]);
     assert_eq!(found(stage, everywhere("approve req")).await, made[..FOUND]);
     assert_eq!(found(stage, Search { limit: 3, ..everywhere("appro") }).await, made[..3]);
-    // Many have the word, one of them is over.
+    // Many asks contain the word, one of them is closed.
     let over = made.last().copied().unwrap();
     stage.run(Actor::System, AskCommand::Cancel(over, None)).await;
     let open = |open| Search { open: Some(open), ..everywhere("approve") };
@@ -128,7 +129,7 @@ pub async fn the_newest_are_found(stage: &Stage) {
     assert_eq!(found(stage, open(true)).await, made[..FOUND]);
 }
 
-/// With its words an ask leaves the index, even if nobody brought that up to date yet.
+/// An erased ask is not found, even if the index was not updated yet.
 pub async fn what_was_erased_is_not_found(stage: &Stage) {
     let id = stage.ask(about("Refund Ada?")).await;
     let other = stage.ask(about("Refund Bob?")).await;

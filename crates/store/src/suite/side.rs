@@ -1,4 +1,4 @@
-//! The side table: whose rows go when, and which of those who race writes.
+//! The side table: when rows are deleted, and which of several racing writers succeeds.
 
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ pub async fn a_row_is_written_on_its_condition(stage: &Stage) {
     assert_eq!(values(store, SideRows::Key("b/1".to_owned())).await, [b"other"]);
 }
 
-/// A row that has expired is deleted, and no other.
+/// Only expired rows are deleted.
 pub async fn only_expired_rows_are_swept(stage: &Stage) {
     let now = stage.now();
     for (key, expires_at) in [("a", Some(now)), ("b", Some(now.plus_seconds(1))), ("c", None)] {
@@ -80,7 +80,7 @@ pub async fn only_expired_rows_are_swept(stage: &Stage) {
     assert_eq!(values(&*stage.store, all).await, [b"c"]);
 }
 
-/// However many try at once, a code is tried so often and no more.
+/// However many attempts race, a code allows only its number of attempts.
 pub async fn of_many_who_try_a_code_so_many_are_answered(stage: &Stage) {
     let code = Code {
         human: human("olga"),
@@ -110,7 +110,8 @@ pub async fn of_many_who_try_a_code_so_many_are_answered(stage: &Stage) {
     assert_eq!(left, (0..CODE_TRIES).map(Some).collect::<Vec<_>>(), "each number once");
 }
 
-/// Which devices were notified stays until these are told that it is over.
+/// The rows about notified devices stay until the server has notified the devices that the
+/// ask is closed.
 pub async fn an_erased_ask_leaves_no_draft_secret_or_snooze(stage: &Stage) {
     let (erased, other) = (stage.ask(new_ask()).await, stage.ask(new_ask()).await);
     let (store, until) = (&stage.store, stage.now().plus_seconds(60));

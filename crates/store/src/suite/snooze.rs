@@ -1,11 +1,11 @@
-//! What people hide from themselves for a while, and who views what.
+//! Snoozed asks, and the people who view an ask.
 
 use kernel::testing::{human, new_ask};
 
 use super::stage::Stage;
 use crate::MOST_SNOOZED;
 
-/// Until its moment, for one person, and without leaving a trace on the record.
+/// A snooze lasts until its time, applies to one person, and leaves nothing in the audit log.
 pub async fn what_was_snoozed_comes_back_by_itself(stage: &Stage) {
     let (one, two) = (stage.ask(new_ask()).await, stage.ask(new_ask()).await);
     let before = stage.store.last_position().await.unwrap();

@@ -1,4 +1,4 @@
-//! A store with the cast of [`kernel::testing`] in it, and a clock that moves when told.
+//! A store with the people and agents of [`kernel::testing`] in it, and a clock that tests control.
 
 use std::any::Any;
 use std::future::Future;
@@ -10,21 +10,22 @@ use kernel::ask::Phase;
 use kernel::audit::{Digest, Salts};
 use kernel::command::NewAsk;
 use kernel::testing::{everyone, human};
-use kernel::{Ask, AskCommand, AskId, Command, Envelope, KeyId, Refusal, Time};
+use kernel::{Ask, AskCommand, AskId, Command, Envelope, KeyId, Refusal, Subject, Time};
 use ulid::Ulid;
 
+use crate::followers::{Advance, DELIVERIES};
 use crate::listing::{Filter, List, Order, Page, Scope};
 use crate::{Clock, Idempotency, Job, Outcome, Result, Store, StoreError};
 
-/// Whatever must live as long as the store: a folder, a database.
+/// Something that must live as long as the store: a folder, a database.
 pub type Guard = Box<dyn Any + Send + Sync>;
 
-/// A clock that moves when told.
+/// A clock that tests control.
 #[derive(Debug)]
 pub struct Hands(AtomicI64);
 
 impl Hands {
-    /// A clock that stands at the moment the kernel's tests begin.
+    /// A clock at the time the kernel's tests begin.
     pub fn new() -> Arc<Self> {
         Arc::new(Self(AtomicI64::new(1_770_372_000_000)))
     }
@@ -50,7 +51,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Opens an empty store and brings the cast in.
+    /// Opens an empty store and creates the people and agents.
     pub async fn set<F, O>(open: F) -> Self
     where
         F: FnOnce(Arc<dyn Clock>) -> O,
@@ -63,19 +64,19 @@ impl Stage {
         stage
     }
 
-    /// A stage on a store that may have everything in it already.
+    /// A stage on a store that may already contain them.
     pub fn on(store: Arc<dyn Store>, clock: Arc<Hands>, guard: Guard) -> Self {
         Self { store, clock, drawn: AtomicU64::new(0), _guard: guard }
     }
 
-    /// The people and agents of [`kernel::testing::Cast`].
+    /// Creates the people and agents of [`kernel::testing::Cast`].
     pub async fn cast(&self) {
         for command in everyone() {
             self.run(Actor::System, command).await;
         }
     }
 
-    /// After every check: what derives from states matches them, whatever was done.
+    /// Runs after every check: derived data matches the states.
     pub async fn is_sound(&self) {
         while self.store.index(1_000).await.unwrap() > 0 {}
         assert_eq!(self.store.inspect().await.unwrap().damages, []);
@@ -86,7 +87,7 @@ impl Stage {
         self.clock.now()
     }
 
-    /// A fresh id of this moment.
+    /// A fresh id with the current time.
     pub fn draw(&self) -> Ulid {
         let n = self.drawn.fetch_add(1, Ordering::SeqCst);
         Ulid::from_parts(self.now().millis().try_into().unwrap(), n.into())
@@ -109,10 +110,10 @@ impl Stage {
     }
 
     pub fn job(&self, actor: Actor, command: impl Into<Command>) -> Job {
-        Job { envelope: self.envelope(actor, command), idempotency: None, uses: None }
+        Job { idempotency: None, uses: None, cipher: None, envelope: self.envelope(actor, command) }
     }
 
-    /// A job that may be repeated: the same `text` is the same request.
+    /// A job with an idempotency key: the same `text` is the same request.
     pub fn keyed(&self, actor: Actor, command: impl Into<Command>, key: &str, text: &str) -> Job {
         let scope = match &actor {
             Actor::Agent { id, .. } => id.to_string(),
@@ -125,10 +126,10 @@ impl Stage {
         let fingerprint = Digest::of(text.as_bytes());
         let key = key.to_owned();
         let idempotency = Some(Idempotency { scope, key, fingerprint, lasting: false });
-        Job { envelope: self.envelope(actor, command), idempotency, uses: None }
+        Job { idempotency, ..self.job(actor, command) }
     }
 
-    /// The same under a key by which the ask is found for ever.
+    /// The same with a lasting key.
     pub fn named(&self, actor: Actor, command: impl Into<Command>, key: &str, text: &str) -> Job {
         let mut job = self.keyed(actor, command, key, text);
         job.idempotency.as_mut().unwrap().lasting = true;
@@ -143,6 +144,31 @@ impl Stage {
         self.attempt(actor, command).await.unwrap()
     }
 
+    /// Follows the feed to its end and writes the follow-ups to the outbox.
+    pub async fn follow(&self) {
+        while let Some(step) = self.next_step().await {
+            assert!(self.store.advance(step).await.unwrap(), "nobody else follows");
+        }
+    }
+
+    /// The next step of the delivery follower; `None` at the end of the feed.
+    pub async fn next_step(&self) -> Option<Advance> {
+        let from = self.store.follower(DELIVERIES).await.unwrap();
+        let records = self.store.all_records(from, 100).await.unwrap();
+        let to = records.last()?.0;
+        let (mut work, directory) = (Vec::new(), self.store.directory());
+        for (_, record) in records {
+            let ask = match record.subject {
+                Subject::Ask(id) => self.store.ask(id).await.unwrap(),
+                _ => None,
+            };
+            let event = record.event().unwrap();
+            let follow_ups = kernel::follow_ups(&event, ask.as_deref(), &directory);
+            work.extend(follow_ups.into_iter().map(|effect| (self.now(), effect)));
+        }
+        Some(Advance { follower: DELIVERIES, from, to, work })
+    }
+
     pub async fn ask(&self, new: NewAsk) -> AskId {
         self.run(bot(), AskCommand::Create(Box::new(new))).await.ask.unwrap().id
     }
@@ -155,13 +181,13 @@ impl Stage {
         self.store.list(list).await.unwrap()
     }
 
-    /// The ids of the first hundred of a list.
+    /// The ids of the first hundred asks of a list.
     pub async fn ids(&self, scope: Scope, phases: &[Phase]) -> Vec<AskId> {
         ids(&self.page(list(vec![scope], phases)).await)
     }
 }
 
-/// A list of up to a hundred, without a filter.
+/// A list of up to a hundred asks, without a filter.
 pub fn list(scopes: Vec<Scope>, phases: &[Phase]) -> List {
     let (phases, filter) = (phases.to_vec(), Filter::default());
     let people = scopes.iter().any(|one| matches!(one, Scope::Human(_) | Scope::Pool(..)));

@@ -1,4 +1,4 @@
-//! Streams: what happened to the asks of agents, resumed exactly.
+//! Streams: the events of agents' asks, resumed exactly.
 
 use kernel::testing::{new_ask, yes};
 use kernel::{AgentId, AskCommand, AskId, Subject};
@@ -14,7 +14,7 @@ async fn ask(stage: &Stage, actor: kernel::Actor) -> AskId {
     stage.run(actor, AskCommand::Create(Box::new(new_ask()))).await.ask.unwrap().id
 }
 
-/// Everything a stream has after a position, read in pages.
+/// All events of a stream after a position, read in pages.
 async fn all(stage: &Stage, agents: &[AgentId], mut after: u64, page: usize) -> Vec<Change> {
     let mut read = Vec::new();
     loop {
@@ -26,7 +26,7 @@ async fn all(stage: &Stage, agents: &[AgentId], mut after: u64, page: usize) -> 
     }
 }
 
-/// The same from the feed of everything, by the asks that are the agent's.
+/// The same from the whole feed, filtered by the agent's asks.
 async fn expected(stage: &Stage, asks: &[AskId], after: u64) -> Vec<Change> {
     let changes = stage.store.changes(after, 10_000).await.unwrap();
     let own = |change: &Change| match change.subject {

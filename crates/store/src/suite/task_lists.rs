@@ -1,5 +1,4 @@
-//! What is read of tasks: pages, counts, ledgers, what happened in a project, and what runtimes have
-//! to do.
+//! Reads of tasks: pages, counts, ledgers, the events of a project, and contracts.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -35,7 +34,8 @@ async fn ids(stage: &Stage, list: TaskList) -> Vec<TaskId> {
     page.tasks.iter().map(|task| task.id).collect()
 }
 
-/// Tasks of every sort: of two projects and three people, with and without a parent, in many states.
+/// Tasks of many kinds: of two projects and three people, with and without a parent,
+/// in many states.
 async fn many(stage: &Stage) -> Vec<TaskId> {
     let mut all = Vec::new();
     let parent = created(stage, new_task()).await;
@@ -64,7 +64,7 @@ async fn many(stage: &Stage) -> Vec<TaskId> {
     all
 }
 
-/// Every way in which a list can be narrowed gives what looking at every task would.
+/// Every combination of filters gives the same result as a scan of all tasks.
 pub async fn lists_of_tasks_are_narrowed_every_way(stage: &Stage) {
     let all = many(stage).await;
     let mut tasks = Vec::new();
@@ -103,7 +103,8 @@ pub async fn lists_of_tasks_are_narrowed_every_way(stage: &Stage) {
     assert!(found.len() > 5, "lists of many lengths: {found:?}");
 }
 
-/// What an agent was ever given is a list of its own, whoever has it now and whatever project it is of.
+/// The tasks ever assigned to an agent are a list of its own, in all projects, including tasks it
+/// no longer has.
 pub async fn an_agent_has_a_list_of_what_it_was_given(stage: &Stage) {
     let all = many(stage).await;
     let given = |agent: &str, states: &[State]| TaskList {
@@ -135,7 +136,7 @@ pub async fn an_agent_has_a_list_of_what_it_was_given(stage: &Stage) {
     assert!(!ids(stage, given("bot", &[State::InProgress])).await.contains(&id));
 }
 
-/// Pages join without gaps while others write, and the last one says so.
+/// Pages have no gaps while others write, and the last one has no next page.
 pub async fn pages_of_tasks_join_without_gaps(stage: &Stage) {
     let all = many(stage).await;
     let whole = ids(stage, list(&["acme", "rival"])).await;
@@ -179,7 +180,7 @@ pub async fn tasks_are_counted_by_state(stage: &Stage) {
     assert_eq!(counts, [(State::Blocked, exact(2))]);
 }
 
-/// HACP-023: writing a key appends; the last one is read, all of them are kept.
+/// HACP-023: writing a key appends; reads return the last value, and all values are kept.
 pub async fn a_key_of_a_ledger_keeps_its_history(stage: &Stage) {
     let id = begun(stage).await;
     for n in 1..=5 {
@@ -220,7 +221,8 @@ pub async fn a_ledger_is_browsed_by_its_keys(stage: &Stage) {
     assert_eq!(others, []);
 }
 
-/// The ledgers of the organisation are found without knowing their names, each once, and nobody else's.
+/// The ledgers of the organisation are listed without knowing their names, each once, and
+/// no other ledgers.
 pub async fn the_ledgers_of_the_organisation_are_known(stage: &Stage) {
     let known = async |limit| -> Vec<String> {
         let found = stage.store.organisation_ledgers(limit).await.unwrap();
@@ -250,7 +252,7 @@ pub async fn the_ledgers_of_the_organisation_are_known(stage: &Stage) {
     assert_eq!(known(1).await, ["org:all"]);
 }
 
-/// Those who write a key for the first time at once are all heard, one after the other.
+/// If several writers create a key at once, all values are kept, one after the other.
 pub async fn of_many_who_write_a_key_all_are_kept(stage: &Stage) {
     let mut tasks = Vec::new();
     for _ in 0..10 {
@@ -269,7 +271,7 @@ pub async fn of_many_who_write_a_key_all_are_kept(stage: &Stage) {
     assert_eq!(written.last().unwrap().head.seq, 10);
 }
 
-/// What happens to the tasks of some projects, in the order of the feed and nothing else.
+/// The events of the tasks of some projects, in feed order and nothing else.
 pub async fn what_happens_to_tasks_is_followed_by_project(stage: &Stage) {
     story(stage).await;
     let theirs = NewTask { project: Some(project("rival")), ..new_task() };
@@ -310,7 +312,7 @@ fn duties(contracts: &[(u64, Contract)]) -> Vec<Duty> {
     contracts.iter().map(|(_, contract)| contract.duty).collect()
 }
 
-/// Peeking takes nothing away; acknowledging goes forward only, and for one runtime alone.
+/// Reading removes nothing. Acknowledging only advances, and concerns one runtime alone.
 pub async fn contracts_are_read_in_order_and_acknowledged(stage: &Stage) {
     let (id, _) = story(stage).await;
     let read = async |n, limit| stage.store.contracts(agent(), n, limit).await.unwrap();
@@ -337,7 +339,8 @@ pub async fn contracts_are_read_in_order_and_acknowledged(stage: &Stage) {
     assert_eq!(duties(&more), [Duty::Delegate], "what comes later is still to be had");
 }
 
-/// Whoever reads along and goes on behind the last number misses nothing, and sees nothing twice.
+/// A runtime that reads along and continues after the last number misses nothing and
+/// sees nothing twice.
 pub async fn contracts_are_not_passed_over_while_others_write(stage: &Stage) {
     let mut tasks = Vec::new();
     for _ in 0..30 {
@@ -362,8 +365,8 @@ pub async fn contracts_are_not_passed_over_while_others_write(stage: &Stage) {
     assert_eq!(given, tasks.into_iter().collect());
 }
 
-/// Whichever projects its tasks are of, and also of those it has no longer; a name that begins
-/// like another is another.
+/// Whatever the projects of its tasks, including tasks it no longer has. A name that begins like
+/// another one is distinct.
 pub async fn the_projects_of_what_an_agent_was_given_are_known(stage: &Stage) {
     let given = async |name: &str| {
         let agent: AgentId = name.parse().unwrap();
@@ -390,8 +393,9 @@ pub async fn the_projects_of_what_an_agent_was_given_are_known(stage: &Stage) {
     assert_eq!(given("bot").await, [project("acme")]);
 }
 
-/// What was confirmed goes a while afterwards, and so does what belongs to a task that is long
-/// over; what an open task wants stays until it is confirmed, however old. Numbers are never given twice.
+/// Acknowledged contracts are deleted after a while, and so are contracts of tasks that ended
+/// long ago. A contract of an open task stays until it is acknowledged, however old. Numbers
+/// are never reused.
 pub async fn contracts_go_when_nobody_waits_for_them(stage: &Stage) {
     let days = |n: i64| stage.clock.advance(n * 24 * 60 * 60);
     let read = async || stage.store.contracts(agent(), 0, 100).await.unwrap();
@@ -415,7 +419,7 @@ pub async fn contracts_go_when_nobody_waits_for_them(stage: &Stage) {
     assert_eq!(tasks().await, [open, newest], "what an open task wants is never given up");
     let (all, acked) = (read().await, stage.store.acked(agent()).await.unwrap());
     assert!(all.iter().all(|(n, _)| *n > acked), "none of it was confirmed");
-    // Even when everything was confirmed and goes, the next one is behind it.
+    // Even if all contracts were acknowledged and are deleted, the next number is higher.
     let last = all.last().unwrap().0;
     assert_eq!(stage.store.ack_contracts(agent(), last).await.unwrap(), last);
     sweep().await;
@@ -425,7 +429,7 @@ pub async fn contracts_go_when_nobody_waits_for_them(stage: &Stage) {
     assert_eq!(stage.store.acked(agent()).await.unwrap(), last);
 }
 
-/// What stays is not in the way of what comes behind it.
+/// Contracts that stay do not block the sweep of the ones after them.
 pub async fn a_sweep_goes_on_where_it_was(stage: &Stage) {
     for _ in 0..3 {
         begun(stage).await;

@@ -1,4 +1,4 @@
-//! Tasks: decided with what belongs to them, whole or not at all.
+//! Tasks: decided atomically with their artifacts, ledgers and checkpoints.
 
 use std::sync::Arc;
 
@@ -89,12 +89,12 @@ pub fn write(id: TaskId, key: &str, value: Value, expected: Option<u64>) -> Comm
     of(TaskCommand::Write(id, Box::new(new)))
 }
 
-/// A task of olga's.
+/// Creates a task as olga.
 pub async fn created(stage: &Stage, new: NewTask) -> TaskId {
     stage.run(person("olga"), create(new)).await.task.unwrap().id
 }
 
-/// One that the bot works on.
+/// Creates a task that the bot works on.
 pub async fn begun(stage: &Stage) -> TaskId {
     let id = created(stage, new_task()).await;
     stage.run(person("olga"), assign(id)).await;
@@ -102,7 +102,7 @@ pub async fn begun(stage: &Stage) -> TaskId {
     id
 }
 
-/// One that went through everything: a checkpoint, two versions, a word in the ledger.
+/// A task with a checkpoint, two versions of an artifact and a ledger entry.
 pub async fn story(stage: &Stage) -> (TaskId, ArtifactId) {
     let id = begun(stage).await;
     stage.run(person("olga"), amend(id, "Leave out January.")).await;
@@ -120,7 +120,7 @@ pub async fn seen(stage: &Stage, id: TaskId) -> Task {
     stage.store.task(id).await.unwrap().unwrap()
 }
 
-/// The state a subject's records lead to, up to one of them.
+/// The state that a subject's records lead to, up to one of them.
 pub async fn folded(stage: &Stage, subject: Subject, seq: u64) -> Entity {
     let records = stage.store.records(subject, 0, 1000).await.unwrap();
     let mut state = None;
@@ -143,7 +143,7 @@ fn boxed(task: Task) -> Entity {
     Entity::Task(Box::new(task))
 }
 
-/// HACP-004: what was written down is there, whoever asks.
+/// HACP-004: a stored task reads back the same for every reader.
 pub async fn a_task_reads_back(stage: &Stage) {
     let job = stage.job(person("olga"), create(new_task()));
     let id = TaskId::new(job.envelope.fresh);
@@ -225,8 +225,8 @@ pub async fn an_answered_checkpoint_moves_its_task(stage: &Stage) {
     assert_eq!(told, both);
 }
 
-/// Whoever decides on the ask and whoever decides on the task at the same time meet: one of them wins,
-/// and both see the same afterwards.
+/// A decision on the ask and one on the task at the same time conflict: one of them wins, and both
+/// states agree afterwards.
 pub async fn of_an_answer_and_a_cancellation_one_wins(stage: &Stage) {
     for _ in 0..5 {
         let id = begun(stage).await;
@@ -235,7 +235,7 @@ pub async fn of_an_answer_and_a_cancellation_one_wins(stage: &Stage) {
         let cancel = stage.job(person("olga"), of(TaskCommand::Cancel(id, None)));
         let outcomes = at_once(stage, vec![answer, cancel]).await;
         let task = seen(stage, id).await;
-        // A task that went on can still be called off, but what was called off does not go on.
+        // A resumed task can still be cancelled, but a cancelled one does not resume.
         assert_eq!(task.state, State::Completed, "{outcomes:?}");
         assert!(!stage.seen(ask).await.is_open());
         let won = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
@@ -244,8 +244,8 @@ pub async fn of_an_answer_and_a_cancellation_one_wins(stage: &Stage) {
     }
 }
 
-/// HACP-082: the same key and the same request give the first result, before the revision is looked
-/// at; a task as it was then is what its records up to that place lead to.
+/// HACP-082: the same key and the same request return the first result, before the revision is
+/// checked. The task at that time is folded from its records up to that sequence number.
 pub async fn a_repeated_operation_says_where_it_was(stage: &Stage) {
     let id = begun(stage).await;
     let at_revision = |revision, text: &str| {
@@ -283,7 +283,7 @@ pub async fn a_repeated_operation_says_where_it_was(stage: &Stage) {
     assert_eq!((again.place, again.task), (first.place, first.task));
 }
 
-/// HACP-081: of two who saw the same revision one is taken.
+/// HACP-081: of several commands with the same revision, one is accepted.
 pub async fn of_many_who_saw_one_revision_one_is_taken(stage: &Stage) {
     let id = begun(stage).await;
     let jobs = (0..20).map(|n| {
@@ -302,7 +302,7 @@ pub async fn of_many_who_saw_one_revision_one_is_taken(stage: &Stage) {
     assert_eq!(won.into_iter().next().unwrap().unwrap().task.as_deref(), Some(&task));
 }
 
-/// HACP-030: a task begins once, however many want it to.
+/// HACP-030: a task begins once, however many callers start it.
 pub async fn of_many_who_begin_one_does(stage: &Stage) {
     let id = created(stage, new_task()).await;
     stage.run(person("olga"), assign(id)).await;
@@ -317,7 +317,7 @@ pub async fn of_many_who_begin_one_does(stage: &Stage) {
     assert_eq!(seen(stage, id).await.revision, 2);
 }
 
-/// HACP-021: a version that is written stays as it is; its task delivers another.
+/// HACP-021: a stored version does not change; its task delivers another one.
 pub async fn a_version_is_written_once(stage: &Stage) {
     let id = begun(stage).await;
     let first = stage.run(bot(), commit(id, "first")).await.artifact.unwrap();
@@ -331,7 +331,8 @@ pub async fn a_version_is_written_once(stage: &Stage) {
     assert_eq!(stage.store.artifact(first.id).await.unwrap(), Some(*first));
 }
 
-/// An artifact and a task that uses it are written together; nobody uses what was not shared.
+/// An artifact and a task that uses it are written together; an artifact that was not shared
+/// cannot be used.
 pub async fn an_artifact_is_used_by_others(stage: &Stage) {
     let (id, made) = story(stage).await;
     let before = seen(stage, id).await.head.seq;
@@ -355,7 +356,7 @@ async fn over_tasks(stage: &Stage, since: kernel::Time, limit: usize) -> Vec<Tas
     stage.store.over_tasks("acme".parse().unwrap(), since, limit).await.unwrap()
 }
 
-/// HACP-024 and erasure: the words go, the chain stays whole.
+/// HACP-024 and erasure: the text is erased, the chain stays complete.
 pub async fn an_erased_task_keeps_its_chain(stage: &Stage) {
     let ((over, _), open) = (story(stage).await, begun(stage).await);
     let ended = seen(stage, over).await.kept_since().unwrap();
@@ -375,7 +376,7 @@ pub async fn an_erased_task_keeps_its_chain(stage: &Stage) {
     assert!(seen(stage, open).await.spec.value().is_some());
 }
 
-/// Every chain is whole, in the order of names, and has the state it leads to.
+/// Every chain is complete, in the order of names, and has the state it leads to.
 pub async fn chains_of_tasks_are_whole(stage: &Stage) {
     story(stage).await;
     story(stage).await;
@@ -408,7 +409,8 @@ pub async fn chains_of_tasks_are_whole(stage: &Stage) {
     }
 }
 
-/// Whoever follows the tasks of a project, or the runtime of an agent, hears of what concerns them.
+/// A subscriber to the tasks of a project, or to the runtime of an agent, receives the events
+/// that concern it.
 pub async fn the_feed_tells_of_tasks(stage: &Stage) {
     let mut feed = stage.store.feed();
     let position = stage.store.last_position().await.unwrap();
@@ -438,7 +440,7 @@ pub async fn the_feed_tells_of_tasks(stage: &Stage) {
     assert_eq!(told, committed);
 }
 
-/// The row in the outbox comes with the event that wants it, in a lane of the agent's.
+/// The outbox row is written with its event, in a lane of the agent.
 pub async fn a_contract_waits_in_the_outbox_too(stage: &Stage) {
     let id = created(stage, new_task()).await;
     stage.run(person("olga"), assign(id)).await;

@@ -1,4 +1,4 @@
-//! Timers: what is due, in which order, and when to look again.
+//! Timers: what is due, in which order, and when to check again.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -173,7 +173,7 @@ pub async fn of_many_who_claim_each_gets_others(stage: &Stage) {
         workers.spawn(async move { store.claim_due(now, LEASE, 4).await.unwrap() });
     }
     let mut claimed: Vec<AskId> = workers.join_all().await.into_iter().flatten().collect();
-    // Who looked while another was choosing may have gone away with less.
+    // A worker that read while another was claiming may have got fewer.
     claimed.extend(claim(stage, 40).await);
     assert_eq!(claimed.len(), 40);
     assert_eq!(claimed.iter().collect::<BTreeSet<_>>().len(), 40);

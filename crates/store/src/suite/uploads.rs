@@ -1,4 +1,4 @@
-//! Bytes on their way.
+//! Uploads in progress.
 
 use kernel::audit::Digest;
 use kernel::task::{Held, Party};
@@ -39,13 +39,13 @@ fn ask() -> AskCommand {
     AskCommand::Create(Box::new(new_ask()))
 }
 
-/// Makes something of an upload.
+/// Runs a job that uses an upload.
 async fn make_of(stage: &Stage, id: UploadId) -> Result<Outcome> {
     let job = Job { uses: Some(id), ..stage.job(bot(), ask()) };
     stage.store.transact(job).await
 }
 
-/// Nothing can be made of an upload, and nothing was.
+/// Asserts that an upload cannot be used and that nothing was created.
 async fn of_no_use(stage: &Stage, id: UploadId) {
     let before = stage.store.last_position().await.unwrap();
     assert_eq!(refusal(make_of(stage, id).await), Refusal::NotFound { what: "upload" });
@@ -57,7 +57,7 @@ async fn given_up(stage: &Stage, seconds: i64) -> Vec<UploadId> {
     stage.store.given_up_uploads(before, 10).await.unwrap()
 }
 
-/// HACP-028: what has arrived is known, piece by piece; nothing of it is on the record.
+/// HACP-028: the progress is known, piece by piece; nothing of it is in the audit log.
 pub async fn an_upload_goes_on_where_it_stopped(stage: &Stage) {
     let before = stage.store.last_position().await.unwrap();
     let media_type = Some("text/plain".to_owned());
@@ -144,7 +144,7 @@ pub async fn what_nobody_goes_on_with_is_given_up(stage: &Stage) {
     assert_eq!(size(stage, young).await, Some(0));
 }
 
-/// A job that is refused, or was done before, leaves an upload as it was.
+/// A refused or repeated job leaves an upload unchanged.
 pub async fn what_is_refused_uses_no_upload(stage: &Stage) {
     let (store, id) = (&stage.store, begin(stage).await);
     assert!(store.finish_upload(id, whole(0), stage.now()).await.unwrap());

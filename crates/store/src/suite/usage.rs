@@ -1,4 +1,4 @@
-//! Counters of what is used.
+//! Usage counters.
 
 use kernel::quota::{Account, Metric, resets_at};
 use kernel::testing::yes;
@@ -50,7 +50,7 @@ pub async fn bytes_of_requests_are_counted(stage: &Stage) {
     assert!(after < 5_000, "{after}");
 }
 
-/// A charge that goes above a limit changes nothing, and a window ends.
+/// A charge that exceeds a limit changes nothing, and a window ends.
 pub async fn charges_are_taken_whole_or_not_at_all(stage: &Stage) {
     let now = stage.now();
     let until = resets_at(Metric::Notifications, now).unwrap();
@@ -88,7 +88,7 @@ pub async fn recipients_count_once(stage: &Stage) {
     assert_eq!(stage.store.used(vec![name.clone()]).await.unwrap(), [2]);
 }
 
-/// Bytes of files are taken back with whatever held them.
+/// The bytes of files are released with their holder.
 pub async fn files_are_released_with_their_holder(stage: &Stage) {
     let name = agent().counter(Metric::StoredBytes, stage.now());
     let (one, other) = (Ulid::from(1_u128), Ulid::from(2_u128));

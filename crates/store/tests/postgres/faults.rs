@@ -194,7 +194,8 @@ async fn an_unreadable_delivery_does_not_stand_in_the_way() {
     let stage = database.stage().await;
     stage.ask(new_ask()).await;
     stage.ask(new_ask()).await;
-    let spoil = "UPDATE outbox SET effect = '?' WHERE id = (SELECT min(id) FROM outbox)";
+    stage.follow().await;
+    let spoil = "UPDATE work SET effect = '?' WHERE id = (SELECT min(id) FROM work)";
     execute(&database.raw().await, spoil).await;
     let lease = Duration::from_secs(1);
     assert_eq!(stage.store.claim(Effect::PEOPLE, stage.now(), lease, 10).await.unwrap().len(), 1);

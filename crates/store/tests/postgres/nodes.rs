@@ -8,6 +8,7 @@ use kernel::command::{NewAsk, Silence};
 use kernel::directory::NewProject;
 use kernel::testing::{new_ask, yes};
 use kernel::{Actor, AskCommand, AskId, DirectoryCommand, Effect, Refusal, Subject};
+use store::followers::DELIVERIES;
 use store::suite::blocks::next_block;
 use store::suite::stage::{acme, bot, person};
 use store::suite::{Hands, Stage};
@@ -15,6 +16,7 @@ use store::{Change, Clock, News, StoreError};
 use tokio::sync::broadcast::Receiver;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+use ulid::Ulid;
 
 use super::support::{Database, missing, shared, soon};
 
@@ -211,6 +213,7 @@ async fn nodes_share_what_is_due_and_what_is_to_be_delivered() {
         let timeout = Some(10);
         one.ask(NewAsk { timeout, on_expiry: Silence::Fail, ..new_ask() }).await;
     }
+    one.follow().await;
     one.clock.advance(10);
     let (now, lease) = (one.now(), Duration::from_secs(30));
     let (mut due, mut deliveries) = (Vec::new(), Vec::new());
@@ -243,4 +246,27 @@ async fn of_two_sealers_on_two_nodes_one_wins() {
         last = other.store.last_block().await.unwrap().map(|sealed| sealed.block);
     }
     assert_eq!(one.store.blocks(0, 10).await.unwrap().len(), 5);
+}
+
+/// A follower moves to another node when its own does not extend the lease any more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_node_at_a_time_runs_a_follower() {
+    if missing() {
+        return;
+    }
+    let database = Database::new().await;
+    let (one, other) = two(&database).await;
+    let lease = Duration::from_secs(3);
+    let lead = async |stage: &Stage, node: u128| {
+        stage.store.lead(DELIVERIES, Ulid::from(node), one.now(), lease).await.unwrap()
+    };
+    assert!(lead(&one, 1).await);
+    assert!(!lead(&other, 2).await);
+    one.clock.advance(2);
+    assert!(lead(&one, 1).await, "extended");
+    one.clock.advance(2);
+    assert!(!lead(&other, 2).await);
+    one.clock.advance(1);
+    assert!(lead(&other, 2).await, "the first node is dead");
+    assert!(!lead(&one, 1).await);
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kernel::AskCommand;
 use kernel::testing::{new_ask, yes};
+use store::followers::DELIVERIES;
 use store::postgres::{Options, Postgres};
 use store::suite::Hands;
 use store::suite::stage::{bot, person};
@@ -60,7 +61,10 @@ async fn a_restart_keeps_everything() {
     stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
     let keyed = stage.keyed(bot(), AskCommand::Create(Box::new(new_ask())), "k", "a");
     let made = stage.store.transact(keyed).await.unwrap().ask.unwrap();
+    stage.follow().await;
+    stage.ask(new_ask()).await;
     let before = (
+        stage.store.follower(DELIVERIES).await.unwrap(),
         stage.seen(id).await,
         stage.store.rows(0, 1000).await.unwrap(),
         stage.store.backlog().await.unwrap(),
@@ -70,6 +74,7 @@ async fn a_restart_keeps_everything() {
     drop(stage);
     let stage = database.node(hands).await;
     let after = (
+        stage.store.follower(DELIVERIES).await.unwrap(),
         stage.seen(id).await,
         stage.store.rows(0, 1000).await.unwrap(),
         stage.store.backlog().await.unwrap(),
@@ -139,19 +144,19 @@ async fn queries_go_by_an_index() {
         ),
         (
             "smallint, bigint",
-            "SELECT id FROM outbox WHERE NOT dead AND lane = '' AND rank = $1 AND due_at <= $2
+            "SELECT id FROM work WHERE NOT dead AND lane = '' AND rank = $1 AND due_at <= $2
              AND leased_until <= $2 ORDER BY due_at, id LIMIT 5",
             "1, 1",
         ),
         (
             "text, bigint",
-            "SELECT id FROM outbox WHERE NOT dead AND lane <> '' AND lane = $1 AND due_at <= $2
+            "SELECT id FROM work WHERE NOT dead AND lane <> '' AND lane = $1 AND due_at <= $2
              AND leased_until <= $2 ORDER BY due_at, id LIMIT 5",
             "'hook', 1",
         ),
         (
             "text, text",
-            "SELECT lane FROM outbox WHERE NOT dead AND lane <> '' AND lane > $1 AND $2 = ''
+            "SELECT lane FROM work WHERE NOT dead AND lane <> '' AND lane > $1 AND $2 = ''
              ORDER BY lane LIMIT 1",
             "'hook', ''",
         ),

@@ -10,6 +10,7 @@ use kernel::command::{NewAsk, Silence};
 use kernel::insight::Whose;
 use kernel::testing::{new_ask, yes};
 use kernel::{AskCommand, AskId, Effect, HumanId, Phase, Time};
+use store::followers::DELIVERIES;
 use store::outbox::{LogQuery, Standing};
 use store::postgres::{Occupied, Postgres};
 use store::sqlite::{Locked, Sqlite};
@@ -64,6 +65,7 @@ async fn shown(store: &dyn Store, asks: &[AskId]) -> impl PartialEq + std::fmt::
         store.stream(vec!["bot".parse().unwrap()], 0, 1000).await.unwrap(),
         store.blocks(0, 100).await.unwrap(),
         (store.list(list).await.unwrap(), store.backlog().await.unwrap()),
+        store.follower(DELIVERIES).await.unwrap(),
         (store.next_due().await.unwrap(), directory),
         side(store).await,
         told(store).await,
@@ -159,6 +161,7 @@ async fn everything_is_there_as_it_was() {
     assert!(stage.store.append_block(block).await.unwrap());
     let webhook = endpoint(&stage).await;
     asks.push(stage.ask(new_ask()).await);
+    stage.follow().await;
     let lane = webhook.to_string();
     let lease = Duration::from_secs(9);
     let claimed = stage.store.claim(&lane, stage.now(), lease, 9).await.unwrap();

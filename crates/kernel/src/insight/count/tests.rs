@@ -23,7 +23,7 @@ fn about(body: Body) -> NewAsk {
     NewAsk { question: Question::new("Do it?", None, body).unwrap(), ..new_ask() }
 }
 
-/// Everything that was counted of an ask, by measure.
+/// All counts of an ask, by measure.
 fn counted(cast: &Cast, id: AskId) -> BTreeMap<Measure, Vec<&'static str>> {
     let mut counts: BTreeMap<Measure, Vec<&'static str>> = BTreeMap::new();
     for event in cast.record_of(id) {
@@ -39,7 +39,8 @@ fn of(cast: &Cast, id: AskId, measure: Measure) -> Vec<&'static str> {
     counted(cast, id).remove(&measure).unwrap_or_default()
 }
 
-/// HXPE-060, HXPE-061: intent, confidence, load and refusals of a message, in bins that are few.
+/// HXPE-060, HXPE-061: intent, confidence, load and refusals of a message, in a small number of
+/// bins.
 #[test]
 fn a_message_counts_by_what_its_envelope_says() {
     let cases = [
@@ -82,7 +83,7 @@ fn a_message_counts_by_what_its_envelope_says() {
     assert_eq!(of(&cast, plain, Measure::Asked), ["native"]);
 }
 
-/// HXPE-060: click-through needs what was shown and what was picked; both count once.
+/// HXPE-060: click-through needs the shown and the picked actions; both count once.
 #[test]
 fn actions_count_when_they_are_seen_and_when_they_are_picked() {
     let said = json!({ "actions": [
@@ -141,7 +142,8 @@ fn reply(answer: Answer) -> Reply {
     Reply { answer, comment: Some("because".to_owned()) }
 }
 
-/// Whoever asks whether to do something recommends it; whoever suggests an option recommends that.
+/// An agent that asks whether to do something recommends it; one that suggests an option recommends
+/// that option.
 #[test]
 fn an_answer_follows_changes_or_overrules() {
     let details = json!({ "amount": 5 }).as_object().unwrap().clone();
@@ -205,7 +207,7 @@ fn a_claim_is_held_against_what_people_did() {
     }
 }
 
-/// Faster than the text can be read: that says nothing of one answer, and something of many.
+/// An answer faster than the text can be read says nothing alone, but something in large numbers.
 #[test]
 fn a_decision_before_the_text_can_be_read_is_hasty() {
     let long = Question::new("word ".repeat(48), None, new_ask().question.body().clone()).unwrap();
@@ -223,7 +225,7 @@ fn a_decision_before_the_text_can_be_read_is_hasty() {
     }
 }
 
-/// What an agent passed on was decided elsewhere.
+/// An answer that an agent passed on was decided elsewhere.
 #[test]
 fn what_was_passed_on_is_no_reading_of_ours() {
     let mut cast = Cast::new();
@@ -255,7 +257,7 @@ fn words_are_what_is_read() {
     assert_eq!(reading_millis(&question), (2 + 3 + 4 + 3 + 1) * 250);
 }
 
-/// What a person wrote to an agent first was asked by nobody.
+/// A message that a person wrote first was not asked by an agent.
 #[test]
 fn what_a_person_began_with_is_not_counted() {
     let mut cast = Cast::new();
@@ -263,7 +265,7 @@ fn what_a_person_began_with_is_not_counted() {
     assert!(counted(&cast, id).is_empty());
 }
 
-/// Each count is there for the agent, for its project, and for everybody.
+/// Each count is kept for the agent, for its project, and for the installation.
 #[test]
 fn a_tally_is_kept_three_times() {
     let mut cast = Cast::new();

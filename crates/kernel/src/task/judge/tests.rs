@@ -18,8 +18,8 @@ fn plan(given: Verdict) -> NewReview {
     NewReview { kind: ReviewKind::Plan, ..verdict(given) }
 }
 
-/// HACP-031, HACP-032, HACP-061, K-12, K-16: what a verdict does, who has the task then, what its runtime has to
-/// do, and that a plan never completes anything.
+/// HACP-031, HACP-032, HACP-061, K-12, K-16: the effect of a verdict on the state, the assignee and
+/// the runtime; approving a plan never completes the task.
 #[test]
 fn what_a_verdict_does() {
     let (bot, olga) = (Party::Agent("bot".parse().unwrap()), Party::Human(human("olga")));
@@ -62,8 +62,8 @@ fn what_a_verdict_does() {
     }
 }
 
-/// HACP-062: the verdicts of several, the last one of each counted: a veto, then the quorum, then rework,
-/// else the others. It is completed once.
+/// HACP-062: the verdicts of several reviewers, where the last one of each counts: a veto, then the
+/// quorum, then rework, else it waits for the others. The task is completed once.
 #[test]
 fn the_verdicts_of_several_are_weighed() {
     use Verdict::{Approved as Yes, ChangesRequested as Again, Rejected as No};
@@ -111,7 +111,7 @@ fn half_is_not_more_than_half() {
     }
 }
 
-/// HACP-062: a new version begins anew, and what was said of the one before does not count for it.
+/// HACP-062: a new version starts a new review, and earlier verdicts do not count for it.
 #[test]
 fn a_new_version_is_judged_by_everybody_again() {
     let (mut cast, id) = delivered(new_task().judged_by(Quorum::All, &["nina", "rita"]));
@@ -124,7 +124,8 @@ fn a_new_version_is_judged_by_everybody_again() {
     assert_eq!(cast.task(id).state, State::Completed);
 }
 
-/// HACP-061, HACP-062: one reviewer is enough to let a plan pass, and it does not count for what comes of it.
+/// HACP-061, HACP-062: one reviewer can approve a plan, and this does not count for the
+/// deliverable.
 #[test]
 fn a_plan_is_approved_by_one_of_several() {
     let (mut cast, id) = delivered(new_task().judged_by(Quorum::All, &["nina", "rita"]));
@@ -135,7 +136,8 @@ fn a_plan_is_approved_by_one_of_several() {
     assert_eq!(cast.task(id).state, State::UnderReview, "nina approved the plan only");
 }
 
-/// HACP-003, HACP-051, HACP-062, K-14: outsiders do not judge, and neither does a principal who named others.
+/// HACP-003, HACP-051, HACP-062, K-14: outsiders do not judge, and neither does a principal who
+/// named others.
 #[test]
 fn only_the_reviewers_judge() {
     let (mut cast, id) = delivered(new_task().judged_by(Quorum::Any, &["nina"]));
@@ -145,14 +147,14 @@ fn only_the_reviewers_judge() {
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{actor:?}");
     }
     cast.judge("nina", id, verdict(Verdict::Approved)).unwrap();
-    // HACP-022: what was said stays, and nothing is said of what is over.
+    // HACP-022: a review stays, and a closed task takes no more reviews.
     let late = cast.judge("nina", id, verdict(Verdict::Rejected));
     assert!(matches!(late, Err(Refusal::Precondition { .. })));
     let late = cast.judge("mark", id, verdict(Verdict::Rejected));
     assert!(matches!(late, Err(Refusal::NotAllowed { .. })), "who may comes before when");
 }
 
-/// HACP-060: what has to change is said with a request for changes, and with nothing else.
+/// HACP-060: a request for changes names the changes; no other verdict does.
 #[test]
 fn a_request_for_changes_says_which() {
     let words = |changes: &[&str]| Words {
@@ -178,7 +180,7 @@ fn a_request_for_changes_says_which() {
     }
 }
 
-/// HACP-021, HACP-062: what is judged is what was delivered last, not what came before it.
+/// HACP-021, HACP-062: only the last delivery is reviewed, not an earlier one.
 #[test]
 fn nothing_old_is_judged() {
     let (mut cast, id) = delivered(new_task());
@@ -195,7 +197,8 @@ fn nothing_old_is_judged() {
         let refused = cast.judge("olga", id, old);
         assert!(matches!(refused, Err(Refusal::Precondition { .. })), "{refused:?}");
     }
-    // Operation 14: the artifact belongs to the task. Another task's is refused, and nothing changes.
+    // Operation 14: the artifact belongs to the task. An artifact of another task is refused, and
+    // nothing changes.
     let elsewhere = {
         let id = cast.begun(new_task());
         cast.delivered(id, version())
@@ -219,7 +222,7 @@ fn nothing_old_is_judged() {
     assert_eq!(cast.task(id).state, State::Completed);
 }
 
-/// Answered wherever it was put, it is judged, in the same decision.
+/// An answer through any interface is a review, in the same decision.
 #[test]
 fn an_answer_anywhere_is_a_verdict() {
     let changes = Box::new(Reply { answer: Answer::CHANGES, comment: Some("less".to_owned()) });
@@ -242,7 +245,8 @@ fn an_answer_anywhere_is_a_verdict() {
     }
 }
 
-/// Whoever is no reviewer judges nothing by answering, and a stranger does not learn who did.
+/// An answer by a person who is no reviewer is refused, and people without access do not learn who
+/// reviewed.
 #[test]
 fn only_the_reviewers_answer() {
     let (mut cast, id) = delivered(new_task().judged_by(Quorum::Any, &["nina"]));
@@ -267,7 +271,7 @@ fn only_the_reviewers_answer() {
     assert_eq!(told, Err(Refusal::NotFound { what: "request" }));
 }
 
-/// The first answer is about the plan where the plan comes first, and the next about what came of it.
+/// If the plan comes first, the first answer is about the plan, and the next about the deliverable.
 #[test]
 fn whoever_plans_first_has_the_plan_judged_first() {
     let autonomy = Autonomy::PlanThenImplement;
@@ -284,7 +288,7 @@ fn whoever_plans_first_has_the_plan_judged_first() {
     assert_eq!(cast.task(id).state, State::Completed);
 }
 
-/// A long review is still a review: what goes to the ask is its beginning.
+/// A long review is accepted; the ask gets its beginning.
 #[test]
 fn a_long_review_is_taken() {
     let (mut cast, id) = delivered(new_task());
@@ -296,7 +300,7 @@ fn a_long_review_is_taken() {
     assert_eq!(cast.task(id).reviews[0].words.value(), Some(&words));
 }
 
-/// The project says how sure we have to be, also where nobody asks any more.
+/// The project's minimum assurance applies, even if the ask was withdrawn.
 #[test]
 fn nobody_judges_with_too_little_proof() {
     for withdrawn in [false, true] {
@@ -311,7 +315,7 @@ fn nobody_judges_with_too_little_proof() {
         let by = |assurance| Actor::Human { id: human("olga"), via: Via::Slack, assurance };
         let judge = || TaskCommand::Review(id, Box::new(verdict(Verdict::Approved)));
         let judged = cast.want(by(Assurance::Channel), judge());
-        // What was asked before was asked under the rule of then.
+        // An ask keeps the rule it was created under.
         assert_eq!(judged.is_err(), withdrawn, "{judged:?}");
         if withdrawn {
             let (have, need) = (Assurance::Channel, Assurance::Session);

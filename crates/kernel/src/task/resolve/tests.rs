@@ -39,8 +39,9 @@ fn said(cast: &Cast, id: TaskId) -> Said {
     resolved(cast, id).said.value().unwrap().clone()
 }
 
-/// HACP-050, K-04, K-14: what each action does to each kind of checkpoint: everything but a rejection
-/// resumes, a rejection ends the task, and what does not fit the question is refused.
+/// HACP-050, K-04, K-14: the effect of each action on each kind of checkpoint: everything but a
+/// rejection resumes, a rejection closes the task, and an action that does not fit the question is
+/// refused.
 #[test]
 fn every_action_on_every_kind() {
     let mut table = Vec::new();
@@ -83,9 +84,9 @@ fn every_action_on_every_kind() {
     );
 }
 
-/// What a person decides over HACP is an answer where the question takes one, and a request for changes
-/// only where it is an approval. Everything else ends the ask without an answer, and with what was
-/// decided: no dialect may say that nobody decided, or show it as a result.
+/// A decision over HACP is an answer where the question takes one, and a request for changes only
+/// where it is an approval. Every other decision closes the ask without an answer and records the
+/// decision: no dialect may report that no person decided, or show it as a result.
 #[test]
 fn what_is_no_answer_ends_the_ask_with_what_was_decided() {
     for kind in CheckpointKind::ALL {
@@ -126,7 +127,7 @@ fn what_is_no_answer_ends_the_ask_with_what_was_decided() {
     }
 }
 
-/// An escalation may offer what to do.
+/// An escalation may offer options.
 #[test]
 fn an_escalation_with_options_lets_people_choose() {
     let options = raising(CheckpointKind::Choice).options;
@@ -137,8 +138,8 @@ fn an_escalation_with_options_lets_people_choose() {
     assert_eq!(cast.task(id).state, State::InProgress);
 }
 
-/// HACP-031, digest §5: it goes back to the agent that waited, in the run that waited, which gets the
-/// whole resolution at its place in the record.
+/// HACP-031, digest §5: the task returns to the agent that waited, in the run that waited, which
+/// gets the whole resolution by its event number.
 #[test]
 fn the_agent_that_waited_goes_on() {
     let (mut cast, id, ask) = blocked(CheckpointKind::Approval);
@@ -181,7 +182,7 @@ fn reassigning_hands_over_and_stops_the_run_that_waited() {
     cast.delivered(id, version());
 }
 
-/// K-16: a rejection ends the task, and the runtime stops instead of going on.
+/// K-16: a rejection closes the task, and the runtime stops instead of continuing.
 #[test]
 fn rejecting_ends_the_task_and_the_run() {
     for kind in CheckpointKind::ALL {
@@ -196,7 +197,7 @@ fn rejecting_ends_the_task_and_the_run() {
     }
 }
 
-/// HACP-055: the agent goes on from what the person left it.
+/// HACP-055: the agent continues from the state the person sets.
 #[test]
 fn a_person_says_from_what_the_agent_goes_on() {
     let (mut cast, id, ask) = blocked(CheckpointKind::Approval);
@@ -210,7 +211,8 @@ fn a_person_says_from_what_the_agent_goes_on() {
     let said = said(&cast, id);
     let given = (Some(patch), Some(edited.clone()));
     assert_eq!((said.state_patch, said.edited_artifact_ref), given);
-    // The task uses it from now on, so its agent may read it; what the run is told of is the decision.
+    // The task uses the version from now on, so its agent may read it; the run is notified of the
+    // decision.
     let references = &cast.artifact(edited.id).versions[0].references;
     assert_eq!(references.last(), Some(&Reference { task: id, role: Role::Input }));
     let story = cast.story_of(id);
@@ -284,8 +286,8 @@ fn what_is_said_with_a_resolution_has_to_fit() {
     assert_eq!(refused, Err(Refusal::NotFound { what: "artifact" }));
 }
 
-/// HACP-050, HACP-051: answered through any door, the task goes on in the same decision; what was said
-/// is the same, in the protocol's words.
+/// HACP-050, HACP-051: an answer through any interface continues the task in the same decision,
+/// with the same data in the protocol's terms.
 #[test]
 fn an_answer_anywhere_resumes_the_task() {
     let reply = |answer, comment: Option<&str>| {
@@ -328,8 +330,8 @@ fn an_answer_anywhere_resumes_the_task() {
     }
 }
 
-/// HACP-051, K-14: nobody but the principal and the reviewers decides, whoever the ask is handed to and
-/// whatever link, platform or agent says so.
+/// HACP-051, K-14: only the principal and the reviewers decide, no matter to whom the ask is
+/// assigned and which link, platform or agent answers.
 #[test]
 fn nobody_else_decides_through_any_door() {
     let (mut cast, id, ask) = blocked(CheckpointKind::Approval);
@@ -356,11 +358,11 @@ fn nobody_else_decides_through_any_door() {
         let after = (cast.task(id).clone(), cast.seen(ask).clone(), cast.effects().len());
         assert_eq!(after, before, "{actor:?}");
     }
-    // The principal still does.
+    // The principal can still decide.
     cast.resolve("olga", ask, approve()).unwrap();
 }
 
-/// HACP-041, HACP-050, HACP-052: decided is decided, and what ran out is not decided any more.
+/// HACP-041, HACP-050, HACP-052: a checkpoint is resolved once, and not after it expired.
 #[test]
 fn a_checkpoint_is_resolved_once() {
     let (mut cast, id, ask) = blocked(CheckpointKind::Approval);
@@ -381,7 +383,7 @@ fn a_checkpoint_is_resolved_once() {
     assert_eq!(cast.task(id).state, State::Blocked);
 }
 
-/// HACP-081: another revision is another task.
+/// HACP-081: a decision on another revision is refused.
 #[test]
 fn whoever_saw_another_revision_decides_nothing() {
     let (mut cast, id, ask) = blocked(CheckpointKind::Approval);
@@ -394,7 +396,7 @@ fn whoever_saw_another_revision_decides_nothing() {
     cast.attempt_at(Some(revision), cast.human("olga"), resolve()).unwrap();
 }
 
-/// An ask that is no checkpoint is none.
+/// An ask that is not a checkpoint cannot be resolved as one.
 #[test]
 fn only_checkpoints_are_resolved() {
     let mut cast = Cast::new();
@@ -406,7 +408,7 @@ fn only_checkpoints_are_resolved() {
     assert!(matches!(refused, Err(Refusal::NotFound { .. })));
 }
 
-/// Handed over while it waited, it goes on with whoever has it now.
+/// If the task was handed over while it waited, it continues with the new assignee.
 #[test]
 fn whoever_took_over_meanwhile_goes_on() {
     let (mut cast, id, ask) = blocked(CheckpointKind::Approval);
@@ -424,7 +426,7 @@ fn whoever_took_over_meanwhile_goes_on() {
     assert_eq!(cast.duties(id).last(), Some(&("bot".to_owned(), Duty::Cancel)), "and no resume");
 }
 
-/// A person who hurries and a task that is late: what is decided still counts.
+/// A decision on a late task still counts.
 #[test]
 fn people_decide_on_what_is_late() {
     let mut cast = Cast::new();
@@ -436,7 +438,7 @@ fn people_decide_on_what_is_late() {
     assert_eq!(cast.task(id).state, State::InProgress);
 }
 
-/// The project says how sure we have to be, whatever is decided.
+/// The project's minimum assurance applies to every decision.
 #[test]
 fn nobody_decides_with_too_little_proof() {
     for kind in CheckpointKind::ALL {
@@ -459,7 +461,7 @@ fn nobody_decides_with_too_little_proof() {
     }
 }
 
-/// What is too long for a comment on an ask is kept whole with the task.
+/// A text that is too long for a comment on an ask is stored completely with the task.
 #[test]
 fn a_long_answer_is_taken() {
     for kind in CheckpointKind::ALL {

@@ -1,4 +1,4 @@
-//! What agents ask and people decide: checkpoints and reviews.
+//! Checkpoints that agents raise, and reviews by people.
 
 use anyhow::bail;
 use clap::Args;
@@ -129,13 +129,13 @@ impl Resolve {
         Ok(if rejected { Exit::Denied } else { Exit::Done })
     }
 
-    /// Asks for the second step, where the checkpoint and what is decided need one.
+    /// Asks for confirmation, if the checkpoint and the decision need one.
     async fn is_sure(&self, server: &Server) -> anyhow::Result<bool> {
         let verdict = match self.action.as_str() {
             "approve" => "approved",
             "choose" => "chosen",
             "provide" => "provided",
-            // The agent that asked does not proceed with these.
+            // The agent does not proceed after these.
             _ => return Ok(true),
         };
         if self.yes || self.caller.remote.json {

@@ -1,4 +1,4 @@
-//! What a project, a team or the organisation remembers.
+//! Ledgers of a project, a team or the organisation.
 
 use clap::{Args, Subcommand};
 use client::tasks::Operation;

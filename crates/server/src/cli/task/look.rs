@@ -1,4 +1,4 @@
-//! Tasks as they are, and what waits for somebody.
+//! Tasks, and the requests that wait for a person.
 
 use clap::Args;
 use client::tasks::Operation;
@@ -103,7 +103,7 @@ impl Show {
     }
 }
 
-/// A task, line by line.
+/// The lines that describe a task.
 fn shown(task: &Value) -> Vec<String> {
     let each =
         |pointer: &str| task.pointer(pointer).and_then(Value::as_array).into_iter().flatten();

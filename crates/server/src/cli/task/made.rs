@@ -1,4 +1,4 @@
-//! What agents deliver: files in versions, fetched, used and shared.
+//! Artifacts that agents deliver: files with versions, fetched, used and shared.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::FileExt as _;
@@ -16,10 +16,10 @@ use crate::cli::Exit;
 use crate::cli::output::say;
 use crate::cli::remote::Server;
 
-/// More bytes than this go by themselves: a call with them would be too large.
+/// Larger files are uploaded separately: a call that contains them would be too large.
 const INLINE: u64 = 512 * 1024;
 
-/// How often in a row a connection may break off without a byte.
+/// How many times in a row a connection may break without receiving a byte.
 const MOST_BREAKS: u32 = 5;
 
 #[derive(Args)]
@@ -76,7 +76,7 @@ impl Commit {
     }
 }
 
-/// Words go as they are, other bytes in base64; what is larger goes before, in parts.
+/// Text is sent as it is, other bytes in base64. A larger file is uploaded before, in parts.
 async fn content(server: &Server, file: &Path, sort: Option<&str>) -> anyhow::Result<Content> {
     let unreadable = || format!("cannot read {}", file.display());
     if file.as_os_str() != "-" {
@@ -104,7 +104,7 @@ async fn content(server: &Server, file: &Path, sort: Option<&str>) -> anyhow::Re
     })
 }
 
-/// What a name says of its bytes, where pages can show them.
+/// The media type by file extension, for types that pages can show.
 fn kind(file: &Path) -> Option<&'static str> {
     Some(match file.extension()?.to_str()? {
         "md" => "text/markdown",
@@ -212,7 +212,7 @@ impl Artifact {
     }
 }
 
-/// What is known of a version.
+/// Prints the metadata of a version.
 fn shown(json: bool, artifact: &Value) {
     if json {
         say!("{artifact}");
@@ -229,8 +229,8 @@ fn shown(json: bool, artifact: &Value) {
     say!("  made by {by}, {}", text(artifact, "/provenance/produced_at"));
 }
 
-/// Keeps the bytes of a version, unless they are not what was committed. Whatever its size, only a
-/// piece of it is in memory.
+/// Saves the bytes of a version, unless their checksum differs from the committed one. Only one
+/// chunk is in memory at a time.
 async fn fetch(server: &Server, artifact: &Value, file: &Path) -> anyhow::Result<Exit> {
     let wanted = text(artifact, "/payload/checksum").to_owned();
     let whole = artifact.pointer("/payload/size").and_then(Value::as_u64).unwrap_or_default();
@@ -256,7 +256,7 @@ async fn fetch(server: &Server, artifact: &Value, file: &Path) -> anyhow::Result
             size += piece.len() as u64;
             out.write_all(&piece)?;
         }
-        // It goes on where it broke off, unless nothing comes any more.
+        // Resume where it broke off, unless no more bytes arrive.
         broken += 1;
         if size < whole && broken > MOST_BREAKS {
             bail!("the connection broke off {broken} times; fetch it again");

@@ -1,4 +1,4 @@
-//! `countersign task`: work a person owns and an agent does, over HACP.
+//! `countersign task`: tasks that a person owns and an agent works on, over HACP.
 //!
 //! | file | commands |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | `made` | commit, artifact get, reference and share |
 //! | `ledger` | ledger read, write and history |
 //! | `look` | list, show, inbox |
-//! | `replay`, `story`, `watch` | what happened, told to people, and as it happens |
+//! | `replay`, `story`, `watch` | the history of a task: at a time, as text, and live |
 
 mod decide;
 mod ledger;
@@ -136,7 +136,7 @@ struct Caller {
 }
 
 impl Caller {
-    /// The server, for something that people do, agents do, or everybody may.
+    /// The server, with the credential of a person, of an agent, or of either.
     fn connect(&self, usual: Option<Role>) -> anyhow::Result<Server> {
         match self.role.or(usual) {
             Some(Role::Person) => self.remote.human(),
@@ -157,7 +157,7 @@ struct Terms {
     key: Option<String>,
 }
 
-/// Performs something that changes a task, and gives what came back.
+/// Runs an operation that changes a task, and returns the response.
 async fn change(
     server: &Server,
     operation: Operation,
@@ -174,33 +174,33 @@ async fn change(
     call.await.map_err(server.because())
 }
 
-/// Looks at something.
+/// Runs a read operation.
 async fn look(server: &Server, operation: Operation, params: Value) -> anyhow::Result<Value> {
     server.client.tasks().call(operation, params).await.map_err(server.because())
 }
 
-/// Parameters without those nobody gave.
+/// The parameters that were given.
 fn given<const N: usize>(params: [(&str, Value); N]) -> Value {
     let given = params.into_iter().filter(|(_, value)| !value.is_null());
     Value::Object(given.map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>())
 }
 
-/// A list, or nothing if it is empty.
+/// A list, or null if it is empty.
 fn listed(items: &[impl serde::Serialize]) -> Value {
     if items.is_empty() { Value::Null } else { json!(items) }
 }
 
-/// A value that may be JSON, else is a text.
+/// Parses a value as JSON, or else takes it as a text.
 fn value(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| json!(text))
 }
 
-/// `NAME=WORDS`, or the words alone, which are their own name.
+/// Splits `NAME=WORDS`. Words without a name are their own name.
 fn named(text: &str) -> (&str, &str) {
     text.split_once('=').unwrap_or((text, text))
 }
 
-/// A JSON object somebody gave.
+/// Parses a given JSON object.
 fn object(name: &str, text: Option<&str>) -> anyhow::Result<Value> {
     let Some(text) = text else { return Ok(Value::Null) };
     let read: Map<String, Value> =
@@ -208,7 +208,7 @@ fn object(name: &str, text: Option<&str>) -> anyhow::Result<Value> {
     Ok(Value::Object(read))
 }
 
-/// Prints what came back: as it is, or in a sentence.
+/// Prints the response: as JSON, or as a sentence.
 fn told(json: bool, object: &Value, sentence: &str) {
     if json {
         say!("{object}");
@@ -217,12 +217,12 @@ fn told(json: bool, object: &Value, sentence: &str) {
     }
 }
 
-/// A text in an object, by its path; nothing is the empty text.
+/// A text in an object, by its path; empty if absent.
 fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
     object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A task in one sentence, after something was done to it.
+/// A sentence about a task after an operation.
 fn standing(task: &Value) -> String {
     let (id, state) = (text(task, "/id"), text(task, "/state"));
     let (who, revision) = (text(task, "/ownership/assignee"), &task["revision"]);

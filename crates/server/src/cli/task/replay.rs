@@ -1,4 +1,4 @@
-//! `countersign task replay`: the whole story of a task, or what it was at a moment.
+//! `countersign task replay`: the history of a task, or its state at a given time.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,8 @@ impl Replay {
     }
 }
 
-/// What was asked at the checkpoints, as far as the caller may see it: the history names them only.
+/// The questions of the checkpoints, as far as the caller may see them: the history contains
+/// only their ids.
 pub(super) async fn prompts(server: &Server, events: &[Value]) -> BTreeMap<String, String> {
     let mut prompts = BTreeMap::new();
     for event in events.iter().filter(|event| text(event, "/action") == "task.checkpoint.raised") {

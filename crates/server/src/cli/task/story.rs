@@ -1,6 +1,6 @@
-//! The history of a task as somebody would tell it: who did what, when, and in which words.
+//! The history of a task as text: who did what, when, and with which words.
 //!
-//! It is told from the events alone, so a story of long ago reads like one of today.
+//! It is generated from the events alone, so an old history reads like a recent one.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use super::text;
 
-/// What was asked at checkpoints, by their ids.
+/// The questions of checkpoints, by their ids.
 pub(super) type Prompts = BTreeMap<String, String>;
 
-/// The whole story, line by line.
+/// The whole history, line by line.
 pub(super) fn tell(events: &[Value], prompts: &Prompts) -> Vec<String> {
     let Some((first, last)) = events.first().zip(events.last()) else {
         return vec!["Nothing had happened yet.".to_owned()];
@@ -34,7 +34,7 @@ pub(super) fn tell(events: &[Value], prompts: &Prompts) -> Vec<String> {
     lines
 }
 
-/// One event: a line for what happened, and one for each thing that was said with it.
+/// One event: a line for the event, and one for each text that belongs to it.
 pub(super) fn line(event: &Value, prompts: &Prompts) -> Vec<String> {
     let (_, time) = moment(event);
     let (actor, after) = (text(event, "/actor"), &event["after"]);
@@ -49,7 +49,7 @@ pub(super) fn line(event: &Value, prompts: &Prompts) -> Vec<String> {
     lines
 }
 
-/// What happened, in words; what was said with it is put into `said`.
+/// The event as text. The texts that belong to it are added to `said`.
 fn what(event: &Value, after: &Value, prompts: &Prompts, said: &mut Vec<String>) -> String {
     let subject = text(event, "/subject/id");
     match text(event, "/action") {
@@ -174,14 +174,14 @@ fn remark(comment: &Value, said: &mut Vec<String>) {
     }
 }
 
-/// What somebody said, in quotes; the unsaid and the erased are nothing.
+/// A text in quotes; an absent or erased one is left out.
 fn quote(words: &str, said: &mut Vec<String>) {
     if !words.is_empty() {
         said.push(format!("“{words}”"));
     }
 }
 
-/// What an agent was given to begin with.
+/// The input that an agent was assigned with.
 fn spoken(after: &Value, said: &mut Vec<String>) {
     match &after["input"] {
         Value::Null => {}
@@ -204,7 +204,7 @@ fn moment(event: &Value) -> (&str, &str) {
     (at.get(..10).unwrap_or(at), at.get(11..19).unwrap_or(""))
 }
 
-/// How it stands, and how long it took.
+/// The current state, and the duration.
 fn ending(events: &[Value], last: &Value) -> String {
     let state = text(last, "/after/state").replace('_', " ");
     let (who, many) = (text(last, "/after/assignee"), events.len());
@@ -249,7 +249,7 @@ mod tests {
         })
     }
 
-    /// HACP-045: what a person reads is the history, whole and in order.
+    /// HACP-045: a person reads the complete history in order.
     #[test]
     fn a_task_is_told_as_a_story() {
         let (ada, dev) = ("user_ada", "agent_dev");
@@ -333,7 +333,7 @@ mod tests {
         insta::assert_snapshot!("story", tell(&events, &prompts).join("\n"));
     }
 
-    /// What agents wrote is shown for what it is, and what was erased leaves no hole.
+    /// Text from agents is made safe to show, and erased text leaves no gap.
     #[test]
     fn hostile_words_are_revealed_and_erased_ones_are_left_out() {
         let raised = event(

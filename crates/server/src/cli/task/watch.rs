@@ -1,4 +1,4 @@
-//! `countersign task watch`: what happens to a task, as it happens.
+//! `countersign task watch`: the events of a task, live.
 
 use clap::Args;
 use client::tasks::Operation;
@@ -24,7 +24,7 @@ impl Watch {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let server = self.caller.connect(None)?;
         let mut events = server.client.tasks().events(None);
-        // Connected before the past is read: nothing falls between.
+        // Connect before reading the past, so that no event is missed in between.
         events.ready().await.map_err(server.because())?;
         let params = json!({ "task_id": self.task });
         let past = look(&server, Operation::AuditReplay, params).await?;
@@ -34,7 +34,7 @@ impl Watch {
         for event in past {
             seen = event["seq"].as_u64().unwrap_or(seen);
             let ended = self.told(&server, event).await;
-            // What comes after the end does not change how it ended.
+            // Events after the end do not change the outcome.
             over = over.or(ended);
         }
         loop {
@@ -49,7 +49,7 @@ impl Watch {
         }
     }
 
-    /// Tells one event; how the task ended, if it did.
+    /// Prints one event. Returns the outcome if the task ended.
     async fn told(&self, server: &crate::cli::remote::Server, event: &Value) -> Option<Exit> {
         if self.caller.remote.json {
             say!("{event}");

@@ -1,4 +1,4 @@
-//! What is wanted of work, and who it is with.
+//! Creating tasks, and changing their specification and assignee.
 
 use clap::Args;
 use client::tasks::Operation;
@@ -114,7 +114,7 @@ impl Create {
     }
 }
 
-/// An artifact in a version, or a resource by its address.
+/// An artifact version, or a resource by its URL.
 fn input(text: &str) -> Value {
     match text.split_once('@').filter(|(id, _)| id.starts_with("art_")) {
         Some((id, version)) => json!({ "kind": "artifact", "id": id, "version": version }),
@@ -122,7 +122,7 @@ fn input(text: &str) -> Value {
     }
 }
 
-/// A command that does one thing to a task.
+/// Defines a command that runs one operation on a task.
 macro_rules! on_task {
     (
         $(#[$attr:meta])* $name:ident as $role:ident does $operation:ident
@@ -154,7 +154,7 @@ macro_rules! on_task {
     };
 }
 
-/// What was done, in words.
+/// The result of an operation as a sentence.
 fn sentence(operation: Operation, done: &Value) -> String {
     match operation {
         Operation::TaskInterrupt => {
@@ -169,7 +169,7 @@ fn sentence(operation: Operation, done: &Value) -> String {
     }
 }
 
-/// Whatever somebody wants to say with a task.
+/// The input given with a task.
 fn spoken(input: Option<&String>) -> Value {
     input.map_or(Value::Null, |input| value(input))
 }

@@ -12,8 +12,9 @@ use kernel::actor::Reach;
 use kernel::ask::{Place, Route};
 use kernel::directory::{Holder, Means};
 use kernel::{Actor, Ask, Phase, ProjectId};
+use notify::people::slack_message_ts;
 use serde_json::Value;
-use store::{Cursor, Filter, List, Order, Scope, StoreError};
+use store::{Cursor, Filter, List, Order, Scope};
 
 use super::{A2hError, Answer, Caller, asking};
 use crate::http::name::Named;
@@ -94,7 +95,8 @@ impl App {
             ask.route = self.a2h_route(&caller.project, to, place.as_ref());
             // Who is known here is told as they want to be told (A2H-007).
             let known = matches!(ask.route, Route::Person { .. });
-            ask.place = place.filter(|place| !known && self.carries(&place.means));
+            ask.place =
+                place.filter(|place| !known && self.notifier.contacts.carries(&place.means));
         }
         ask.timeout = self.config.a2h_timeout;
         let idempotency = Some(caller.naming(kind, &call_id, fingerprint));
@@ -148,24 +150,12 @@ impl App {
     pub(super) async fn a2h_shown(&self, ask: &Ask) -> Answer {
         let name = self.receipts.respondent(ask);
         let receipt = self.receipts.receipt_for(ask, &Actor::System).await?;
-        let slack_message_ts = self.slack_message_ts(ask).await?;
+        let slack_message_ts = slack_message_ts(&**self.gateway.store(), ask).await?;
         let beside = Beside { name, receipt, slack_message_ts };
         let shown = a2h::call(ask, beside).ok_or_else(WireError::gone)?;
         let mut answer = Json(shown).into_response();
         bound::say(ask, answer.headers_mut());
         Ok(answer)
-    }
-
-    /// The message in Slack that asks it, if the agent had it put there (A2H-081).
-    pub(crate) async fn slack_message_ts(&self, ask: &Ask) -> Result<Option<String>, StoreError> {
-        let place = ask.place.as_ref().and_then(|place| place.value());
-        if !place.is_some_and(|place| matches!(place.means, Means::Slack(_))) {
-            return Ok(None);
-        }
-        let messages = self.gateway.store().messages(vec![ask.id]).await?;
-        let mut there = messages.iter().filter(|message| message.human.is_none());
-        let posted = there.find_map(|message| message.posted.as_deref());
-        Ok(posted.and_then(|posted| posted.split_once('/')).map(|(_, ts)| ts.to_owned()))
     }
 
     async fn a2h_pending(

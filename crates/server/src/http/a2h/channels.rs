@@ -24,7 +24,7 @@ pub(super) async fn validate(State(app): State<Shared>, headers: HeaderMap, body
 impl App {
     /// The media this server delivers to; its own inbox needs no name.
     fn a2h_media(&self) -> Vec<Medium> {
-        let there = |medium: &Medium| self.channels.named(medium.as_str()).is_some();
+        let there = |medium: &Medium| self.notifier.channels.named(medium.as_str()).is_some();
         Medium::ALL.into_iter().filter(there).collect()
     }
 }

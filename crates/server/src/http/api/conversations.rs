@@ -124,7 +124,7 @@ async fn address(
     if !agent.conversations {
         return Err(Refusal::NotAllowed { why: "this agent takes no conversations" }.into());
     }
-    Ok(Json(WriteAddress { email: app.invitation(&agent.id, &person.id) }))
+    Ok(Json(WriteAddress { email: app.notifier.inbound.invitation(&agent.id, &person.id) }))
 }
 
 /// List what people wrote to the agent.

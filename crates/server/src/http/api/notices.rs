@@ -10,6 +10,8 @@ use gateway::auth::Denied;
 use kernel::audit::Digest;
 use kernel::directory::{Contact, Human, Means};
 use kernel::{Actor, DirectoryCommand, Refusal};
+use notify::people::contact_methods::digest_cadence;
+use notify::people::verification_codes::CodeSent;
 use store::CodeTried;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -17,8 +19,6 @@ use utoipa_axum::routes;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared};
-use crate::reach::codes::CodeSent;
-use crate::reach::digest_of;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -143,7 +143,7 @@ async fn send_code(
 ) -> Result<Response, Problem> {
     let (_, me) = app.me(&headers).await?;
     let to = own(&me, &id)?;
-    match app.send_code(&me, &to).await? {
+    match app.notifier.codes.send(&me, &to).await? {
         CodeSent::Sent => Ok(StatusCode::NO_CONTENT.into_response()),
         CodeSent::NoChannel => {
             let why = "this server sends nothing to such an address";
@@ -182,7 +182,7 @@ async fn verify(
     let (actor, me) = app.me(&headers).await?;
     let body: CodeBody = app.json(body).await?;
     let of = own(&me, &id)?;
-    let expected = match app.enter_code(&actor, &me, &of, &body.code).await? {
+    let expected = match app.notifier.codes.enter(&actor, &me, &of, &body.code).await? {
         CodeTried::Right => return app.told_how(&me),
         CodeTried::Wrong { left: 0 } | CodeTried::Gone => {
             "a code that counts; none does any more, so have another sent"
@@ -215,7 +215,8 @@ impl App {
     fn told_how(&self, me: &Human) -> Result<Response, Problem> {
         let directory = self.gateway.directory();
         let me = directory.human(&me.id).ok_or(Denied::Unknown)?;
-        let view = NoticesView { ways: self.ways_of(me), digest: digest_of(me) };
+        let view =
+            NoticesView { ways: self.notifier.contacts.list(me), digest: digest_cadence(me) };
         Ok(Json(view).into_response())
     }
 }

@@ -27,7 +27,6 @@ use crate::http::api::openapi::Pages;
 use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
-use crate::serve::sign_in_url;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -316,7 +315,9 @@ async fn make_link(
     let known = id.parse().ok().filter(|id| directory.living(id).is_some());
     let human = known.ok_or(Refusal::NotFound { what: "person" })?;
     let secret = bootstrap::link(&gateway, actor, human).await?;
-    let url = sign_in_url(&config, &secret)
+    let url = config
+        .links()
+        .sign_in(&secret)
         .map_err(|_| Problem::new(500, "internal").detail("the sign-in address cannot be built"))?;
     Ok((StatusCode::CREATED, Json(SignInLink { url })).into_response())
 }

@@ -11,6 +11,7 @@ use dialects::native::{DeviceTried, DeviceView, Devices, NewDevice, Tried};
 use gateway::auth::Denied;
 use kernel::audit::Digest;
 use kernel::{Actor, HumanId, Refusal};
+use notify::devices::{Added, FULL};
 use store::Device;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -18,7 +19,6 @@ use utoipa_axum::routes;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared};
-use crate::push::devices::{Added, FULL};
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -38,9 +38,9 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 )]
 async fn devices(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
     let me = app.myself(&headers).await?;
-    let devices = app.devices_of(&me).await?;
+    let devices = app.notifier.devices.of(&me).await?;
     let devices = devices.iter().map(|(device, address)| view(device, address)).collect();
-    let key = app.channels.push.as_ref().map(|push| push.key().to_owned());
+    let key = app.notifier.channels.push.as_ref().map(|push| push.key().to_owned());
     Ok(Json(Devices { key, devices }).into_response())
 }
 
@@ -82,7 +82,7 @@ async fn add_device(
     let NewDevice { endpoint, keys, label, expiration_time: _ } = new;
     let address = PushSubscription { endpoint, p256dh: keys.p256dh, auth: keys.auth, label };
     let key = app.callers.key(&headers);
-    match app.add_device(push, &me, key, address.clone()).await? {
+    match app.notifier.devices.add(push, &me, key, address.clone()).await? {
         Added::Kept(device) => {
             Ok((StatusCode::CREATED, Json(view(&device, &address))).into_response())
         }
@@ -131,7 +131,7 @@ async fn try_device(
 ) -> Result<Response, Problem> {
     let me = app.myself(&headers).await?;
     let device = app.own_device(&me, &id).await?;
-    let (result, error) = match app.try_device(app.pushing()?, device).await? {
+    let (result, error) = match app.notifier.devices.test(app.pushing()?, device).await? {
         Ok(()) => (Tried::Taken, None),
         Err(DeliveryError::Gone { .. }) => (Tried::Gone, None),
         Err(DeliveryError::Later { why, .. }) => (Tried::Later, Some(why)),
@@ -163,7 +163,7 @@ impl App {
 
     fn pushing(&self) -> Result<&WebPush, Problem> {
         let why = "this server tells no devices; see the setting push";
-        self.channels.push.as_deref().ok_or_else(|| Refusal::NotAllowed { why }.into())
+        self.notifier.channels.push.as_deref().ok_or_else(|| Refusal::NotAllowed { why }.into())
     }
 
     async fn own_device(&self, me: &HumanId, id: &str) -> Result<Digest, Problem> {

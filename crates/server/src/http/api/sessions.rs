@@ -40,8 +40,8 @@ async fn sessions(
     let (directory, now) = (app.gateway.directory(), app.gateway.now());
     let mut sessions = Vec::new();
     for key in directory.sessions_of(&human).rev().filter(|key| key.is_live(now)) {
-        let used = app.last_used(key).await?;
-        if !app.is_idle(used, now) {
+        let used = app.sessions.last_used(key).await?;
+        if !app.sessions.is_idle(used, now) {
             sessions.push(SessionView::of(key, used));
         }
     }

@@ -262,7 +262,7 @@ async fn callback_secret(
     let Actor::Agent { key, .. } = app.callers.only_agent(&headers).await? else {
         return Err(Refusal::NotAllowed { why: "this takes an agent key" }.into());
     };
-    let secret = app.callback_signer(key).shown();
+    let secret = app.notifier.webhooks.callback_signer(key).shown();
     Ok(Json(CallbackSecret { secret }).into_response())
 }
 
@@ -274,7 +274,7 @@ fn wanted(body: WebhookBody, id: WebhookId) -> Result<NewWebhook, Problem> {
 impl App {
     /// Whether calls may go to an address somebody named.
     pub(crate) fn callable(&self, field: &'static str, url: &str) -> Result<(), Refusal> {
-        match self.callbacks.address(url) {
+        match self.notifier.callbacks.address(url) {
             Ok(_) => Ok(()),
             Err(expected) => Err(Refusal::Invalid { field, expected }),
         }
@@ -307,7 +307,7 @@ impl App {
     pub(crate) fn revealed_webhook(&self, id: WebhookId) -> Result<WebhookSecret, Refusal> {
         let directory = self.gateway.directory();
         let webhook = directory.webhook(id).ok_or(Refusal::NotFound { what: "webhook" })?;
-        let secret = self.webhook_secret(webhook);
+        let secret = self.notifier.webhooks.secret(webhook);
         Ok(WebhookSecret { webhook: WebhookView::from(webhook), secret })
     }
 

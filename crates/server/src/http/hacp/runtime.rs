@@ -2,10 +2,11 @@
 //! takes nothing away; what was done is confirmed up to a place, and only ever forward.
 
 use dialects::hacp::errors::code;
-use dialects::hacp::runtime::{HarnessEvent, OutboxState, harness_event};
+use dialects::hacp::runtime::OutboxState;
 use dialects::hacp::{HacpError, Params, Version};
+use gateway::runtime_contracts::harness_event;
 use kernel::task::Contract;
-use kernel::{Actor, AgentId, Refusal, Subject, TaskId};
+use kernel::{Actor, AgentId, Refusal, TaskId};
 use serde_json::json;
 
 use super::Failure;
@@ -38,7 +39,7 @@ impl App {
                 let mut events = Vec::with_capacity(contracts.len());
                 for (n, contract) in &contracts {
                     if peeked.run.is_none_or(|run| run == contract.run) {
-                        let told = self.harness_event(contract, version).await?;
+                        let told = harness_event(&**store, contract, version).await?;
                         events.extend(told.map(|told| version.stamped(told.at(*n))));
                     }
                 }
@@ -85,7 +86,7 @@ impl App {
                     if !theirs && !of.is_some_and(|of| of.is_shown_to(actor, &directory)) {
                         continue;
                     }
-                    if let Some(told) = self.harness_event(contract, version).await? {
+                    if let Some(told) = harness_event(&**store, contract, version).await? {
                         let kept = told.kept(OutboxState::Pending, None, contract.at);
                         waiting.push(version.stamped(kept));
                     }
@@ -94,20 +95,6 @@ impl App {
             }
             _ => Err(HacpError::internal().into()),
         }
-    }
-
-    /// A contract with the words of the record it comes from.
-    pub(crate) async fn harness_event(
-        &self,
-        contract: &Contract,
-        version: Version,
-    ) -> Result<Option<HarnessEvent>, store::StoreError> {
-        let store = self.gateway.store();
-        let Some(task) = store.task(contract.task).await? else { return Ok(None) };
-        let (subject, after) = (Subject::Task(task.id), contract.seq.saturating_sub(1));
-        let records = store.records(subject, after, 1).await?;
-        let event = records.first().and_then(|record| record.event().ok());
-        Ok(event.and_then(|event| harness_event(contract, &task, &event, version)))
     }
 
     /// The agents whose runtimes somebody asks about: an agent about its own, a person about the one that

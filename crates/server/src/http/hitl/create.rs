@@ -15,7 +15,7 @@ use kernel::ask::{Grant, Purpose};
 use kernel::command::NewAsk;
 use kernel::question::Stance;
 use kernel::verification::Policy;
-use kernel::{Actor, Ask, AskCommand, Assurance, KeyId};
+use kernel::{Actor, Ask, AskCommand, Assurance};
 use serde_json::json;
 use store::StoreError;
 
@@ -65,7 +65,8 @@ pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: 
     let NewCase { mut ask, .. } = hitl::parse_create(&bytes)?;
     ask.claims = bound::heard(ask.claims, &headers);
     if let Some(url) = &ask.callback {
-        app.callbacks
+        app.notifier
+            .callbacks
             .address(url)
             .map_err(|expected| WireError::field("hitl_callback_url", expected))?;
     }
@@ -100,7 +101,7 @@ pub(super) async fn callback_secret(State(app): State<Shared>, headers: HeaderMa
     let Actor::Agent { key, .. } = app.hitl_agent(&headers)? else {
         return Err(WireError::invalid_token().into());
     };
-    let secret = app.callback_secret(key);
+    let secret = app.notifier.callbacks.secret(key);
     let body =
         json!({ "secret": secret, "algorithm": "HMAC-SHA256", "header": "X-HITL-Signature" });
     Ok(Json(body).into_response())
@@ -149,12 +150,4 @@ impl App {
         let granted = self.gateway.run(actor, command).await?;
         Ok((granted.ask.ok_or_else(WireError::internal)?, tokens))
     }
-
-    /// What callbacks of cases made with a key are signed with.
-    pub fn callback_secret(&self, key: KeyId) -> String {
-        if self.config.dev { DEV_SECRET.to_owned() } else { self.secrets.callback(key) }
-    }
 }
-
-/// With `--dev` everybody knows it, like every other credential.
-const DEV_SECRET: &str = "dev-callback-secret";

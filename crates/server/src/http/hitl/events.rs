@@ -137,7 +137,7 @@ impl OfCase {
         }
         let records = gateway.store().records(Subject::Ask(self.id), self.read, BATCH).await?;
         self.stale = records.len() == BATCH;
-        let signature = self.app.hitl_signature(&ask).await?;
+        let signature = self.app.receipts.hitl_signature(&ask).await?;
         // What happened since the ask was read is told with the ask as it is then: its news is on the
         // way to us.
         for record in records.into_iter().take_while(|record| record.seq <= ask.head.seq) {

@@ -29,7 +29,6 @@ use axum::Router;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use dialects::hitl::wire::Signature;
 use dialects::hitl::{self, WireError};
 use kernel::ask::Purpose;
 use kernel::audit::Digest;
@@ -38,7 +37,6 @@ use kernel::{Actor, Ask};
 use crate::http::hxp_execution::is_loopback;
 use crate::http::pass::TokenPass;
 use crate::http::{App, Shared};
-use store::StoreError;
 
 pub use error::HitlError;
 
@@ -188,21 +186,5 @@ impl App {
             Some(host) => format!("{}://{host}", public.scheme()),
             None => public.as_str().trim_end_matches('/').to_owned(),
         }
-    }
-
-    /// The proof of a result, for whoever reads it.
-    async fn hitl_signature(&self, ask: &Ask) -> Result<Option<Signature>, StoreError> {
-        let Some(resolution) = ask.resolution() else { return Ok(None) };
-        let value = self.receipts.receipt_for(ask, &Actor::System).await?;
-        let signer = format!("{}/.well-known/jwks.json", self.receipts.issuer());
-        let signed_at = resolution.at;
-        Ok(value.map(|value| Signature { algorithm: "EdDSA", value, signed_at, signer }))
-    }
-
-    /// The body of the callback of a case that is over.
-    pub async fn hitl_callback(&self, ask: &Ask) -> Result<Option<Vec<u8>>, StoreError> {
-        let (name, signature) = (self.receipts.respondent(ask), self.hitl_signature(ask).await?);
-        let callback = hitl::callback(ask, name, signature);
-        Ok(callback.and_then(|callback| serde_json::to_vec(&callback).ok()))
     }
 }

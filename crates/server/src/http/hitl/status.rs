@@ -47,7 +47,8 @@ pub(super) async fn status(
 impl App {
     /// The body of a poll.
     pub(super) async fn hitl_poll(&self, ask: &Ask) -> Result<Response, StoreError> {
-        let (name, signature) = (self.receipts.respondent(ask), self.hitl_signature(ask).await?);
+        let (name, signature) =
+            (self.receipts.respondent(ask), self.receipts.hitl_signature(ask).await?);
         Ok(Json(hitl::poll(ask, name, signature)).into_response())
     }
 }

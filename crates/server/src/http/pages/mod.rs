@@ -218,7 +218,7 @@ impl App {
         let (actor, key) = known.map_err(|_| anonymous())?;
         let Actor::Human { id, .. } = &actor else { return Err(anonymous()) };
         note_caller(|| Caller { key: Some(key.id), human: Some(id.clone()), ..Caller::default() });
-        if self.is_idle(self.last_used(key).await?, now) {
+        if self.sessions.is_idle(self.sessions.last_used(key).await?, now) {
             self.gateway.run(Actor::System, DirectoryCommand::RevokeKey(key.id)).await?;
             return Err(anonymous());
         }

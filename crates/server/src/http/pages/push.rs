@@ -10,13 +10,13 @@ use gateway::Terms;
 use kernel::ask::Shown;
 use kernel::question::{Answer, Reply};
 use kernel::{AskCommand, Refusal};
+use notify::people::push::{OfferedAnswer, PURPOSE, push_actor};
 use serde::Serialize;
 use store::StoreError;
 
 use super::sign_in::from_elsewhere;
 use super::{Page, parts};
 use crate::http::{Shared, submitted};
-use crate::push::deliver::{Offered, PURPOSE, from_notice};
 use views::inbox::bulk::why;
 use views::push_notification::takes_buttons;
 
@@ -42,7 +42,7 @@ pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
     let form = submitted::small(body).await?;
     let token = form.value("token").unwrap_or_default();
     let holder = visitor.session.to_string();
-    let Some(offered) = app.entrusted::<Offered>(PURPOSE, &holder, token) else {
+    let Some(offered) = app.entrusted::<OfferedAnswer>(PURPOSE, &holder, token) else {
         return refused(
             StatusCode::FORBIDDEN,
             "This notice is too old, or not of this browser. Open it to answer.",
@@ -66,7 +66,7 @@ pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
         );
     }
     let reply = Box::new(Reply { answer, comment: None });
-    let actor = from_notice(visitor.human.id.clone());
+    let actor = push_actor(visitor.human.id.clone());
     let terms = Terms { shown: Shown::Summary, ..Terms::default() };
     match app.gateway.run_on(terms, actor, AskCommand::Answer(ask.id, reply)).await {
         Ok(_) => {

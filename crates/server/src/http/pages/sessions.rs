@@ -2,9 +2,7 @@
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
-use kernel::directory::Key;
-use kernel::{DirectoryCommand, KeyId, Time};
-use store::StoreError;
+use kernel::{DirectoryCommand, KeyId};
 
 use super::{Page, Visitor, html};
 use crate::http::{App, Shared};
@@ -42,24 +40,12 @@ impl App {
         let (directory, now) = (self.gateway.directory(), self.gateway.now());
         let mut shown = Vec::new();
         for key in directory.sessions_of(&visitor.human.id).rev().filter(|key| key.is_live(now)) {
-            let used = self.last_used(key).await?;
-            if !self.is_idle(used, now) {
+            let used = self.sessions.last_used(key).await?;
+            if !self.sessions.is_idle(used, now) {
                 shown.push(Session { key, used, current: key.id == visitor.session });
             }
         }
         let page = sessions::page(&visitor.frame, &directory, &shown, notice);
         Ok(html(StatusCode::OK, page))
-    }
-
-    /// When a session was last used, to the minute.
-    pub(crate) async fn last_used(&self, key: &Key) -> Result<Time, StoreError> {
-        let written = self.gateway.store().key_used(key.id).await?;
-        let used = written.max(self.authenticator.just_used(key.id));
-        Ok(used.map_or(key.issued_at, |used| used.max(key.issued_at)))
-    }
-
-    /// Whether a session last used then was left alone for too long.
-    pub(crate) fn is_idle(&self, used: Time, now: Time) -> bool {
-        now >= used.plus_seconds(self.config.sign_in.idle)
     }
 }

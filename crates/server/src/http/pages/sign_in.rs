@@ -10,6 +10,7 @@ use gateway::ids::random;
 use kernel::audit::Digest;
 use kernel::directory::{Holder, Key, NewKey, NewLink, NewSession, Proof, Way};
 use kernel::{Actor, DirectoryCommand, KeyId};
+use notify::people::sign_in_links::SIGN_IN_MINUTES;
 use serde::Deserialize;
 use store::StoreError;
 use subtle::ConstantTimeEq;
@@ -18,7 +19,6 @@ use super::cookies::Cookie;
 use super::{Instead, Page, html, page};
 use crate::http::client_address::client_address;
 use crate::http::{App, Shared, submitted};
-use crate::reach::email::SIGN_IN_MINUTES;
 use views;
 use views::components::browser;
 use views::message_page::{self, NewToken};
@@ -45,7 +45,7 @@ pub(super) async fn mail_link(State(app): State<Shared>, from: Request) -> Page 
     let (parts, body) = from.into_parts();
     app.knock(&parts)?;
     let frame = Frame::anonymous(app.gateway.now());
-    if app.channels.email.is_none() {
+    if app.notifier.channels.email.is_none() {
         return Err(page(StatusCode::NOT_FOUND, message_page::not_found(&frame)));
     }
     let submitted = submitted::small(body).await?;
@@ -121,7 +121,7 @@ impl App {
         let csrf = self.secrets.csrf(&browser);
         let frame = Frame { csrf, ..Frame::anonymous(self.gateway.now()) };
         let ways = Ways {
-            mail: self.channels.email.is_some(),
+            mail: self.notifier.channels.email.is_some(),
             passkey: self.passkey_question(&browser),
             provider: self.provider.as_ref().map(|provider| provider.settings().name.clone()),
         };

@@ -65,7 +65,7 @@ impl App {
         let directory = self.gateway.directory();
         let once = self.gateway.ids().ulid().to_string();
         let me = &visitor.human;
-        let mail = |agent: &AgentId| self.invitation(agent, &me.id);
+        let mail = |agent: &AgentId| self.notifier.inbound.invitation(agent, &me.id);
         write::page(&visitor.frame, me, &directory, &once, draft, mail)
     }
 }

@@ -1,4 +1,4 @@
-//! What is proposed is approved part by part.
+//! Proposed actions are approved one by one.
 
 use serde_json::json;
 
@@ -12,15 +12,15 @@ fn proposing() -> NewCheckpoint {
     raising(CheckpointKind::Approval).proposing(&["x", "y", "z"])
 }
 
-/// An approval of some of what is proposed.
+/// An approval of some of the proposed actions.
 fn only(approved: &[&str], denied: &[&str]) -> NewResolution {
     let mut new = approve();
     (new.said.approved_actions, new.said.denied_actions) = (owned(approved), owned(denied));
     new
 }
 
-/// HACP-054: nothing named is all; something named leaves the rest denied; nobody approves what was not
-/// proposed, or approves and denies the same.
+/// HACP-054: naming none approves all; naming some denies the rest; actions that were not proposed,
+/// or that are both approved and denied, are refused.
 #[test]
 fn proposed_actions_are_approved_one_by_one() {
     for (approved, denied, kept) in [
@@ -44,7 +44,7 @@ fn proposed_actions_are_approved_one_by_one() {
     }
 }
 
-/// HACP-054: parts can be approved beside another action too.
+/// HACP-054: parts can be approved with another action too.
 #[test]
 fn a_choice_may_approve_some_of_what_is_proposed() {
     let (mut cast, id, ask) = with(raising(CheckpointKind::Choice).proposing(&["x", "y"]));
@@ -54,8 +54,8 @@ fn a_choice_may_approve_some_of_what_is_proposed() {
     assert_eq!(said(&cast, id).approved_actions, ["y"]);
 }
 
-/// HACP-054: who says yes to the whole elsewhere says yes to every part; who leaves something out allows
-/// the rest; and the receipt of either way says the same.
+/// HACP-054: an approval of the whole through another interface approves every part; leaving some
+/// out allows the rest; the receipt is the same either way.
 #[test]
 fn some_of_it_is_allowed_through_any_door() {
     let allow = |ids: &[&str]| Some(Map::from_iter([("allow".to_owned(), json!(ids))]));

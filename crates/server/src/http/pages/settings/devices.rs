@@ -6,12 +6,12 @@ use axum::extract::{Query, Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use kernel::audit::Digest;
+use notify::devices::{Added, FULL};
 use store::Device;
 
 use super::super::{Page, Visitor};
 use super::{Asked, Instead, framed, saved};
 use crate::http::{App, Shared};
-use crate::push::devices::{Added, FULL};
 use views::Submitted;
 use views::answer_form::problem::{FormProblem, Place};
 use views::settings::SettingsPage;
@@ -31,7 +31,7 @@ pub(super) async fn show(
 pub(super) async fn change(State(app): State<Shared>, from: Request) -> Page {
     let (visitor, form) = app.acting(from, paths::DEVICES).await?;
     if let Some(id) = form.value("remove") {
-        let devices = app.devices_of(&visitor.human.id).await?;
+        let devices = app.notifier.devices.of(&visitor.human.id).await?;
         let name = id.parse::<Digest>().ok();
         let own = name.filter(|name| devices.iter().any(|(device, _)| device.name == *name));
         // Removed already, or none of theirs: the list shows what there is.
@@ -62,7 +62,7 @@ impl App {
         visitor: &Visitor,
         form: &Submitted,
     ) -> Result<Result<(), FormProblem>, Instead> {
-        let Some(push) = &self.channels.push else {
+        let Some(push) = &self.notifier.channels.push else {
             return Ok(Err(problem("This server tells no devices.")));
         };
         let text = |name| form.value(name).unwrap_or_default().to_owned();
@@ -75,13 +75,13 @@ impl App {
             label: label.unwrap_or_default(),
         };
         // A browser has one: what it had before is of no use.
-        for (device, _) in self.devices_of(&visitor.human.id).await? {
+        for (device, _) in self.notifier.devices.of(&visitor.human.id).await? {
             if device.key == Some(visitor.session) {
                 self.gateway.store().forget_device(device.name).await?;
             }
         }
         let key = Some(visitor.session);
-        Ok(match self.add_device(push, &visitor.human.id, key, address).await? {
+        Ok(match self.notifier.devices.add(push, &visitor.human.id, key, address).await? {
             Added::Kept(_) => Ok(()),
             Added::Wrong(InvalidSubscription { field, expected }) => Err(problem(&format!(
                 "This browser\u{2019}s push service cannot be used: {field} should be {expected}."
@@ -93,9 +93,9 @@ impl App {
     /// Sends a test to each, and says what came of it.
     async fn try_devices(&self, visitor: &Visitor) -> Page {
         let (mut taken, mut failed) = (0, FormProblem::default());
-        if let Some(push) = &self.channels.push {
-            for (device, address) in self.devices_of(&visitor.human.id).await? {
-                let error = match self.try_device(push, device.name).await? {
+        if let Some(push) = &self.notifier.channels.push {
+            for (device, address) in self.notifier.devices.of(&visitor.human.id).await? {
+                let error = match self.notifier.devices.test(push, device.name).await? {
                     Ok(()) => {
                         taken += 1;
                         continue;
@@ -127,8 +127,8 @@ impl App {
         done: Option<String>,
         problems: FormProblem,
     ) -> Result<Response, Instead> {
-        let devices = self.devices_of(&visitor.human.id).await?;
-        let key = self.channels.push.as_ref().map(|push| push.key());
+        let devices = self.notifier.devices.of(&visitor.human.id).await?;
+        let key = self.notifier.channels.push.as_ref().map(|push| push.key());
         let view = |(device, address): &(Device, PushSubscription)| DeviceView {
             name: device.name.to_string(),
             label: address.label.clone(),

@@ -12,7 +12,6 @@ use store::StoreError;
 use super::super::{Page, Visitor, html, page as instead, parts};
 use super::{Asked, framed, nothing_here, saved, untouched};
 use crate::http::{App, Shared};
-use crate::serve::sign_in_url;
 use views::settings::controls::Filled;
 use views::settings::people as view;
 use views::settings::{self, PAGE, SettingsPage};
@@ -89,7 +88,7 @@ pub(super) async fn link(State(app): State<Shared>, Path(id): Path<String>, from
     let human = known.ok_or_else(|| nothing_here(&visitor))?;
     app.submitted(&visitor, &headers, body, &paths::person(&human.id)).await?;
     let secret = bootstrap::link(&app.gateway, visitor.actor.clone(), human.id.clone()).await?;
-    let url = sign_in_url(&app.config, &secret).map_err(|_| {
+    let url = app.config.links().sign_in(&secret).map_err(|_| {
         let shown =
             message_page::server_error(&visitor.frame, "the sign-in address cannot be built");
         instead(StatusCode::INTERNAL_SERVER_ERROR, shown)

@@ -6,13 +6,13 @@ use axum::response::Response;
 use kernel::DirectoryCommand;
 use kernel::audit::Digest;
 use kernel::directory::{Contact, Means, NewNotices};
+use notify::people::contact_methods::digest_cadence;
+use notify::people::verification_codes::CodeSent;
 use store::CodeTried;
 
 use super::super::{Page, Visitor};
 use super::{Asked, Instead, framed, saved, untouched};
 use crate::http::{App, Shared};
-use crate::reach::codes::CodeSent;
-use crate::reach::digest_of;
 use views::Submitted;
 use views::answer_form::problem::{FormProblem, Place};
 use views::components::words::Words;
@@ -78,7 +78,7 @@ impl App {
     /// One of somebody's means, by its id.
     fn way(&self, visitor: &Visitor, id: &str) -> Option<Means> {
         let mark: Digest = id.parse().ok()?;
-        let ways = self.ways_of(&visitor.human);
+        let ways = self.notifier.contacts.list(&visitor.human);
         ways.into_iter().find(|way| way.id == mark).map(|way| way.means)
     }
 
@@ -86,7 +86,7 @@ impl App {
     fn moved(&self, visitor: &Visitor, form: &Submitted) -> Option<NewNotices> {
         let pressed =
             ["up", "down", "off", "on"].into_iter().find(|name| form.value(name).is_some())?;
-        let ways = self.ways_of(&visitor.human);
+        let ways = self.notifier.contacts.list(&visitor.human);
         let mut order: Vec<Means> = ways.iter().map(|way| way.means.clone()).collect();
         let mut off: std::collections::BTreeSet<Means> =
             ways.iter().filter(|way| way.off).map(|way| way.means.clone()).collect();
@@ -110,7 +110,7 @@ impl App {
         let Some(means) = self.way(visitor, id) else { return Ok(saved(paths::NOTICES)) };
         let field = code_field(&means.mark());
         let message = if form.value("send").is_some() {
-            match self.send_code(&visitor.human, &means).await? {
+            match self.notifier.codes.send(&visitor.human, &means).await? {
                 CodeSent::Sent => {
                     let done = Some(format!("A code is on its way: {}", name(&means)));
                     return self.notices_page(visitor, done, untouched()).await;
@@ -121,7 +121,7 @@ impl App {
             }
         } else {
             let code = form.value(&field).unwrap_or_default();
-            match self.enter_code(&visitor.actor, &visitor.human, &means, code).await? {
+            match self.notifier.codes.enter(&visitor.actor, &visitor.human, &means, code).await? {
                 CodeTried::Right => return Ok(saved(paths::NOTICES)),
                 CodeTried::Wrong { left: 1.. } => "That is not the code that was sent last.",
                 CodeTried::Wrong { left: 0 } | CodeTried::Gone => {
@@ -151,11 +151,12 @@ impl App {
         filled: Filled<'_>,
     ) -> Result<Response, Instead> {
         let me = &visitor.human;
-        let kinds: Vec<&str> = self.channels.addressable().map(|channel| channel.name()).collect();
+        let kinds: Vec<&str> =
+            self.notifier.channels.addressable().map(|channel| channel.name()).collect();
         let told = Told {
-            ways: &self.ways_of(me),
-            digest: digest_of(me),
-            devices: self.devices_of(&me.id).await?.len(),
+            ways: &self.notifier.contacts.list(me),
+            digest: digest_cadence(me),
+            devices: self.notifier.devices.of(&me.id).await?.len(),
             kinds: &kinds,
         };
         let shown = page(&told, filled);

@@ -1,0 +1,276 @@
+//! Follows the event feed and writes the deliveries that follow from it.
+//!
+//! ```text
+//! commit ──▶ feed ──▶ follow-ups of each event ──▶ deliveries ──▶ one commit: position + work
+//! ```
+//!
+//! A commit hands its events over in memory. The follower reads events back only where it has none in
+//! memory: after a start, after falling behind, and for events of other nodes. Its position and the work
+//! are written in one commit. So each event becomes work exactly once, wherever the process dies, and of
+//! two nodes that follow at the same moment one has its step refused.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use gateway::Gateway;
+use kernel::ask::Priority;
+use kernel::{Ask, AskId, Effect, Subject, Time, follow_ups};
+use store::followers::{Advance, DELIVERIES};
+use store::{News, StoreError};
+use tokio::sync::{Mutex, Notify, broadcast};
+use tokio_util::sync::CancellationToken;
+use ulid::Ulid;
+
+/// Events handled in one step.
+const BATCH: usize = 500;
+/// Events whose follow-ups are kept in memory. A follower that is further behind reads them back.
+const HANDED_OVER: usize = 10_000;
+/// How long to wait for the end of a burst: one commit then serves many events. Critical notifications
+/// do not wait.
+const GATHER: Duration = Duration::from_millis(20);
+/// How soon to look for events that nothing announced.
+const TICK: Duration = Duration::from_secs(1);
+/// How long a node runs the follower without saying so again. A node that dies is replaced after this time
+/// and a tick.
+const LEASE: Duration = Duration::from_secs(3);
+
+/// Turns follow-ups into deliveries.
+#[async_trait]
+pub trait Plan: Send + Sync {
+    /// The deliveries for these follow-ups, each with the moment of its event, and when each is due.
+    async fn deliveries(
+        &self,
+        follow_ups: Vec<(Time, Effect)>,
+    ) -> Result<Vec<(Time, Effect)>, StoreError>;
+}
+
+/// The follower that writes deliveries.
+pub struct DeliveryFollower {
+    gateway: Gateway,
+    plan: Arc<dyn Plan>,
+    handed_over: SyncMutex<VecDeque<News>>,
+    progress: Mutex<Progress>,
+}
+
+#[derive(Default)]
+struct Progress {
+    /// The position in the store; unknown at first and after a failed step.
+    stored: Option<u64>,
+    /// The position up to which events are handled. No work follows from those behind the stored one.
+    handled: u64,
+    stored_at: Option<Time>,
+}
+
+/// Some events and what follows from them.
+struct Batch {
+    to: u64,
+    follow_ups: Vec<(Time, Effect)>,
+}
+
+impl DeliveryFollower {
+    /// A follower of the feed of this gateway.
+    pub fn new(gateway: Gateway, plan: Arc<dyn Plan>) -> Self {
+        let (handed_over, progress) = (SyncMutex::default(), Mutex::default());
+        Self { gateway, plan, handed_over, progress }
+    }
+
+    /// Follows until shutdown, and rings `work` whenever there may be deliveries to execute.
+    pub async fn run(
+        &self,
+        mut feed: broadcast::Receiver<Arc<[News]>>,
+        work: Arc<Notify>,
+        stop: CancellationToken,
+    ) {
+        let (node, database) = (self.gateway.ids().ulid(), self.gateway.database());
+        loop {
+            database.note("notifications", &self.round(node).await);
+            work.notify_one();
+            tokio::select! {
+                () = stop.cancelled() => break,
+                () = tokio::time::sleep(TICK) => {}
+                news = feed.recv() => match news {
+                    Ok(news) if self.hand_over(&news) => {}
+                    Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {
+                        tokio::time::sleep(GATHER).await;
+                    }
+                    Err(broadcast::error::RecvError::Closed) => return,
+                }
+            }
+            while let Ok(news) = feed.try_recv() {
+                self.hand_over(&news);
+            }
+        }
+        let stored = self.store_position(Duration::ZERO).await;
+        database.note("notifications", &stored);
+    }
+
+    /// Handles everything there is, if this node runs the follower.
+    async fn round(&self, node: Ulid) -> Result<(), StoreError> {
+        if !self.gateway.store().lead(DELIVERIES, node, self.gateway.now(), LEASE).await? {
+            self.handed_over().clear();
+            *self.progress.lock().await = Progress::default();
+            return Ok(());
+        }
+        while self.step().await? {}
+        self.store_position(TICK).await
+    }
+
+    /// Handles everything that is committed by now, and stores the position.
+    pub async fn catch_up(&self) -> Result<(), StoreError> {
+        while self.step().await? {}
+        self.store_position(Duration::ZERO).await
+    }
+
+    /// The deliveries for follow-ups that an earlier release wrote as work.
+    pub async fn deliveries(
+        &self,
+        follow_ups: Vec<(Time, Effect)>,
+    ) -> Result<Vec<(Time, Effect)>, StoreError> {
+        self.plan.deliveries(follow_ups).await
+    }
+
+    /// Takes events over from a commit of this process. Returns whether one of them is critical.
+    pub fn hand_over(&self, news: &[News]) -> bool {
+        let mut handed_over = self.handed_over();
+        if handed_over.len() + news.len() > HANDED_OVER {
+            handed_over.clear();
+        }
+        handed_over.extend(news.iter().cloned());
+        let follow_ups = news.iter().filter_map(|news| news.follow_ups.as_ref());
+        follow_ups.flat_map(|follow_ups| follow_ups.iter()).any(is_critical)
+    }
+
+    /// Handles some events. Returns whether there may be more.
+    pub async fn step(&self) -> Result<bool, StoreError> {
+        let mut progress = self.progress.lock().await;
+        if progress.stored.is_none() {
+            let stored = self.gateway.store().follower(DELIVERIES).await?;
+            *progress = Progress { stored: Some(stored), handled: stored, stored_at: None };
+        }
+        let batch = match self.from_memory(progress.handled) {
+            Some(batch) => batch,
+            None => self.from_store(progress.handled).await?,
+        };
+        if batch.to == progress.handled {
+            return Ok(false);
+        }
+        let work = if batch.follow_ups.is_empty() {
+            Vec::new()
+        } else {
+            self.plan.deliveries(batch.follow_ups).await?
+        };
+        progress.handled = batch.to;
+        if !work.is_empty() {
+            self.store_step(&mut progress, work).await?;
+        }
+        Ok(true)
+    }
+
+    /// Stores the position where no work did it, unless that was done less than `every` ago: a request that
+    /// notifies no one costs no commit of its own.
+    async fn store_position(&self, every: Duration) -> Result<(), StoreError> {
+        let mut progress = self.progress.lock().await;
+        let behind = progress.stored.is_some_and(|stored| stored < progress.handled);
+        let recent = progress.stored_at.is_some_and(|at| {
+            let passed = self.gateway.now().millis().saturating_sub(at.millis());
+            u128::try_from(passed).is_ok_and(|passed| passed < every.as_millis())
+        });
+        if behind && !recent { self.store_step(&mut progress, Vec::new()).await } else { Ok(()) }
+    }
+
+    async fn store_step(
+        &self,
+        progress: &mut Progress,
+        work: Vec<(Time, Effect)>,
+    ) -> Result<(), StoreError> {
+        // Until the store says otherwise nobody knows whether it was done.
+        let Some(from) = progress.stored.take() else { return Ok(()) };
+        let step = Advance { follower: DELIVERIES, from, to: progress.handled, work };
+        if self.gateway.store().advance(step).await? {
+            progress.stored = Some(progress.handled);
+            progress.stored_at = Some(self.gateway.now());
+        }
+        Ok(())
+    }
+
+    /// The events behind a position that were handed over, if the first of them was.
+    fn from_memory(&self, position: u64) -> Option<Batch> {
+        let mut handed_over = self.handed_over();
+        while handed_over.front().is_some_and(|news| news.change.position <= position) {
+            handed_over.pop_front();
+        }
+        let mut batch = Batch { to: position, follow_ups: Vec::new() };
+        for _ in 0..BATCH {
+            let next = handed_over.front().filter(|news| news.change.position == batch.to + 1);
+            let Some(follow_ups) = next.and_then(|news| news.follow_ups.clone()) else { break };
+            let Some(news) = handed_over.pop_front() else { break };
+            batch.to = news.change.position;
+            let at = news.change.at;
+            batch.follow_ups.extend(follow_ups.iter().map(|effect| (at, effect.clone())));
+        }
+        (batch.to > position).then_some(batch)
+    }
+
+    /// The events behind a position, read back.
+    async fn from_store(&self, position: u64) -> Result<Batch, StoreError> {
+        let rows = self.gateway.store().events_after(position, BATCH).await?;
+        let directory = self.gateway.directory();
+        let mut asks: HashMap<AskId, Option<Arc<Ask>>> = HashMap::new();
+        let mut batch = Batch { to: position, follow_ups: Vec::new() };
+        for row in rows {
+            batch.to = row.position;
+            let event = match row.open() {
+                Ok(event) => event,
+                Err(error) => {
+                    batch.set_aside(row.at, &format!("{error:?}"));
+                    continue;
+                }
+            };
+            let ask = match event.subject {
+                Subject::Ask(id) => match asks.get(&id) {
+                    Some(ask) => ask.clone(),
+                    None => match self.gateway.store().ask(id).await {
+                        Ok(ask) => asks.entry(id).or_insert(ask).clone(),
+                        Err(StoreError::Damaged { what, source }) => {
+                            batch.set_aside(row.at, &format!("{what}: {source}"));
+                            continue;
+                        }
+                        Err(error) => return Err(error),
+                    },
+                },
+                _ => None,
+            };
+            let follow_ups = follow_ups(&event, ask.as_deref(), &directory);
+            batch.follow_ups.extend(follow_ups.into_iter().map(|effect| (event.at, effect)));
+        }
+        Ok(batch)
+    }
+
+    fn handed_over(&self) -> std::sync::MutexGuard<'_, VecDeque<News>> {
+        // A panic leaves the queue whole.
+        self.handed_over.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Batch {
+    /// An event that cannot be read holds up no other. It becomes a dead letter that operators see.
+    fn set_aside(&mut self, at: Time, error: &str) {
+        tracing::error!(
+            position = self.to,
+            error,
+            "cannot read an event; no one is notified of it"
+        );
+        let error = error.to_owned();
+        self.follow_ups.push((at, Effect::SetAside { position: self.to, error }));
+    }
+}
+
+fn is_critical(effect: &Effect) -> bool {
+    matches!(
+        effect,
+        Effect::Notify { priority: Priority::Critical, .. }
+            | Effect::Send { priority: Priority::Critical, .. }
+    )
+}

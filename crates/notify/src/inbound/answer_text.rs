@@ -1,0 +1,79 @@
+//! Reads text or a form as an answer.
+
+use kernel::Ask;
+use kernel::form::FieldError;
+use kernel::question::{Answer, Body, Question, Reply};
+use serde_json::{Map, Value};
+
+use crate::answer_offers::{self, Offer};
+use views::message_card::DialogError;
+
+/// The values of a form as an answer, or its invalid fields. `None` if the question has no form.
+pub(super) fn filled(
+    ask: &Ask,
+    values: &Map<String, Value>,
+) -> Option<Result<Reply, Vec<DialogError>>> {
+    let Body::Provide { form } = ask.question.value()?.body() else { return None };
+    Some(match form.validate(values) {
+        Ok(values) => Ok(Reply { answer: Answer::Provided { values }, comment: None }),
+        Err(errors) => {
+            let mistake = |error: FieldError| DialogError { key: error.key, words: error.message };
+            Err(errors.into_iter().map(mistake).collect())
+        }
+    })
+}
+
+/// Text as an answer to a question: the first line is the word of a button and the rest a comment; or all of
+/// it, if the question asks for text.
+pub(super) fn read(question: &Question, text: &str) -> Option<Reply> {
+    let text = text.trim();
+    match question.body() {
+        Body::Converse if !text.is_empty() => {
+            let answer = Answer::Replied { text: text.to_owned() };
+            return Some(Reply { answer, comment: None });
+        }
+        Body::Provide { form } => {
+            let field = answer_offers::only_words(form)?;
+            let values = Map::from_iter([(field.key().to_owned(), Value::from(text))]);
+            let values = form.validate(&values).ok().filter(|_| !text.is_empty())?;
+            return Some(Reply { answer: Answer::Provided { values }, comment: None });
+        }
+        Body::Approve { .. }
+        | Body::Choose { .. }
+        | Body::Confirm { .. }
+        | Body::Escalate { .. }
+        | Body::Converse => {}
+    }
+    let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let said = plain(line);
+    let all = answer_offers::offers(question);
+    let is = |offer: &&Offer| {
+        let also: &[&str] = match &offer.answer {
+            Answer::Approved { .. } => &["approve", "approved", "ok", "y"],
+            Answer::Rejected { option: None } => &["reject", "rejected", "deny", "n"],
+            Answer::Confirmed { .. } => &["confirm", "ok", "y"],
+            Answer::Declined => &["n"],
+            _ => &[],
+        };
+        said == plain(&offer.word) || said == plain(&offer.label) || also.contains(&said.as_str())
+    };
+    // "no, it is too much" on one line is a word and its reason. A yes must stand alone: "yes, but" is none.
+    let (offer, comment) = if let Some(offer) = all.iter().find(is) {
+        (offer, rest.trim().to_owned())
+    } else {
+        let (word, why) = line.split_once([',', ':', ';', '-'])?;
+        let said = plain(word);
+        let begins = |offer: &&Offer| said == plain(&offer.word) && offer.is_no();
+        let offer = all.iter().find(begins)?;
+        (offer, format!("{}\n{rest}", why.trim()).trim().to_owned())
+    };
+    let comment = Some(comment).filter(|comment| !comment.is_empty());
+    (!offer.wants_words || comment.is_some())
+        .then(|| Reply { answer: offer.answer.clone(), comment })
+}
+
+/// A word without capitals, surrounding spaces and punctuation at its end.
+fn plain(text: &str) -> String {
+    let text = text.trim().trim_end_matches(['.', '!', ',', ';', ':']);
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}

@@ -1,0 +1,466 @@
+//! Inbound messages: a person pressed a button, filled in a form or wrote. The server finds out who that is
+//! and which ask they answer, and runs the same command as every other surface. A person who may not answer
+//! gets a reply that says so, and nothing changes.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`listening`] | listens on the channels that have to be asked for messages |
+//! | `identity` | who sent a message, as seen from an ask |
+//! | `answer_text` | text or a form, as an answer |
+//! | `new_conversation` | messages that answer nothing and begin a conversation with an agent |
+//! | `reports` | delivery reports, and people who want no more messages |
+
+mod answer_text;
+mod identity;
+pub mod listening;
+mod new_conversation;
+mod reports;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use channels::inbound::{InReplyTo, InboundContent};
+use channels::{Channel, ChannelRegistry, InboundMessage};
+use gateway::secrets::Secrets;
+use gateway::{Gateway, Terms};
+use kernel::ask::Shown;
+use kernel::audit::Digest;
+use kernel::directory::Means;
+use kernel::question::{Body, Question, Reply};
+use kernel::text::reveal;
+use kernel::{AgentId, Ask, AskCommand, HumanId, Refusal};
+use serde_json::{Map, Value};
+use store::{Idempotency, Message, StoreError};
+
+use answer_text::{filled, read};
+use identity::Answerer;
+
+use crate::answer_offers::{
+    self, AnswerOffers, ButtonAction, Offer, button_token, open_button_token,
+};
+use crate::links::Links;
+use views::answer::outcome::Outcome;
+use views::message_card::{DialogError, DialogFields, FormDialog, WORDS};
+use views::site::paths;
+
+/// How many of the last messages to an address are searched for the one that an inbound message answers.
+const RECENT: usize = 100;
+
+/// What an inbound message leads to.
+enum InboundResult {
+    /// It is an answer and was recorded; the text is the reply to the person.
+    Accepted(String),
+    /// It was not accepted; the text says why.
+    Refused(String),
+    /// It is a form with invalid fields.
+    InvalidForm(Vec<DialogError>),
+    /// It is an email to an agent. The reply goes to the owner of the address that it was sent to.
+    Written(String, Means),
+    /// Nobody needs a reply.
+    Silent,
+}
+
+/// Handles inbound messages. Clones share everything.
+#[derive(Clone)]
+pub struct Inbound {
+    pub(crate) gateway: Gateway,
+    pub(crate) secrets: Arc<Secrets>,
+    pub(crate) channels: Arc<ChannelRegistry>,
+    pub(crate) offers: AnswerOffers,
+    pub(crate) links: Links,
+}
+
+/// One inbound message, and the channel that it came from.
+struct Incoming<'a> {
+    inbound: &'a Inbound,
+    channel: &'a Arc<dyn Channel>,
+    message: &'a InboundMessage,
+}
+
+impl Inbound {
+    /// Handles a message. Its content takes effect once, however often it is delivered. An error means that
+    /// it could not be handled now. Returns the response for the platform, if it waits for one.
+    pub async fn handle(
+        &self,
+        channel: &Arc<dyn Channel>,
+        message: &InboundMessage,
+    ) -> Result<Option<Value>, StoreError> {
+        let result = (Incoming { inbound: self, channel, message }).handle().await?;
+        let (to, words) = match result {
+            // A person who pressed a button waits for a sign, even without words.
+            InboundResult::Silent if matches!(message.what, InboundContent::Pressed { .. }) => {
+                (Cow::Borrowed(message), String::new())
+            }
+            InboundResult::Silent => return Ok(None),
+            InboundResult::InvalidForm(wrong) => {
+                let shown = channel.correct_form(&wrong);
+                if shown.is_some() {
+                    return Ok(shown);
+                }
+                let words: Vec<String> = wrong.into_iter().map(|one| one.words).collect();
+                (Cow::Borrowed(message), format!("This was not taken. {}", words.join(" ")))
+            }
+            InboundResult::Accepted(words) | InboundResult::Refused(words) => {
+                (Cow::Borrowed(message), words)
+            }
+            InboundResult::Written(words, to) => {
+                (Cow::Owned(InboundMessage { from: to, ..message.clone() }), words)
+            }
+        };
+        reply(channel, &to, &words).await;
+        Ok(None)
+    }
+
+    /// The address at which a person writes to an agent by email, if the server receives emails.
+    pub fn invitation(&self, agent: &AgentId, human: &HumanId) -> Option<String> {
+        self.channels.email.as_ref()?.invitation(agent, human)
+    }
+}
+
+impl Incoming<'_> {
+    async fn handle(&self) -> Result<InboundResult, StoreError> {
+        match &self.message.what {
+            InboundContent::Pressed { token, posted } => {
+                self.pressed(token, posted.as_deref()).await
+            }
+            InboundContent::Submitted { token, values } => self.submitted(token, values).await,
+            InboundContent::Wrote { text, about } => self.wrote(text, about).await,
+            InboundContent::Became { posted, state } => self.became(posted, state).await,
+            InboundContent::Stopped => self.turned(true).await,
+            InboundContent::Resumed => self.turned(false).await,
+        }
+    }
+
+    async fn pressed(
+        &self,
+        token: &str,
+        posted: Option<&str>,
+    ) -> Result<InboundResult, StoreError> {
+        let Some((ask, action)) = self.found(token).await? else { return Ok(unknown()) };
+        let message = self.message_at(posted).await?;
+        let Some(actor) = self.who(&ask, message.as_ref()).await? else {
+            return Ok(stranger());
+        };
+        let offer = match action {
+            ButtonAction::Offer(n) => offer(&ask, n).map(|offer| (n, offer)),
+            ButtonAction::Worded(_) | ButtonAction::Form => None,
+        };
+        match (action, offer) {
+            (_, Some((_, offer))) if !offer.wants_words => {
+                let reply = Reply { answer: offer.answer, comment: None };
+                self.answered(&ask, actor.into(), reply).await
+            }
+            (_, Some((n, offer))) => {
+                let fields = DialogFields::Words {
+                    label: "Why?".to_owned(),
+                    filled: String::new(),
+                    optional: false,
+                };
+                self.open_form(&ask, ButtonAction::Worded(n), offer.label, fields).await
+            }
+            (ButtonAction::Form, None) => match ask.question.value().map(Question::body) {
+                Some(Body::Provide { form }) => {
+                    let fields = DialogFields::Form(form.clone());
+                    self.open_form(&ask, action, "Send".to_owned(), fields).await
+                }
+                _ => Ok(unknown()),
+            },
+            _ => Ok(unknown()),
+        }
+    }
+
+    /// Opens a form dialog for the person who pressed a button. If the platform cannot, the reply links to the
+    /// page.
+    async fn open_form(
+        &self,
+        ask: &Ask,
+        action: ButtonAction,
+        send: String,
+        fields: DialogFields,
+    ) -> Result<InboundResult, StoreError> {
+        if let Err(refusal) = ask.still_open(self.inbound.gateway.now()) {
+            return Ok(InboundResult::Refused(self.refused(ask, &refusal)));
+        }
+        let question = ask.question.value();
+        let dialog = FormDialog {
+            token: button_token(&self.inbound.secrets, ask.id, action),
+            title: format!("{}", ask.agent),
+            words: question.map(|question| reveal(question.prompt())).unwrap_or_default(),
+            send,
+            fields,
+        };
+        Ok(match self.channel.open_form(self.message, &dialog).await {
+            Ok(()) => InboundResult::Silent,
+            Err(failed) => {
+                tracing::info!(channel = self.channel.name(), error = %failed, "no form was opened");
+                InboundResult::Refused(format!("Please answer on its page: {}", self.page(ask)))
+            }
+        })
+    }
+
+    async fn submitted(
+        &self,
+        token: &str,
+        values: &Map<String, Value>,
+    ) -> Result<InboundResult, StoreError> {
+        let Some((ask, action)) = self.found(token).await? else { return Ok(unknown()) };
+        // A form dialog belongs to no message, so the person is identified again.
+        let Some(actor) = self.who(&ask, None).await? else { return Ok(stranger()) };
+        let words = values.get(WORDS).and_then(Value::as_str).map(str::trim);
+        let reply = match action {
+            ButtonAction::Worded(n) => {
+                let Some(words) = words.filter(|words| !words.is_empty()) else {
+                    let words = "Please say why, in a few words.".to_owned();
+                    return Ok(self.wrong(&ask, vec![DialogError { key: WORDS.to_owned(), words }]));
+                };
+                offer(&ask, n)
+                    .map(|offer| Reply { answer: offer.answer, comment: Some(words.to_owned()) })
+            }
+            ButtonAction::Form => match filled(&ask, values) {
+                Some(Err(wrong)) => return Ok(self.wrong(&ask, wrong)),
+                Some(Ok(reply)) => Some(reply),
+                None => None,
+            },
+            ButtonAction::Offer(_) => None,
+        };
+        match reply {
+            Some(reply) => self.answered(&ask, actor.into(), reply).await,
+            None => Ok(unknown()),
+        }
+    }
+
+    /// The invalid fields of a form, unless the ask was closed meanwhile.
+    fn wrong(&self, ask: &Ask, wrong: Vec<DialogError>) -> InboundResult {
+        match ask.still_open(self.inbound.gateway.now()) {
+            Ok(()) => InboundResult::InvalidForm(wrong),
+            Err(refusal) => InboundResult::Refused(self.refused(ask, &refusal)),
+        }
+    }
+
+    async fn wrote(&self, text: &str, about: &InReplyTo) -> Result<InboundResult, StoreError> {
+        let whole = text.trim();
+        let (message, text) = match about {
+            InReplyTo::Posted(id) => (self.message_at(Some(id)).await?, whole),
+            InReplyTo::Token { token, sender } => match self.invited(token) {
+                Some(invitation) => return self.by_email(invitation, whole, sender).await,
+                None => (self.answered_email(token).await?, whole),
+            },
+            InReplyTo::Mention => return self.first_words(whole, true).await,
+            InReplyTo::Nothing => self.coded(whole).await?,
+        };
+        let Some(message) = message else {
+            return match about {
+                InReplyTo::Nothing => self.first_words(whole, false).await,
+                InReplyTo::Posted(_) | InReplyTo::Token { .. } | InReplyTo::Mention => {
+                    Ok(InboundResult::Silent)
+                }
+            };
+        };
+        let Some(ask) = self.inbound.gateway.ask(message.ask).await? else {
+            return Ok(InboundResult::Silent);
+        };
+        // Text that names no request answers the only one that waits, unless it is no answer to it and names
+        // an agent.
+        let guessed = *about == InReplyTo::Nothing && text.len() == whole.len();
+        let answers = ask.question.value().is_some_and(|question| read(question, text).is_some());
+        if guessed
+            && !answers
+            && let Some(human) = self.known().await.filter(|human| human.active)
+            && let Some(begun) = self.named(&human, whole).await?
+        {
+            return Ok(begun);
+        }
+        // Emails that were sent before copies took the reply address away still have one.
+        let by_email = matches!(about, InReplyTo::Token { .. });
+        if by_email && message.human.is_some() && dialects::a2h::is_copied(&ask) {
+            return Ok(InboundResult::Refused(format!(
+                "This was not taken: the email went to other people too, so it is answered on its \
+                 page: {}",
+                self.page(&ask)
+            )));
+        }
+        let answerer = match about {
+            // Only the reader of an email knows its reply address.
+            InReplyTo::Token { sender, .. } => self.reader(&ask, &message, sender).await,
+            InReplyTo::Posted(_) | InReplyTo::Nothing | InReplyTo::Mention => {
+                self.who(&ask, Some(&message)).await?.map(Answerer::from)
+            }
+        };
+        let Some(answerer) = answerer else { return Ok(stranger()) };
+        self.said(&ask, answerer, text).await
+    }
+
+    /// Text about an ask, as an answer to it.
+    async fn said(
+        &self,
+        ask: &Ask,
+        answerer: Answerer,
+        text: &str,
+    ) -> Result<InboundResult, StoreError> {
+        let actor = &answerer.actor;
+        if let Err(refusal) = ask.still_open(self.inbound.gateway.now()) {
+            return Ok(InboundResult::Refused(self.refused(ask, &refusal)));
+        }
+        let options = self.inbound.offers.options(ask, actor).await?;
+        match ask.question.value().and_then(|question| read(question, text)) {
+            Some(reply) if !options.is_none() => self.answered(ask, answerer, reply).await,
+            _ if options.is_none() => {
+                if let Some(why) = answerer.too_weak(ask) {
+                    return Ok(InboundResult::Refused(format!(
+                        "This was not taken: the request needs an email whose sender is verified, and \
+                         {why}. Sign in and answer on its page: {}",
+                        self.page(ask)
+                    )));
+                }
+                Ok(InboundResult::Refused(format!(
+                    "This can only be answered on its page: {}",
+                    self.page(ask)
+                )))
+            }
+            _ => {
+                let words: Vec<&str> =
+                    options.buttons.iter().map(|one| one.word.as_str()).collect();
+                Ok(InboundResult::Refused(format!(
+                    "I could not tell what you mean. Answer with {}, or open {}",
+                    words.join(", "),
+                    self.page(ask)
+                )))
+            }
+        }
+    }
+
+    /// The message that a code at the beginning of the text names, and the rest of the text; or the only
+    /// message whose ask is open.
+    async fn coded<'t>(&self, text: &'t str) -> Result<(Option<Message>, &'t str), StoreError> {
+        let recent =
+            self.inbound.gateway.store().messages_to(self.message.from.mark(), RECENT).await?;
+        let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let first = first.trim_end_matches([':', ',', '.']).to_uppercase();
+        let coded = recent.iter().find(|message| message.code.as_ref() == Some(&first));
+        if let Some(message) = coded {
+            return Ok((Some(message.clone()), rest.trim()));
+        }
+        let mut waiting: Vec<Message> = Vec::new();
+        for message in recent.into_iter().filter(|message| !message.over) {
+            if waiting.iter().any(|other| other.ask == message.ask) {
+                continue;
+            }
+            if self.inbound.gateway.ask(message.ask).await?.is_some_and(|ask| ask.is_open()) {
+                waiting.push(message);
+            }
+        }
+        let only = if waiting.len() == 1 { waiting.pop() } else { None };
+        Ok((only, text))
+    }
+
+    /// The ask and the action of a button.
+    async fn found(&self, token: &str) -> Result<Option<(Arc<Ask>, ButtonAction)>, StoreError> {
+        let Some((ask, action)) = open_button_token(&self.inbound.secrets, token) else {
+            return Ok(None);
+        };
+        Ok(self.inbound.gateway.ask(ask).await?.map(|ask| (ask, action)))
+    }
+
+    async fn message_at(&self, posted: Option<&str>) -> Result<Option<Message>, StoreError> {
+        match posted {
+            Some(posted) => self.inbound.gateway.store().posted(self.channel.name(), posted).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Answers the ask, once however often the message is delivered.
+    async fn answered(
+        &self,
+        ask: &Ask,
+        answerer: Answerer,
+        reply: Reply,
+    ) -> Result<InboundResult, StoreError> {
+        let Answerer { actor, sender } = answerer;
+        // New messages have no such button; messages that were sent before this rule may have one.
+        if ask.is_open() && ask.must_confirm(&reply.answer) {
+            return Ok(InboundResult::Refused(format!(
+                "This needs a second confirmation and can only be answered on its page: {}",
+                self.page(ask)
+            )));
+        }
+        let idempotency = Idempotency {
+            scope: format!("heard:{}", self.message.from.kind()),
+            key: Digest::of(self.message.id.as_bytes()).to_string(),
+            fingerprint: Digest::of_json(&(ask.id, &reply)),
+            lasting: false,
+        };
+        let idempotency = Some(idempotency);
+        let sender = sender.and_then(Result::ok);
+        let terms = Terms { idempotency, shown: Shown::Summary, sender, ..Terms::default() };
+        let command = AskCommand::Answer(ask.id, Box::new(reply));
+        match self.inbound.gateway.run_on(terms, actor, command).await {
+            Ok(outcome) => Ok(outcome
+                .ask
+                .map_or(InboundResult::Silent, |ask| InboundResult::Accepted(self.thanks(&ask)))),
+            Err(StoreError::Refused(refusal)) => {
+                let now = self.inbound.gateway.ask(ask.id).await?;
+                Ok(InboundResult::Refused(self.refused(now.as_deref().unwrap_or(ask), &refusal)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The reply to an answer that was recorded.
+    fn thanks(&self, ask: &Ask) -> String {
+        let (directory, now) = (self.inbound.gateway.directory(), self.inbound.gateway.now());
+        match Outcome::of(ask, &directory, now) {
+            Some(outcome) => format!("Recorded: {}.", outcome.headline),
+            None => "Recorded. Others have to answer too.".to_owned(),
+        }
+    }
+
+    /// Why an answer was refused, for the person who gave it.
+    fn refused(&self, ask: &Ask, refusal: &Refusal) -> String {
+        let (directory, now) = (self.inbound.gateway.directory(), self.inbound.gateway.now());
+        match (refusal, Outcome::of(ask, &directory, now)) {
+            (
+                Refusal::AlreadyAnswered { .. }
+                | Refusal::AlreadyCancelled { .. }
+                | Refusal::TimedOut { .. },
+                Some(outcome),
+            ) => format!(
+                "{} {}: {}. {} Nothing was changed.",
+                outcome.over, outcome.at.words, outcome.headline, outcome.sentence
+            ),
+            (Refusal::NotFound { .. }, _) => NOT_YOURS.to_owned(),
+            _ => format!("This was not taken: {refusal}. Its page: {}", self.page(ask)),
+        }
+    }
+
+    /// Where the ask can be answered. An unknown person has a link of their own, in the message.
+    fn page(&self, ask: &Ask) -> String {
+        let known = self.inbound.gateway.directory().human_by_means(&self.message.from).is_some();
+        if ask.place.is_some() && !known {
+            return "the link in its message".to_owned();
+        }
+        self.inbound.links.page(&paths::request(ask.id))
+    }
+}
+
+/// Replies to the sender of a message.
+async fn reply(channel: &Arc<dyn Channel>, to: &InboundMessage, words: &str) {
+    if let Err(failed) = channel.reply(to, words).await {
+        tracing::warn!(channel = channel.name(), error = %failed, "nobody could be told what came of it");
+    }
+}
+
+const UNTOLD: &str =
+    "I cannot tell which request this answers. Begin with its code, or open its page.";
+const NOT_YOURS: &str = "You were not asked this, so nothing was changed.";
+
+fn stranger() -> InboundResult {
+    InboundResult::Refused(NOT_YOURS.to_owned())
+}
+
+fn unknown() -> InboundResult {
+    InboundResult::Refused("This button is no longer good, so nothing was changed.".to_owned())
+}
+
+fn offer(ask: &Ask, n: usize) -> Option<Offer> {
+    answer_offers::offers(ask.question.value()?).into_iter().nth(n)
+}

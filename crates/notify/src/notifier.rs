@@ -1,0 +1,167 @@
+//! The services of this crate, put together.
+
+use std::sync::Arc;
+
+use channels::ChannelRegistry;
+use gateway::Gateway;
+use gateway::auth::Authenticator;
+use gateway::erasure::Erasure;
+use gateway::receipts::Receipts;
+use gateway::secrets::Secrets;
+use gateway::sessions::Sessions;
+use store::News;
+use tokio::sync::Notify;
+use tokio::sync::broadcast::Receiver;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::answer_offers::AnswerOffers;
+use crate::callbacks::Callbacks;
+use crate::delivery_follower::{DeliveryFollower, Plan};
+use crate::devices::{self, Devices};
+use crate::inbound::Inbound;
+use crate::inbound::listening::Listening;
+use crate::links::Links;
+use crate::outbox::Deliveries;
+use crate::outbox::lanes::Lanes;
+use crate::outbox::runtime_contracts::RuntimeCommands;
+use crate::outgoing::Outgoing;
+use crate::people::People;
+use crate::people::contact_methods::ContactMethods;
+use crate::people::verification_codes::VerificationCodes;
+use crate::webhooks::Webhooks;
+
+/// What notifications need.
+pub struct Dependencies {
+    /// Runs commands and reads asks.
+    pub gateway: Gateway,
+    /// The server's own keys.
+    pub secrets: Arc<Secrets>,
+    /// Makes the receipts in callbacks and webhooks.
+    pub receipts: Receipts,
+    /// Limits how many codes a person can request.
+    pub authenticator: Arc<Authenticator>,
+    /// Says whether the session of a device is still valid.
+    pub sessions: Sessions,
+    /// Deletes files and personal data after a commit decided so.
+    pub erasure: Erasure,
+    /// The channels that are configured.
+    pub channels: ChannelRegistry,
+    /// Calls agents and endpoints.
+    pub callbacks: Callbacks,
+    /// Passes contracts to the runtimes of agents.
+    pub runtimes: RuntimeCommands,
+    /// Makes links to the server's pages.
+    pub links: Links,
+    /// Ends the work when the server stops.
+    pub stop: CancellationToken,
+    /// What the server waits for when it stops.
+    pub tasks: TaskTracker,
+}
+
+/// Notifies people, webhook endpoints and agents.
+pub struct Notifier {
+    /// The channels that are configured.
+    pub channels: Arc<ChannelRegistry>,
+    /// People's devices.
+    pub devices: Devices,
+    /// By which contact methods people can be notified.
+    pub contacts: ContactMethods,
+    /// Codes that verify contact methods.
+    pub codes: VerificationCodes,
+    /// Inbound messages.
+    pub inbound: Inbound,
+    /// Secrets and bodies of webhooks.
+    pub webhooks: Webhooks,
+    /// Calls to URLs that others named.
+    pub callbacks: Callbacks,
+    /// The outbox.
+    pub deliveries: Deliveries,
+}
+
+impl Notifier {
+    /// Puts the services together.
+    pub fn new(dependencies: Dependencies) -> Self {
+        let Dependencies {
+            gateway,
+            secrets,
+            receipts,
+            authenticator,
+            sessions,
+            erasure,
+            channels,
+            callbacks,
+            runtimes,
+            links,
+            stop,
+            tasks,
+        } = dependencies;
+        let channels = Arc::new(channels);
+        let devices = Devices {
+            gateway: gateway.clone(),
+            secrets: Arc::clone(&secrets),
+            sessions,
+            push: channels.push.clone(),
+        };
+        let contacts = ContactMethods {
+            gateway: gateway.clone(),
+            channels: Arc::clone(&channels),
+            devices: devices.clone(),
+        };
+        let codes = VerificationCodes {
+            gateway: gateway.clone(),
+            secrets: Arc::clone(&secrets),
+            authenticator,
+            contacts: contacts.clone(),
+            links: links.clone(),
+            outgoing: Outgoing { gateway: gateway.clone(), channels: Arc::clone(&channels) },
+        };
+        let inbound = Inbound {
+            gateway: gateway.clone(),
+            secrets: Arc::clone(&secrets),
+            channels: Arc::clone(&channels),
+            offers: AnswerOffers { gateway: gateway.clone(), secrets: Arc::clone(&secrets) },
+            links: links.clone(),
+        };
+        let people = Arc::new(People::new(&gateway, &secrets, &channels, &contacts, &links));
+        let plan = Arc::clone(&people) as Arc<dyn Plan>;
+        let follower = Arc::new(DeliveryFollower::new(gateway.clone(), plan));
+        let webhooks = Webhooks {
+            gateway: gateway.clone(),
+            secrets,
+            receipts: receipts.clone(),
+            callbacks: callbacks.clone(),
+            links,
+        };
+        let deliveries = Deliveries {
+            gateway,
+            receipts,
+            erasure,
+            follower,
+            people,
+            webhooks: webhooks.clone(),
+            callbacks: callbacks.clone(),
+            runtimes,
+            lanes: Arc::new(Lanes::default()),
+            stop,
+            tasks,
+        };
+        Self { channels, devices, contacts, codes, inbound, webhooks, callbacks, deliveries }
+    }
+
+    /// Starts the work: the follower, its deliveries, the listeners, and the removal of devices that are signed out. `feed`
+    /// subscribes to changes.
+    pub fn start(&self, feed: impl Fn() -> Receiver<Arc<[News]>>) {
+        let Deliveries { tasks, stop, .. } = &self.deliveries;
+        let written = Arc::new(Notify::new());
+        let follower = Arc::clone(&self.deliveries.follower);
+        let (changes, ring, until) = (feed(), Arc::clone(&written), stop.clone());
+        tasks.spawn(async move { follower.run(changes, ring, until).await });
+        tasks.spawn(self.deliveries.clone().run(written));
+        tasks.spawn(devices::signed_out::run(self.devices.clone(), feed(), stop.clone()));
+        for channel in self.channels.addressable() {
+            let listening = Listening::new(self.inbound.clone(), channel);
+            tasks.spawn(listening.run(stop.clone()));
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! The digest: one notification, at a time the person chose, of all requests that can wait.
+//!
+//! The delivery is named by the person and the time, and is written only before that time. Its content is
+//! looked up when it is sent, so it lists no closed request, omits no open one, and is sent once in a period.
+
+use std::collections::BTreeMap;
+
+use channels::OutboundMessage;
+use gateway::Gateway;
+use kernel::ask::Priority;
+use kernel::audit::Digest;
+use kernel::directory::{Human, Means};
+use kernel::quota::Exceeded;
+use kernel::reach;
+use kernel::{AgentId, Effect, HumanId, Phase, ProjectId, Time};
+use store::{Filter, List, Order, Scope, Settlement, StoreError};
+
+use super::contact_methods::{ContactMethods, address, addressee};
+use super::push::DeviceNotifications;
+use super::steps::Steps;
+use crate::attempts::{ATTEMPTS, AttemptResult, KEEPS_FAILING, retry_at};
+use crate::links::Links;
+use crate::outgoing::Outgoing;
+use views::email::digest::DigestEmail;
+use views::message_card::{MessageCard, WaitingRequests};
+use views::push_notification::PushNotification;
+
+/// How many requests a digest lists; it gives the number of the rest.
+pub const LISTED: usize = 20;
+
+/// The part of a digest that quotas allow.
+struct Affordable {
+    waiting: WaitingRequests,
+    /// When to send the part that quotas do not allow now.
+    left_out: Option<Time>,
+}
+
+/// One digest.
+pub(crate) struct DigestDelivery<'a> {
+    pub(crate) human: &'a HumanId,
+    /// The time it is for.
+    pub(crate) at: Time,
+    /// The contact methods that failed.
+    pub(crate) tried: &'a [Digest],
+}
+
+/// Sends digests.
+pub(crate) struct Digests {
+    pub(super) gateway: Gateway,
+    pub(super) contacts: ContactMethods,
+    pub(super) links: Links,
+    pub(super) outgoing: Outgoing,
+    pub(super) devices: DeviceNotifications,
+    pub(super) steps: Steps,
+}
+
+impl Digests {
+    /// Starts the delivery of a digest by the first contact method that can be used.
+    pub(crate) async fn start(&self, it: DigestDelivery<'_>) -> Result<Settlement, StoreError> {
+        let (directory, now) = (self.gateway.directory(), self.gateway.now());
+        let Some(human) = directory.human(it.human).filter(|human| human.active) else {
+            return Ok(Settlement::Done);
+        };
+        if let Some(later) = self.postpone(human, it.at) {
+            return Ok(later);
+        }
+        if self.waiting(human).await?.is_none() {
+            return Ok(Settlement::Done);
+        }
+        let mut means = self.contacts.usable(human).await?;
+        means.retain(|means| !it.tried.contains(&means.mark()));
+        let (human, at, tried) = (&human.id, it.at, it.tried.to_vec());
+        let into = match means.first() {
+            None => return Ok(Settlement::Done),
+            Some(Means::Devices) => {
+                let devices = self.contacts.devices.of(human).await?;
+                let push = |device| Effect::PushGathered { human: human.clone(), at, device };
+                devices.into_iter().map(|(device, _)| (now, push(device.name))).collect()
+            }
+            Some(by) => {
+                let (human, medium, to) = (human.clone(), by.kind().to_owned(), by.mark());
+                vec![(now, Effect::SendGathered { human, at, medium, to, tried })]
+            }
+        };
+        Ok(Settlement::Split { into })
+    }
+
+    /// A digest that is late by a whole period is merged into the next one. None is sent in quiet hours.
+    fn postpone(&self, human: &Human, at: Time) -> Option<Settlement> {
+        let now = self.gateway.now();
+        let (digest, about) = (addressee(human, &[]).digest, human.about());
+        let late = reach::gathered_at(digest, about, at).is_some_and(|next| next <= now);
+        let quiet = about.and_then(|about| about.quiet_until(now));
+        let next = reach::gathered_at(digest, about, now).or(quiet);
+        let next = next.filter(|_| late || quiet.is_some())?;
+        Some(anew(human.id.clone(), next, Vec::new(), next))
+    }
+
+    /// Sends a digest as one message.
+    pub(super) async fn send(
+        &self,
+        it: DigestDelivery<'_>,
+        to: Digest,
+        attempt: u32,
+    ) -> Result<Settlement, StoreError> {
+        let (directory, now) = (self.gateway.directory(), self.gateway.now());
+        let Some(human) = directory.human(it.human).filter(|human| human.active) else {
+            return Ok(Settlement::Done);
+        };
+        if let Some(later) = self.postpone(human, it.at) {
+            return Ok(later);
+        }
+        let Some(waiting) = self.waiting(human).await? else { return Ok(Settlement::Done) };
+        let Affordable { waiting, left_out } = match self.afford(human, waiting).await? {
+            Ok(affordable) => affordable,
+            Err(exceeded) => {
+                // It is merged into the next one that the quota allows.
+                AttemptResult::over_quota(&exceeded);
+                let next = exceeded.resets_at.unwrap_or_else(|| retry_at(now, attempt));
+                return Ok(anew(human.id.clone(), next, Vec::new(), next));
+            }
+        };
+        let result = match address(human, &to) {
+            None => AttemptResult::Gone,
+            Some((Means::Email(_), address)) => {
+                let email = DigestEmail {
+                    to: &address,
+                    human: &human.id,
+                    at: it.at,
+                    waiting: &waiting,
+                    home: &self.links.page(views::site::paths::INBOX),
+                    settings: &self.links.page(views::site::paths::NOTICES),
+                };
+                self.outgoing.notify_by_email(&email.email()).await
+            }
+            Some((means, address)) => self.send_card(&means, &address, &it, &waiting).await,
+        };
+        let failed = match result {
+            AttemptResult::Sent => {
+                // The rest is sent when its quota starts again.
+                let again = |next| anew(human.id.clone(), next, Vec::new(), next);
+                return Ok(left_out.map_or(Settlement::Done, again));
+            }
+            AttemptResult::NotNeeded | AttemptResult::Held { .. } => return Ok(Settlement::Done),
+            AttemptResult::Gone => None,
+            AttemptResult::Refused { error } => Some((error, true)),
+            AttemptResult::Later { error, .. } | AttemptResult::OverQuota { error, .. } => {
+                Some((error, attempt >= KEEPS_FAILING))
+            }
+        };
+        let tried: Vec<Digest> = it.tried.iter().copied().chain([to]).collect();
+        let more =
+            self.contacts.usable(human).await?.iter().any(|means| !tried.contains(&means.mark()));
+        let id = human.id.clone();
+        Ok(match failed {
+            None => anew(id, it.at, tried, now),
+            Some((error, true)) if more => {
+                tracing::warn!(error, "what can wait was not taken; trying the next means");
+                anew(id, it.at, tried, now)
+            }
+            Some((error, _)) => {
+                // It is merged into the next one, rather than sent twice in one period.
+                let again = retry_at(now, attempt);
+                let digest = addressee(human, &[]).digest;
+                let next = reach::gathered_at(digest, human.about(), now);
+                match next {
+                    Some(next) if again >= next => anew(id, next, Vec::new(), next),
+                    _ if attempt >= ATTEMPTS => Settlement::Dead { error },
+                    _ => Settlement::Retry { at: again, error },
+                }
+            }
+        })
+    }
+
+    /// Sends a digest on a platform.
+    async fn send_card(
+        &self,
+        means: &Means,
+        address: &str,
+        it: &DigestDelivery<'_>,
+        waiting: &WaitingRequests,
+    ) -> AttemptResult {
+        let Some(channel) = self.contacts.channels.named(means.kind()) else {
+            return AttemptResult::Gone;
+        };
+        let PushNotification { title, body, .. } = PushNotification::digest(waiting);
+        let card = MessageCard::plain(title, body, self.links.page(views::site::paths::INBOX));
+        let message = channel.render(&card);
+        let key = format!("gathered.{}.{}", means.mark(), it.at.millis());
+        let outbound = OutboundMessage::new(address, &message, &key, self.gateway.now());
+        self.outgoing.notify(&channel, outbound).await
+    }
+
+    /// Shows a digest on one device.
+    pub(super) async fn push(
+        &self,
+        it: DigestDelivery<'_>,
+        device: Digest,
+        attempt: u32,
+    ) -> Result<Settlement, StoreError> {
+        let directory = self.gateway.directory();
+        let Some(human) = directory.human(it.human).filter(|human| human.active) else {
+            return Ok(Settlement::Done);
+        };
+        if let Some(later) = self.postpone(human, it.at) {
+            return Ok(later);
+        }
+        let Some(waiting) = self.waiting(human).await? else { return Ok(Settlement::Done) };
+        // The inbox that the notification opens shows the rest, so nothing is sent again for it.
+        let result = match self.afford(human, waiting).await? {
+            Ok(Affordable { waiting, .. }) => {
+                let notification = PushNotification::digest(&waiting);
+                self.devices.show(device, &human.id, &notification).await?
+            }
+            Err(exceeded) => AttemptResult::over_quota(&exceeded),
+        };
+        self.steps.settle(result, attempt, None).await
+    }
+
+    /// Counts a digest as a notification: for its person, and for each agent whose requests it lists. The
+    /// requests of an agent whose quota is used up are left out, so that they delay no others. The error is
+    /// the quota that leaves nothing to send.
+    async fn afford(
+        &self,
+        human: &Human,
+        mut waiting: WaitingRequests,
+    ) -> Result<Result<Affordable, Exceeded>, StoreError> {
+        if let Some(exceeded) = self.gateway.quotas().charge_digest(&human.id).await? {
+            return Ok(Err(exceeded));
+        }
+        let agents: BTreeMap<AgentId, ProjectId> =
+            waiting.asks.iter().map(|ask| (ask.agent.clone(), ask.project.clone())).collect();
+        let mut over: BTreeMap<AgentId, Exceeded> = BTreeMap::new();
+        for (agent, project) in agents {
+            let exceeded =
+                self.gateway.quotas().charge_digest_of((&agent, &project), &human.id).await?;
+            over.extend(exceeded.map(|exceeded| (agent, exceeded)));
+        }
+        waiting.asks.retain(|ask| !over.contains_key(&ask.agent));
+        let first = over.into_values().min_by_key(|exceeded| exceeded.resets_at);
+        Ok(match first {
+            Some(exceeded) if waiting.asks.is_empty() => Err(exceeded),
+            first => {
+                let left_out = first.and_then(|exceeded| exceeded.resets_at);
+                Ok(Affordable { waiting, left_out })
+            }
+        })
+    }
+
+    /// The requests of low priority that wait for a person; `None` if there are none.
+    async fn waiting(&self, human: &Human) -> Result<Option<WaitingRequests>, StoreError> {
+        let low = List {
+            scopes: Scope::inbox(human),
+            phases: Phase::OPEN.to_vec(),
+            order: Order::Age,
+            filter: Filter { priority: Some(Priority::Low), ..Filter::default() },
+            after: None,
+            limit: LISTED,
+        };
+        let store::Page { mut asks, next } = self.gateway.put_to(human, low.clone()).await?;
+        asks.truncate(LISTED);
+        let listed = asks.len() as u64;
+        let more = match next {
+            Some(_) => self.gateway.count(low).await?.n.saturating_sub(listed),
+            None => 0,
+        };
+        Ok((!asks.is_empty()).then_some(WaitingRequests { asks, more }))
+    }
+}
+
+/// The same digest again, for the time `at`, not before `from`.
+fn anew(human: HumanId, at: Time, tried: Vec<Digest>, from: Time) -> Settlement {
+    Settlement::Split { into: vec![(from, Effect::Gather { human, at, tried })] }
+}

@@ -1,0 +1,179 @@
+//! Notifies people, by the contact methods they have.
+//!
+//! ```text
+//! Notify ──▶ Reach, one for each person ──▶ Send, or Push for each device
+//!              ▲   │                               │
+//!              │   └─▶ Gather: the digest          │ sent: if the person does not respond
+//!              └───────────────────────────────────┘ failed: at once
+//! ```
+//!
+//! Each arrow is one commit that settles a delivery and writes the next one, so a crash loses nothing and
+//! repeats at most the delivery under way. The rules are in [`kernel::reach`].
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`contact_methods`] | how a person can be notified now, and whether they may be |
+//! | `recipients` | from assignees to people, and from closed asks to the messages about them |
+//! | `steps` | the next contact method, and what follows an attempt |
+//! | `messages` | one message to one address |
+//! | `conversation_origin`, `reply_codes` | the thread a message belongs to; the code that a written answer begins with |
+//! | [`push`] | one push notification to one device |
+//! | [`digest`] | the digest of requests that can wait |
+//! | `security` | notifications of changes to a person's access |
+//! | [`sign_in_links`] | sign-in links by email |
+//! | [`verification_codes`] | codes that verify a contact method |
+//! | `terminal` | lines on the terminal that the server runs in |
+
+pub mod contact_methods;
+mod conversation_origin;
+pub mod digest;
+pub(crate) mod messages;
+pub mod push;
+pub(crate) mod recipients;
+mod reply_codes;
+mod security;
+pub mod sign_in_links;
+pub(crate) mod steps;
+mod terminal;
+pub mod verification_codes;
+
+use std::sync::Arc;
+
+use channels::ChannelRegistry;
+use gateway::Gateway;
+use gateway::secrets::Secrets;
+use kernel::Effect;
+use store::{Delivery, Settlement, StoreError};
+
+use crate::answer_offers::AnswerOffers;
+use crate::links::Links;
+use crate::outgoing::Outgoing;
+use contact_methods::ContactMethods;
+use digest::{DigestDelivery, Digests};
+use messages::{Messages, Sending};
+use push::{DeviceNotifications, DevicePush};
+use security::{SecurityNotice, SecurityNotices};
+use sign_in_links::SignInLinks;
+use steps::{Notification, Steps};
+use terminal::TerminalLines;
+
+pub use messages::slack_message_ts;
+
+/// Executes the deliveries that notify people.
+pub(crate) struct People {
+    pub(crate) contacts: ContactMethods,
+    pub(crate) steps: Steps,
+    pub(crate) digests: Digests,
+    pub(crate) sign_in_links: SignInLinks,
+    terminal: TerminalLines,
+    messages: Messages,
+    devices: DeviceNotifications,
+    security: SecurityNotices,
+}
+
+impl People {
+    /// Notifies through these channels.
+    pub(crate) fn new(
+        gateway: &Gateway,
+        secrets: &Arc<Secrets>,
+        channels: &Arc<ChannelRegistry>,
+        contacts: &ContactMethods,
+        links: &Links,
+    ) -> Self {
+        let (gateway, secrets) = (|| gateway.clone(), || Arc::clone(secrets));
+        let (contacts, links) = (|| contacts.clone(), || links.clone());
+        let outgoing = || Outgoing { gateway: gateway(), channels: Arc::clone(channels) };
+        let steps = Steps { gateway: gateway(), contacts: contacts() };
+        let devices = DeviceNotifications {
+            gateway: gateway(),
+            secrets: secrets(),
+            contacts: contacts(),
+            steps: steps.clone(),
+        };
+        let messages = Messages {
+            gateway: gateway(),
+            secrets: secrets(),
+            channels: Arc::clone(channels),
+            links: links(),
+            offers: AnswerOffers { gateway: gateway(), secrets: secrets() },
+            outgoing: outgoing(),
+            contacts: contacts(),
+            steps: steps.clone(),
+        };
+        let digests = Digests {
+            gateway: gateway(),
+            contacts: contacts(),
+            links: links(),
+            outgoing: outgoing(),
+            devices: devices.clone(),
+            steps: steps.clone(),
+        };
+        let security = SecurityNotices {
+            gateway: gateway(),
+            contacts: contacts(),
+            links: links(),
+            outgoing: outgoing(),
+            steps: steps.clone(),
+        };
+        let sign_in_links = SignInLinks {
+            gateway: gateway(),
+            secrets: secrets(),
+            links: links(),
+            outgoing: outgoing(),
+        };
+        let terminal = TerminalLines {
+            gateway: gateway(),
+            channel: channels.terminal.clone(),
+            links: links(),
+        };
+        let contacts = contacts();
+        Self { contacts, steps, digests, sign_in_links, terminal, messages, devices, security }
+    }
+
+    /// Notifies one person, by one contact method.
+    pub(crate) async fn notify(&self, delivery: &Delivery) -> Result<Settlement, StoreError> {
+        let attempt = delivery.attempt;
+        match &delivery.effect {
+            Effect::Push { device, ask, why, priority, chain } => {
+                let (device, ask, why, priority) = (*device, *ask, *why, *priority);
+                let chain = chain.as_ref();
+                let push = DevicePush { device, ask, why, priority, chain, attempt };
+                self.devices.push(push).await
+            }
+            Effect::Send { ask, why, priority, medium, to, chain, passed_on } => {
+                let about = Notification { ask: *ask, why: *why, priority: *priority };
+                let (to, chain, passed_on) = (*to, chain.as_ref(), *passed_on);
+                let since = delivery.written_at;
+                let sending = Sending { about, to, chain, passed_on, medium, attempt, since };
+                self.messages.send(sending).await
+            }
+            Effect::Amend { message, .. } => {
+                self.messages.amend(*message, attempt, delivery.written_at).await
+            }
+            Effect::SendGathered { human, at, to, tried, .. } => {
+                let digest = DigestDelivery { human, at: *at, tried };
+                self.digests.send(digest, *to, attempt).await
+            }
+            Effect::PushGathered { human, at, device } => {
+                let digest = DigestDelivery { human, at: *at, tried: &[] };
+                self.digests.push(digest, *device, attempt).await
+            }
+            Effect::NotifySecurity { human, event, to, .. } => {
+                let notice = SecurityNotice { human, event: *event, to: *to };
+                self.security.send(notice, attempt, delivery.written_at).await
+            }
+            Effect::Notify { .. }
+            | Effect::Reach { .. }
+            | Effect::Gather { .. }
+            | Effect::Settle { .. }
+            | Effect::CallBack { .. }
+            | Effect::Tell { .. }
+            | Effect::DropFiles { .. }
+            | Effect::EraseHuman { .. }
+            | Effect::DropArtifact { .. }
+            | Effect::SetAside { .. }
+            | Effect::MailLink { .. }
+            | Effect::Contract(_) => Ok(Settlement::Done),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Notifies a person of a change to their access, by every contact method they verified: an attacker who made
+//! the change must not be the only one who knows.
+
+use channels::OutboundMessage;
+use gateway::Gateway;
+use kernel::audit::Digest;
+use kernel::directory::{Human, Means};
+use kernel::effect::SecurityEvent;
+use kernel::{HumanId, Time};
+use store::{Settlement, StoreError};
+
+use super::contact_methods::ContactMethods;
+use super::steps::Steps;
+use crate::attempts::AttemptResult;
+use crate::links::Links;
+use crate::outgoing::Outgoing;
+use views::email::security::SecurityEmail;
+use views::message_card::MessageCard;
+use views::site::paths;
+
+/// A notification by one contact method.
+pub(super) struct SecurityNotice<'a> {
+    pub(crate) human: &'a HumanId,
+    pub(crate) event: SecurityEvent,
+    /// The mark of the address.
+    pub(crate) to: Digest,
+}
+
+/// Sends notifications of changes to access.
+pub(super) struct SecurityNotices {
+    pub(super) gateway: Gateway,
+    pub(super) contacts: ContactMethods,
+    pub(super) links: Links,
+    pub(super) outgoing: Outgoing,
+    pub(super) steps: Steps,
+}
+
+impl SecurityNotices {
+    /// Sends a notification. The change itself decided whom to notify, so an address that is no longer
+    /// verified still gets it; an address that was removed does not.
+    pub(super) async fn send(
+        &self,
+        notice: SecurityNotice<'_>,
+        attempt: u32,
+        since: Time,
+    ) -> Result<Settlement, StoreError> {
+        let directory = self.gateway.directory();
+        let result = match directory.living(notice.human) {
+            Some(human) => self.attempt(human, &notice, since).await,
+            None => AttemptResult::NotNeeded,
+        };
+        if let AttemptResult::Refused { error } = &result {
+            tracing::warn!(human.id = %notice.human, error, "security notification failed");
+        }
+        self.steps.settle(result, attempt, None).await
+    }
+
+    async fn attempt(
+        &self,
+        human: &Human,
+        notice: &SecurityNotice<'_>,
+        since: Time,
+    ) -> AttemptResult {
+        let Some(profile) = human.profile.value() else { return AttemptResult::NotNeeded };
+        let contacts = profile.contacts.iter().flatten().map(Means::from);
+        let mut means = contacts.chain(profile.email.as_deref().map(Means::email));
+        let Some(means) = means.find(|means| means.mark() == notice.to) else {
+            return AttemptResult::NotNeeded;
+        };
+        let mail = profile.mail_address(&notice.to).map(|(_, address)| address);
+        let Some(address) = mail.or_else(|| means.address()) else {
+            return AttemptResult::NotNeeded;
+        };
+        if !self.contacts.carries(&means) {
+            return AttemptResult::Gone;
+        }
+        let host = self.links.host();
+        let id = format!("security.{}.{}", since.millis(), notice.to);
+        let (title, words) = said(notice.event, host);
+        let link = self.links.page(paths::PASSKEYS);
+        match (&means, self.contacts.channels.named(means.kind())) {
+            (Means::Email(_), _) | (_, None) => {
+                let email =
+                    SecurityEmail { id, to: address, at: since, title: &title, words, link: &link };
+                self.outgoing.notify_by_email(&email.email()).await
+            }
+            (_, Some(channel)) => {
+                let card = MessageCard::plain(title, words.to_owned(), link);
+                let message = channel.render(&card);
+                let outbound = OutboundMessage::new(address, &message, &id, self.gateway.now());
+                self.outgoing.notify(&channel, outbound).await
+            }
+        }
+    }
+}
+
+/// What changed, and what to do if the person did not expect it.
+fn said(event: SecurityEvent, host: &str) -> (String, &'static str) {
+    match event {
+        SecurityEvent::PasskeyAdded => (
+            format!("A passkey was added to your account at {host}"),
+            "If this was not you, tell an administrator at once: they can end all access to your \
+             account. A first passkey does not confirm answers for a waiting period.",
+        ),
+        SecurityEvent::PasskeyRemoved => (
+            format!("A passkey was removed from your account at {host}"),
+            "If this was not you and you did not ask for it, tell an administrator at once: they can \
+             end all access to your account.",
+        ),
+        SecurityEvent::AccessEnded => (
+            format!("All access to your account at {host} was ended"),
+            "An administrator ended your sessions, tokens, sign-in links, passkeys and contact \
+             methods. Ask them for a new sign-in link.",
+        ),
+    }
+}

@@ -1,0 +1,127 @@
+//! Calls to webhook endpoints, and the callbacks of asks: the body, the signature (Standard Webhooks), and when
+//! a failed call is repeated. The outbox makes the calls.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`sign`](mod@sign) | secrets, signatures, headers |
+//! | [`schedule`] | when a failed call is repeated |
+
+pub mod schedule;
+pub mod sign;
+
+use std::sync::Arc;
+
+use dialects::hacp::runtime::HarnessEvent;
+use dialects::native::Viewer;
+use dialects::webhooks::{News, format};
+use gateway::Gateway;
+use gateway::receipts::Receipts;
+use gateway::secrets::Secrets;
+use kernel::ask::AskState;
+use kernel::directory::{Format, Webhook};
+use kernel::effect::Told;
+use kernel::{Ask, KeyId, Time, Topic};
+
+use crate::callbacks::{Call, Callbacks};
+use crate::links::Links;
+use sign::{Family, Secret};
+
+/// Makes the calls to webhook endpoints, and signs them.
+#[derive(Clone)]
+pub struct Webhooks {
+    pub(crate) gateway: Gateway,
+    pub(crate) secrets: Arc<Secrets>,
+    pub(crate) receipts: Receipts,
+    pub(crate) callbacks: Callbacks,
+    pub(crate) links: Links,
+}
+
+impl Webhooks {
+    /// The secrets that sign the calls to an endpoint now: the newest, and the previous one while it is still
+    /// valid.
+    fn secrets(&self, webhook: &Webhook, now: Time) -> Vec<Secret> {
+        let of = |generation| Secret(self.secrets.webhook(webhook.id, generation));
+        let mut secrets = vec![of(webhook.generation)];
+        if webhook.previous_until.is_some_and(|until| now < until) {
+            secrets.push(of(webhook.generation.saturating_sub(1)));
+        }
+        secrets
+    }
+
+    /// The newest secret of an endpoint, as its owner sees it once.
+    pub fn secret(&self, webhook: &Webhook) -> String {
+        Secret(self.secrets.webhook(webhook.id, webhook.generation)).shown()
+    }
+
+    /// The secret that signs the callbacks of asks created with this key.
+    pub fn callback_signer(&self, key: KeyId) -> Secret {
+        Secret::of(self.callbacks.secret(key).as_bytes())
+    }
+
+    /// The call to an endpoint; `None` if its format has nothing to say.
+    pub(crate) fn call<'a>(
+        &self,
+        webhook: &'a Webhook,
+        told: &Told,
+        about: CallSubject<'_>,
+        now: Time,
+    ) -> Option<Call<'a>> {
+        let body = format(webhook.format, self.news(told, about))?;
+        let family = match webhook.format {
+            Format::Standard => Family::Webhook,
+            Format::Humanlayer | Format::HumanlayerV1beta1 | Format::HumanlayerV1beta3 => {
+                Family::Svix
+            }
+        };
+        let secrets = self.secrets(webhook, now);
+        let headers = sign::headers(family, &secrets, &told.id, self.gateway.wall_time(), &body);
+        Some(Call { url: &webhook.url, headers, body, at: now })
+    }
+
+    /// The callback of a closed ask; `None` if the ask names no URL or its text was erased.
+    pub(crate) fn callback<'a>(
+        &self,
+        ask: &'a Ask,
+        receipt: Option<String>,
+        now: Time,
+    ) -> Option<Call<'a>> {
+        let callback = ask.callback.as_ref()?;
+        let url = callback.url.value()?;
+        let AskState::Over { place, .. } = &ask.state else { return None };
+        let told = Told::of(ask, Topic::ending(ask)?, place.seq, place.at);
+        let about = CallSubject { ask: Some(ask), receipt, ..CallSubject::default() };
+        let body = format(Format::Standard, self.news(&told, about))?;
+        let secrets = [self.callback_signer(callback.key)];
+        let headers =
+            sign::headers(Family::Webhook, &secrets, &told.id, self.gateway.wall_time(), &body);
+        Some(Call { url, headers, body, at: now })
+    }
+
+    /// An endpoint sees what the agent sees, without secret answers.
+    fn news<'a>(&'a self, told: &'a Told, about: CallSubject<'a>) -> News<'a> {
+        let CallSubject { ask, receipt, duty, slack_message_ts } = about;
+        News {
+            told,
+            ask,
+            duty,
+            viewer: Viewer::Agent(self.secrets.evidence.reveal().as_bytes()),
+            base: self.links.base(),
+            name: ask.and_then(|ask| self.receipts.respondent(ask)),
+            receipt,
+            slack_message_ts,
+        }
+    }
+}
+
+/// What a call is about.
+#[derive(Default)]
+pub(crate) struct CallSubject<'a> {
+    /// The ask as it is now.
+    pub(crate) ask: Option<&'a Ask>,
+    /// The receipt of the ask, as agents get it.
+    pub(crate) receipt: Option<String>,
+    /// The contract for the runtime of an agent.
+    pub(crate) duty: Option<HarnessEvent>,
+    /// The id of the Slack message that asks it.
+    pub(crate) slack_message_ts: Option<String>,
+}

@@ -1,0 +1,103 @@
+//! Positions of followers, and which node runs each.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use deadpool_postgres::Client;
+use kernel::Time;
+use kernel::audit::Row;
+use ulid::Ulid;
+
+use super::connect::on;
+use super::failure::{Failure, damaged};
+use super::write::column;
+use super::{Postgres, uuid};
+use crate::followers::{Advance, Followers};
+use crate::rows::{int, uint};
+use crate::{AuditFeed, Result as Stored, later};
+
+/// Both or neither. A follower that another node has moved on writes nothing.
+const ADVANCE: &str = "WITH moved AS (
+        UPDATE follower SET position = $3 WHERE name = $1 AND position = $2 RETURNING 1
+    ), written AS (
+        INSERT INTO work (rank, due_at, written_at, effect, lane, name)
+        SELECT rank, at, at, effect, lane, new.name
+        FROM unnest($4::smallint[], $5::bigint[], $6::text[], $7::text[], $8::text[])
+            WITH ORDINALITY AS new (rank, at, effect, lane, name, place)
+        WHERE EXISTS (SELECT FROM moved)
+        ORDER BY place
+        ON CONFLICT (name) WHERE name IS NOT NULL AND NOT dead DO NOTHING
+    )
+    SELECT count(*) FROM moved";
+
+const LEAD: &str = "UPDATE follower SET node = $2, leased_until = $4
+    WHERE name = $1 AND (node = $2 OR leased_until <= $3)";
+
+#[async_trait]
+impl Followers for Postgres {
+    async fn follower(&self, name: &'static str) -> Stored<u64> {
+        Ok(on!(self.database, client => position(client, name))?)
+    }
+
+    /// Another node may have changed the directory, and this one learns of it only a little later.
+    async fn events_after(&self, position: u64, limit: usize) -> Stored<Vec<Row>> {
+        let rows = self.rows(position, limit).await?;
+        if !rows.is_empty() {
+            on!(self.database, client => self.published.refresh(&*client))?;
+        }
+        Ok(rows)
+    }
+
+    async fn advance(&self, step: Advance) -> Stored<bool> {
+        self.writers()?;
+        Ok(on!(self.database, client => advance(client, &step))?)
+    }
+
+    async fn lead(
+        &self,
+        name: &'static str,
+        node: Ulid,
+        now: Time,
+        lease: Duration,
+    ) -> Stored<bool> {
+        self.writers()?;
+        Ok(on!(self.database, client => lead(client, name, node, now, lease))?)
+    }
+}
+
+async fn position(client: &Client, name: &str) -> Result<u64, Failure> {
+    let sql = client.prepare_cached("SELECT position FROM follower WHERE name = $1").await?;
+    let row = client.query_opt(&sql, &[&name]).await?;
+    Ok(row.map(|row| row.try_get(0).map(uint)).transpose()?.unwrap_or(0))
+}
+
+async fn advance(client: &Client, step: &Advance) -> Result<bool, Failure> {
+    let texts = step.work.iter().map(|(_, effect)| serde_json::to_string(effect));
+    let texts = texts.collect::<Result<Vec<_>, _>>().map_err(|error| damaged("effect", error))?;
+    let ranks = column(&step.work, |(_, effect)| i16::from(effect.rank()));
+    let moments = column(&step.work, |(at, _)| at.millis());
+    let lanes = column(&step.work, |(_, effect)| effect.lane().into_owned());
+    let names = column(&step.work, |(_, effect)| effect.name());
+    let (from, to) = (int(step.from), int(step.to));
+    let statement = client.prepare_cached(ADVANCE).await?;
+    let row = client
+        .query_one(
+            &statement,
+            &[&step.follower, &from, &to, &ranks, &moments, &texts, &lanes, &names],
+        )
+        .await?;
+    Ok(row.try_get::<_, i64>(0)? == 1)
+}
+
+async fn lead(
+    client: &Client,
+    name: &str,
+    node: Ulid,
+    now: Time,
+    lease: Duration,
+) -> Result<bool, Failure> {
+    let statement = client.prepare_cached(LEAD).await?;
+    let until = later(now, lease).millis();
+    let led = client.execute(&statement, &[&name, &uuid(node), &now.millis(), &until]).await?;
+    Ok(led == 1)
+}
