@@ -15,7 +15,8 @@ use gateway::bootstrap;
 use gateway::clock::SystemClock;
 use gateway::installation::Installation;
 use gateway::login_rate_limit::LoginRateLimit;
-use kernel::{AskCommand, Effect, Time};
+use kernel::{AskCommand, Time};
+use store::Work;
 use store::{Clock, Settlement};
 use tokio::task::JoinSet;
 
@@ -67,7 +68,7 @@ pub(crate) async fn run(folder: &Path, asks: usize, due: &str) -> anyhow::Result
 pub(crate) async fn work_off(gateway: &Gateway) -> anyhow::Result<()> {
     let lanes = gateway.store().lanes("", gateway.now(), LANES).await?;
     let lanes = lanes.iter().map(|(lane, _)| lane.as_str());
-    for lane in [Effect::PEOPLE].into_iter().chain(lanes) {
+    for lane in [Work::PEOPLE].into_iter().chain(lanes) {
         loop {
             let claimed = gateway.store().claim(lane, gateway.now(), LEASE, 1024).await?;
             if claimed.is_empty() {

@@ -61,7 +61,7 @@ async fn cases(address: SocketAddr, many: usize) -> anyhow::Result<Vec<String>> 
     Ok(ids.iter().map(|id| format!("/hitl/v1/reviews/{id}/status")).collect())
 }
 
-/// The ETag of an unchanged case, which is the same for all.
+/// The `ETag` of an unchanged case, which is the same for all.
 async fn tag(address: SocketAddr, path: &str) -> anyhow::Result<String> {
     let mut connection = Connection::open(address).await?;
     connection.call(&Shot::get(path, AGENT)).await?;

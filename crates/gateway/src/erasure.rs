@@ -11,9 +11,10 @@ use kernel::audit::{self, Row};
 use kernel::question::Answer;
 use kernel::task::{Party, State, TaskCommand, TaskEvent};
 use kernel::{
-    Actor, ArtifactId, AskCommand, AskId, Command, DirectoryCommand, Effect, Event, Happened,
-    HumanId, Phase, Refusal, Subject, TaskId,
+    Actor, ArtifactId, AskCommand, AskId, Command, DirectoryCommand, Event, Happened, HumanId,
+    Phase, Refusal, Subject, TaskId,
 };
+use store::Work;
 use store::{Filter, List, Order, Scope, Settlement, StoreError, TaskList};
 
 use crate::blobs::Blobs;
@@ -163,7 +164,7 @@ impl Erasure {
         if after == 0 {
             store.erase_side_of_human(human).await?;
         }
-        let next = |after| Effect::EraseHuman { human: human.clone(), after };
+        let next = |after| Work::EraseHuman { human: human.clone(), after };
         loop {
             let rows = store.rows(after, BATCH).await?;
             let Some(last) = rows.last().map(|row| row.position) else { break };

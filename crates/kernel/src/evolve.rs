@@ -11,9 +11,9 @@ use crate::ask::{
 use crate::audit::{Digest, Head, Record};
 use crate::command::Envelope;
 use crate::directory::{Agent, Disabled, Holder, Human, Kept, Key, Project, Rule, Webhook};
-use crate::effect::Effect;
 use crate::event::{Event, Happened};
 use crate::follow_up::Cause;
+use crate::follow_up::FollowUp;
 use crate::ids::Subject;
 use crate::task::{Artifact, Entry, Task, evolve_artifact, evolve_entry, evolve_task};
 use crate::time::Time;
@@ -401,9 +401,9 @@ pub struct Changes {
     /// The linked events.
     pub records: Vec<Record>,
     /// The effects that [follow](crate::follow_up) from each of the events, in their order.
-    pub follow_ups: Vec<Vec<Effect>>,
+    pub follow_ups: Vec<Vec<FollowUp>>,
     /// The work that is stored in the same transaction.
-    pub work: Vec<Effect>,
+    pub work: Vec<FollowUp>,
     /// The secret values of an answer, which are encrypted and written in the same transaction.
     pub secret: Option<SecretAnswer>,
 }
@@ -441,8 +441,8 @@ pub fn settle(
     for (task, wanted) in decision.contracts {
         if let Some(Entity::Task(task)) = touched.get(&Subject::Task(task)) {
             let contract = wanted.of(task);
-            work.extend(world.directory.told_to_do(&contract, &task.project));
-            work.push(Effect::Contract(contract));
+            work.extend(world.directory.contract_follow_ups(&contract, &task.project));
+            work.push(FollowUp::Contract(contract));
         }
     }
     let entities = touched.into_values().collect();

@@ -6,20 +6,212 @@
 //! the process that committed the event. A follower writes the result as work together with its position in
 //! the feed, so each event becomes work exactly once.
 
+use serde::{Deserialize, Serialize};
+
 use crate::actor::By;
-use crate::ask::{Ask, Seat};
+use crate::ask::{Ask, Priority, Seat};
+use crate::audit::Digest;
 use crate::directory::Directory;
-use crate::effect::{Effect, Occasion, Told};
 use crate::event::{Event, Happened};
-use crate::ids::{ArtifactId, AskId, HumanId, Subject, WebhookId};
+use crate::ids::{ArtifactId, AskId, HumanId, KeyId, Subject, WebhookId};
 use crate::question::Kind;
-use crate::task::ArtifactEvent;
+use crate::task::{ArtifactEvent, Contract};
 use crate::time::Time;
 use crate::topic::Topic;
 
+/// Something that has to be done outside the database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FollowUp {
+    /// Notify an assignee.
+    Notify {
+        /// The ask.
+        ask: AskId,
+        /// The assignee.
+        seat: Seat,
+        /// Why the assignee is notified.
+        why: Occasion,
+        /// The priority of the ask. Critical notifications are sent first.
+        priority: Priority,
+    },
+    /// Post a message where the agent wants it.
+    Post {
+        /// The ask.
+        ask: AskId,
+        /// Why it is posted.
+        why: Occasion,
+        /// The priority of the ask.
+        priority: Priority,
+        /// The kind of contact method.
+        medium: String,
+        /// The digest of the address. The address itself is stored with the ask alone.
+        to: Digest,
+    },
+    /// The ask is closed: update or withdraw the notifications about it.
+    Close {
+        /// The ask.
+        ask: AskId,
+    },
+    /// The ask is closed: call the agent back at the URL that it named.
+    CallBack {
+        /// The ask.
+        ask: AskId,
+        /// A short hash of the host, so that a slow host delays no other.
+        to: String,
+    },
+    /// Send a message to a webhook endpoint.
+    Webhook {
+        /// The endpoint.
+        webhook: WebhookId,
+        /// The message.
+        message: WebhookMessage,
+    },
+    /// The text of the ask is erased: delete the files that were uploaded to it.
+    DropFiles {
+        /// The ask.
+        ask: AskId,
+    },
+    /// A person was erased: erase what they wrote on asks and tasks.
+    EraseHuman {
+        /// The person.
+        human: HumanId,
+    },
+    /// An artifact was erased: delete its bytes.
+    DropArtifact {
+        /// The artifact.
+        artifact: ArtifactId,
+    },
+    /// Notify a person of a security event, by one contact method.
+    Security {
+        /// The person.
+        human: HumanId,
+        /// The security event.
+        event: SecurityEvent,
+        /// The kind of contact method.
+        medium: String,
+        /// The digest of the address.
+        to: Digest,
+    },
+    /// Send a sign-in link by email.
+    SignInLink {
+        /// The link.
+        key: KeyId,
+        /// The server derives the secret of the link from this and from a key of its own.
+        seed: Digest,
+    },
+    /// Pass a contract to the runtime of an agent.
+    Contract(Contract),
+}
+
+/// A change to the ways in which a person can sign in, of which they are notified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SecurityEvent {
+    /// A passkey was added.
+    PasskeyAdded,
+    /// A passkey was removed.
+    PasskeyRemoved,
+    /// All access was ended.
+    AccessEnded,
+}
+
+/// Why someone is notified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Occasion {
+    /// The ask is new.
+    Asked,
+    /// The ask was assigned to them.
+    Assigned,
+    /// The ask is still open.
+    Reminder,
+    /// No one else answered.
+    Escalated,
+}
+
+impl Occasion {
+    /// The name under which it is stored.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Asked => "asked",
+            Self::Assigned => "assigned",
+            Self::Reminder => "reminder",
+            Self::Escalated => "escalated",
+        }
+    }
+}
+
+/// A message to a webhook endpoint. Its body is rendered when it is sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebhookMessage {
+    /// The id of the message. It is the same for every attempt and for every endpoint, so that a receiver can
+    /// deduplicate by it.
+    pub id: String,
+    /// The topic; absent in a test message.
+    pub topic: Option<Topic>,
+    /// The ask, if the message is about one.
+    pub ask: Option<AskId>,
+    /// The time of the event.
+    pub at: Time,
+    /// The contract for the runtime of an agent, if the message is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contract: Option<Box<Contract>>,
+}
+
+impl WebhookMessage {
+    /// The message about one event of an ask, named by the place of the event in the ask's chain.
+    pub fn of(ask: &Ask, topic: Topic, seq: u64, at: Time) -> Self {
+        let id = format!("msg_{}_{seq}", ask.id.ulid());
+        Self { id, topic: Some(topic), ask: Some(ask.id), at, contract: None }
+    }
+
+    /// The message about a contract.
+    pub fn of_contract(contract: &Contract) -> Self {
+        Self {
+            id: format!("msg_{}", contract.id()),
+            topic: Some(Topic::of_duty(contract.duty)),
+            ask: None,
+            at: contract.at,
+            contract: Some(Box::new(contract.clone())),
+        }
+    }
+}
+
+impl FollowUp {
+    /// Calls the agent back, if it named a URL.
+    fn call_back(ask: &Ask) -> Self {
+        let url = ask.callback.as_ref().and_then(|callback| callback.url.value());
+        let host = url.map_or("", |url| host(url)).to_ascii_lowercase();
+        let to = Digest::of(host.as_bytes()).to_string().chars().take(16).collect();
+        Self::CallBack { ask: ask.id, to }
+    }
+
+    /// The ask, if it is about one.
+    pub fn ask(&self) -> Option<AskId> {
+        match self {
+            Self::Notify { ask, .. }
+            | Self::Post { ask, .. }
+            | Self::Close { ask }
+            | Self::CallBack { ask, .. }
+            | Self::DropFiles { ask } => Some(*ask),
+            Self::Webhook { message, .. } => message.ask,
+            Self::EraseHuman { .. }
+            | Self::DropArtifact { .. }
+            | Self::Security { .. }
+            | Self::SignInLink { .. }
+            | Self::Contract(_) => None,
+        }
+    }
+}
+
+/// The host of a URL, with its port.
+fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#', '\\']).next().unwrap_or_default()
+}
+
 /// What follows from an event. `ask` is the ask the event is about, as it is afterwards or later; without
 /// it nothing follows from an event of an ask.
-pub fn follow_ups(event: &Event, ask: Option<&Ask>, directory: &Directory) -> Vec<Effect> {
+pub fn follow_ups(event: &Event, ask: Option<&Ask>, directory: &Directory) -> Vec<FollowUp> {
     Cause::of(event).follow_ups(ask, directory)
 }
 
@@ -55,9 +247,12 @@ impl Cause {
     pub(crate) fn of(event: &Event) -> Self {
         let kind = match (&event.what, &event.subject) {
             (Happened::Asked(asked), _) => {
-                let maker = match &event.by {
-                    By::Human(human) if asked.review.is_some() => Some(human.clone()),
-                    _ => None,
+                let maker = if let By::Human(human) = &event.by
+                    && asked.review.is_some()
+                {
+                    Some(human.clone())
+                } else {
+                    None
                 };
                 CauseKind::Asked { maker }
             }
@@ -93,13 +288,13 @@ impl Cause {
         Self { seq: event.seq, at: event.at, topic: Topic::of(&event.what), kind }
     }
 
-    pub(crate) fn follow_ups(&self, ask: Option<&Ask>, directory: &Directory) -> Vec<Effect> {
+    pub(crate) fn follow_ups(&self, ask: Option<&Ask>, directory: &Directory) -> Vec<FollowUp> {
         let mut follow_ups = match (&self.kind, ask) {
             (CauseKind::HumanErased(human), _) => {
-                vec![Effect::EraseHuman { human: human.clone(), after: 0 }]
+                vec![FollowUp::EraseHuman { human: human.clone() }]
             }
             (CauseKind::ArtifactErased(artifact), _) => {
-                vec![Effect::DropArtifact { artifact: *artifact }]
+                vec![FollowUp::DropArtifact { artifact: *artifact }]
             }
             (CauseKind::WebhookTested(webhook), _) => vec![self.test(*webhook)],
             (_, Some(ask)) => self.of_ask(ask),
@@ -108,20 +303,20 @@ impl Cause {
         if let (Some(ask), Some(topic)) = (ask, self.topic)
             && let Some(topic) = topic.told_of(ask)
         {
-            let told = Told::of(ask, topic, self.seq, self.at);
-            follow_ups.extend(directory.told(ask, &told, topic));
+            let message = WebhookMessage::of(ask, topic, self.seq, self.at);
+            follow_ups.extend(directory.webhook_follow_ups(ask, &message, topic));
         }
         follow_ups
     }
 
-    fn of_ask(&self, ask: &Ask) -> Vec<Effect> {
+    fn of_ask(&self, ask: &Ask) -> Vec<FollowUp> {
         // A person began the conversation: the assignee is that person, and nobody has to answer.
         if ask.is_opening() {
             return Vec::new();
         }
         let notify = |seat: &Seat, why| {
             let (ask, seat, priority) = (ask.id, seat.clone(), ask.priority);
-            Effect::Notify { ask, seat, why, priority }
+            FollowUp::Notify { ask, seat, why, priority }
         };
         match &self.kind {
             CauseKind::Asked { maker } => {
@@ -142,10 +337,10 @@ impl Cause {
                 seats.chain(ask.posting(*why)).collect()
             }
             CauseKind::Closed => {
-                let callback = ask.callback.as_ref().map(|_| Effect::call_back(ask));
-                [Effect::Settle { ask: ask.id }].into_iter().chain(callback).collect()
+                let callback = ask.callback.as_ref().map(|_| FollowUp::call_back(ask));
+                [FollowUp::Close { ask: ask.id }].into_iter().chain(callback).collect()
             }
-            CauseKind::CallbackWanted => vec![Effect::call_back(ask)],
+            CauseKind::CallbackWanted => vec![FollowUp::call_back(ask)],
             CauseKind::Erased if may_have_files(ask) => vec![drop_files(ask.id)],
             CauseKind::Erased
             | CauseKind::HumanErased(_)
@@ -155,10 +350,10 @@ impl Cause {
         }
     }
 
-    fn test(&self, webhook: WebhookId) -> Effect {
+    fn test(&self, webhook: WebhookId) -> FollowUp {
         let id = format!("msg_{}_{}", webhook.ulid(), self.seq);
-        let told = Told { id, topic: None, ask: None, at: self.at, contract: None };
-        Effect::Tell { webhook, told }
+        let message = WebhookMessage { id, topic: None, ask: None, at: self.at, contract: None };
+        FollowUp::Webhook { webhook, message }
     }
 }
 
@@ -167,6 +362,6 @@ fn may_have_files(ask: &Ask) -> bool {
     ask.kind == Kind::Provide
 }
 
-fn drop_files(ask: AskId) -> Effect {
-    Effect::DropFiles { ask }
+fn drop_files(ask: AskId) -> FollowUp {
+    FollowUp::DropFiles { ask }
 }

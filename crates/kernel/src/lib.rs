@@ -37,7 +37,7 @@
 //! | [`receipt`] | the claims of a signed proof |
 //! | [`passkey_evidence`] | the statement a passkey signs for an answer, and its evidence |
 //! | [`verification`] | proofs that a person is present: the demands of an ask, and their check |
-//! | [`world`], [`command`], [`refusal`], [`effect`] | the vocabulary of a decision |
+//! | [`world`], [`command`], [`refusal`] | the vocabulary of a decision |
 //! | [`actor`], [`ids`], [`time`], [`text`] | actors, ids, time, and text made safe to show |
 
 #![warn(missing_docs, clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
@@ -50,7 +50,6 @@ pub mod command;
 pub mod decide;
 pub mod directory;
 pub mod duration;
-pub mod effect;
 pub mod event;
 pub mod evolve;
 pub mod follow_up;
@@ -89,10 +88,9 @@ pub use actor::{Actor, Assurance, By, SenderVerification, Via};
 pub use ask::{Ask, AskState, Ending, Phase};
 pub use command::{AskCommand, Command, DirectoryCommand, Envelope};
 pub use decide::decide;
-pub use effect::Effect;
 pub use event::{Event, Happened};
 pub use evolve::{Changes, Entity, evolve, settle};
-pub use follow_up::follow_ups;
+pub use follow_up::{FollowUp, follow_ups};
 pub use ids::{
     AgentId, ArtifactId, AskId, EntryId, HumanId, KeyId, LedgerId, ProjectId, ReviewId, RuleId,
     RunId, Subject, TaskId, UploadId, WebhookId,

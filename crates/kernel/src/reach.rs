@@ -15,7 +15,7 @@ use crate::actor::By;
 use crate::ask::{Ask, Priority};
 use crate::audit::Digest;
 use crate::directory::{About, Cadence, Human, Means, TimeOfDay};
-use crate::effect::Occasion;
+use crate::follow_up::Occasion;
 use crate::ids::HumanId;
 use crate::time::Time;
 

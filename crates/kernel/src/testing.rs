@@ -20,9 +20,9 @@ use crate::directory::{
     Agent, Authority, Directory, NewAgent, NewHuman, NewPasskey, NewProject, NewRule, NewSession,
     PasskeyUse, Profile, Proof,
 };
-use crate::effect::Effect;
 use crate::event::Event;
 use crate::evolve::{Entity, settle};
+use crate::follow_up::FollowUp;
 use crate::ids::{AskId, HumanId, KeyId, RuleId, Subject};
 use crate::passkey_evidence::{AnswerStatement, PasskeyEvidence};
 use crate::question::{Answer, Body, Question, Reply};
@@ -43,7 +43,7 @@ pub struct Cast {
     directory: Directory,
     loaded: Loaded,
     records: Vec<Record>,
-    effects: Vec<Effect>,
+    effects: Vec<FollowUp>,
     /// How the sender of the email was verified that carries the commands.
     pub sender: Option<SenderVerification>,
 }
@@ -221,7 +221,7 @@ impl Cast {
         &self.directory
     }
 
-    pub fn effects(&self) -> &[Effect] {
+    pub fn follow_ups(&self) -> &[FollowUp] {
         &self.effects
     }
 

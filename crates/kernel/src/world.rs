@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use crate::actor::By;
 use crate::ask::Ask;
 use crate::directory::Directory;
-use crate::effect::Effect;
 use crate::event::Happened;
 use crate::evolve::Entity;
+use crate::follow_up::FollowUp;
 use crate::ids::{ArtifactId, AskId, EntryId, Subject, TaskId};
 use crate::question::Confided;
 use crate::refusal::Refusal;
@@ -121,7 +121,7 @@ pub struct Decision {
     /// from the events later: the email of a sign-in link, whose seed is in no event, and
     /// notifications of a security event, which go to the contact methods that were verified before
     /// it.
-    pub work: Vec<Effect>,
+    pub work: Vec<FollowUp>,
     /// The contracts for agent runtimes. Each gets its number when the event that requires it is
     /// settled.
     pub contracts: Vec<(TaskId, Wanted)>,
@@ -151,7 +151,7 @@ impl Decision {
     }
 
     #[must_use]
-    pub(crate) fn with(mut self, effect: Effect) -> Self {
+    pub(crate) fn with(mut self, effect: FollowUp) -> Self {
         self.work.push(effect);
         self
     }

@@ -18,8 +18,8 @@ use kernel::directory::Human;
 use kernel::insight::{COUNTED, Measure, Tally, counts_for};
 use kernel::receipt::Receipt;
 use kernel::{
-    AskCommand, AskId, Command, Effect, Entity, Event, Happened, Subject, Verdict, decide, evolve,
-    follow_ups, settle,
+    AskCommand, AskId, Command, Entity, Event, FollowUp, Happened, Subject, Verdict, decide,
+    evolve, follow_ups, settle,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -274,7 +274,7 @@ proptest! {
                 }
                 let (_, changes) = step.outcome.as_ref().unwrap();
                 let told = |wanted: &Seat| changes.follow_ups.iter().flatten().any(|effect| {
-                    matches!(effect, Effect::Notify { ask, seat, .. } if *ask == after.id && seat == wanted)
+                    matches!(effect, FollowUp::Notify { ask, seat, .. } if *ask == after.id && seat == wanted)
                 });
                 prop_assert!(new.iter().all(told), "{:?} not told", new);
             }
@@ -295,10 +295,10 @@ proptest! {
             for record in &changes.records {
                 let event = record.event().unwrap();
                 let follow_ups = follow_ups(&event, ask(&event.subject), step.world.directory);
-                again.extend(follow_ups.iter().map(|one| serde_json::to_string(one).unwrap()));
+                again.extend(follow_ups.iter().map(|one| format!("{one:?}")));
             }
             let first = changes.follow_ups.iter().flatten();
-            let first = first.map(|one| serde_json::to_string(one).unwrap()).collect();
+            let first = first.map(|one| format!("{one:?}")).collect();
             prop_assert_eq!(again, first);
             Ok(())
         })?;

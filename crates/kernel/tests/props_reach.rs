@@ -6,7 +6,7 @@ use kernel::Time;
 use kernel::ask::Priority;
 use kernel::audit::Digest;
 use kernel::directory::{About, Cadence, Means, QuietHours, TimeOfDay};
-use kernel::effect::Occasion;
+use kernel::follow_up::Occasion;
 use kernel::reach::{Addressee, Notice, Step, gathered_at, silent_until, step};
 use proptest::prelude::*;
 

@@ -11,7 +11,7 @@ use kernel::actor::By;
 use kernel::audit::{Record, Verifier};
 use kernel::task::{Outcome, Party, State, TRANSITIONS, Task, TaskEvent, Trigger};
 use kernel::testing::{Cast, human};
-use kernel::{Command, Effect, Entity, Event, Happened, Refusal, Subject, TaskId, evolve};
+use kernel::{Command, Entity, Event, FollowUp, Happened, Refusal, Subject, TaskId, evolve};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -136,7 +136,7 @@ proptest! {
         play(&script, |step| {
             if step.outcome.is_err() {
                 prop_assert_eq!(step.before.records().len(), step.after.records().len());
-                prop_assert_eq!(step.before.effects().len(), step.after.effects().len());
+                prop_assert_eq!(step.before.follow_ups().len(), step.after.follow_ups().len());
                 prop_assert!(step.before.tasks().eq(step.after.tasks()));
                 return Ok(());
             }
@@ -256,8 +256,8 @@ proptest! {
     #[test]
     fn contracts_fit_the_task(script in any_script()) {
         play(&script, |step| {
-            for effect in &step.after.effects()[step.before.effects().len()..] {
-                let Effect::Contract(wanted) = effect else { continue };
+            for effect in &step.after.follow_ups()[step.before.follow_ups().len()..] {
+                let FollowUp::Contract(wanted) = effect else { continue };
                 let after = task(step.after, wanted.task).unwrap();
                 let here = (after.head.seq, after.revision, after.head.at);
                 prop_assert_eq!((wanted.seq, wanted.revision, wanted.at), here);

@@ -1,4 +1,4 @@
-//! The JSON that stores hold: events as they are hashed, states, and effects.
+//! The JSON that stores hold: events as they are hashed, and states.
 //!
 //! `tests/stored` holds one line for every shape that releases have written. A line must be read and
 //! written back byte for byte, so a renamed Rust type, field or variant cannot change a stored name.
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use kernel::audit::{Digest, Record, open};
 use kernel::directory::{Agent, Human, Kept, Key, Project, Rule, Webhook};
 use kernel::task::{Artifact, ArtifactEvent, Entry, Task, TaskEvent};
-use kernel::{Ask, Effect, Happened};
+use kernel::{Ask, Happened};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -57,19 +57,6 @@ fn states_are_stored_as_they_always_were() {
     holds::<Kept<Key>>("credential", include_str!("stored/key.jsonl"));
     holds::<Kept<Rule>>("delegation rule", include_str!("stored/rule.jsonl"));
     holds::<Kept<Webhook>>("webhook endpoint", include_str!("stored/webhook.jsonl"));
-}
-
-#[test]
-fn effects_are_stored_as_they_always_were() {
-    let text = include_str!("stored/effect.jsonl");
-    holds::<Effect>("effect", text);
-    let earlier = include_str!("stored/effect-earlier.jsonl");
-    for line in lines(earlier) {
-        serde_json::from_str::<Effect>(line).unwrap();
-    }
-    let values = lines(text).chain(lines(earlier));
-    let values = values.map(|line| serde_json::from_str(line).unwrap());
-    assert_eq!(found(values, "effect"), variants::<Effect>("effect"));
 }
 
 /// Each line is one record: the text that was hashed, and the erasable contents beside it.

@@ -322,9 +322,9 @@ impl Scene {
     /// What comes of an operation: the cell of the table. What is refused leaves nothing behind.
     fn attempt(&self, operation: &str, caller: &str) -> String {
         let mut cast = self.cast.clone();
-        let before = (cast.records().len(), cast.effects().len());
+        let before = (cast.records().len(), cast.follow_ups().len());
         let done = cast.attempt(self.actor(caller), self.command(operation));
-        let after = (cast.records().len(), cast.effects().len());
+        let after = (cast.records().len(), cast.follow_ups().len());
         let (was, is) = (self.cast.task(self.task), cast.task(self.task));
         if done.is_err() {
             assert_eq!((before, was), (after, is), "{operation} by {caller}");

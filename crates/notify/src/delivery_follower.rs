@@ -16,7 +16,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use gateway::Gateway;
 use kernel::ask::Priority;
-use kernel::{Ask, AskId, Effect, Subject, Time, follow_ups};
+use kernel::{Ask, AskId, FollowUp, Subject, Time, follow_ups};
+use store::Work;
 use store::followers::{Advance, DELIVERIES};
 use store::{News, StoreError};
 use tokio::sync::{Mutex, Notify, broadcast};
@@ -42,8 +43,8 @@ pub trait Plan: Send + Sync {
     /// The deliveries for these follow-ups, each with the moment of its event, and when each is due.
     async fn deliveries(
         &self,
-        follow_ups: Vec<(Time, Effect)>,
-    ) -> Result<Vec<(Time, Effect)>, StoreError>;
+        follow_ups: Vec<(Time, Work)>,
+    ) -> Result<Vec<(Time, Work)>, StoreError>;
 }
 
 /// The follower that writes deliveries.
@@ -66,7 +67,7 @@ struct Progress {
 /// Some events and what follows from them.
 struct Batch {
     to: u64,
-    follow_ups: Vec<(Time, Effect)>,
+    follow_ups: Vec<(Time, Work)>,
 }
 
 impl DeliveryFollower {
@@ -126,8 +127,8 @@ impl DeliveryFollower {
     /// The deliveries for follow-ups that an earlier release wrote as work.
     pub async fn deliveries(
         &self,
-        follow_ups: Vec<(Time, Effect)>,
-    ) -> Result<Vec<(Time, Effect)>, StoreError> {
+        follow_ups: Vec<(Time, Work)>,
+    ) -> Result<Vec<(Time, Work)>, StoreError> {
         self.plan.deliveries(follow_ups).await
     }
 
@@ -149,9 +150,9 @@ impl DeliveryFollower {
             let stored = self.gateway.store().follower(DELIVERIES).await?;
             *progress = Progress { stored: Some(stored), handled: stored, stored_at: None };
         }
-        let batch = match self.from_memory(progress.handled) {
+        let batch = match self.handed_over_after(progress.handled) {
             Some(batch) => batch,
-            None => self.from_store(progress.handled).await?,
+            None => self.read_back(progress.handled).await?,
         };
         if batch.to == progress.handled {
             return Ok(false);
@@ -183,7 +184,7 @@ impl DeliveryFollower {
     async fn store_step(
         &self,
         progress: &mut Progress,
-        work: Vec<(Time, Effect)>,
+        work: Vec<(Time, Work)>,
     ) -> Result<(), StoreError> {
         // Until the store says otherwise nobody knows whether it was done.
         let Some(from) = progress.stored.take() else { return Ok(()) };
@@ -196,7 +197,7 @@ impl DeliveryFollower {
     }
 
     /// The events behind a position that were handed over, if the first of them was.
-    fn from_memory(&self, position: u64) -> Option<Batch> {
+    fn handed_over_after(&self, position: u64) -> Option<Batch> {
         let mut handed_over = self.handed_over();
         while handed_over.front().is_some_and(|news| news.change.position <= position) {
             handed_over.pop_front();
@@ -208,13 +209,13 @@ impl DeliveryFollower {
             let Some(news) = handed_over.pop_front() else { break };
             batch.to = news.change.position;
             let at = news.change.at;
-            batch.follow_ups.extend(follow_ups.iter().map(|effect| (at, effect.clone())));
+            batch.follow_ups.extend(follow_ups.iter().map(|one| (at, one.clone().into())));
         }
         (batch.to > position).then_some(batch)
     }
 
     /// The events behind a position, read back.
-    async fn from_store(&self, position: u64) -> Result<Batch, StoreError> {
+    async fn read_back(&self, position: u64) -> Result<Batch, StoreError> {
         let rows = self.gateway.store().events_after(position, BATCH).await?;
         let directory = self.gateway.directory();
         let mut asks: HashMap<AskId, Option<Arc<Ask>>> = HashMap::new();
@@ -243,7 +244,7 @@ impl DeliveryFollower {
                 _ => None,
             };
             let follow_ups = follow_ups(&event, ask.as_deref(), &directory);
-            batch.follow_ups.extend(follow_ups.into_iter().map(|effect| (event.at, effect)));
+            batch.follow_ups.extend(follow_ups.into_iter().map(|one| (event.at, one.into())));
         }
         Ok(batch)
     }
@@ -263,14 +264,14 @@ impl Batch {
             "cannot read an event; no one is notified of it"
         );
         let error = error.to_owned();
-        self.follow_ups.push((at, Effect::SetAside { position: self.to, error }));
+        self.follow_ups.push((at, Work::SetAside { position: self.to, error }));
     }
 }
 
-fn is_critical(effect: &Effect) -> bool {
+fn is_critical(follow_up: &FollowUp) -> bool {
     matches!(
-        effect,
-        Effect::Notify { priority: Priority::Critical, .. }
-            | Effect::Send { priority: Priority::Critical, .. }
+        follow_up,
+        FollowUp::Notify { priority: Priority::Critical, .. }
+            | FollowUp::Post { priority: Priority::Critical, .. }
     )
 }

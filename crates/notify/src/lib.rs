@@ -6,7 +6,7 @@
 //! |---|---|
 //! | [`notifier`] | the services of this crate, put together |
 //! | [`delivery_follower`] | follows the event feed and writes deliveries |
-//! | [`outbox`] | executes deliveries: claims, lanes, retries |
+//! | [`deliveries`] | executes deliveries: claims, lanes, retries |
 //! | [`people`] | notifies people: contact methods, notification steps, messages, digests |
 //! | [`inbound`] | replies and messages of people on channels |
 //! | [`devices`] | people's devices |
@@ -24,6 +24,7 @@ mod attempts;
 pub mod callbacks;
 mod channel_actor;
 pub mod channel_setup;
+pub mod deliveries;
 pub mod delivery_follower;
 pub mod devices;
 mod guarded_http;
@@ -32,7 +33,6 @@ pub mod insights;
 pub mod links;
 pub mod notifier;
 pub mod operator_command;
-pub mod outbox;
 mod outgoing;
 pub mod people;
 mod projection_loop;

@@ -17,14 +17,14 @@ use tokio_util::task::TaskTracker;
 
 use crate::answer_offers::AnswerOffers;
 use crate::callbacks::Callbacks;
+use crate::deliveries::Deliveries;
+use crate::deliveries::lanes::Lanes;
+use crate::deliveries::runtime_contracts::RuntimeCommands;
 use crate::delivery_follower::{DeliveryFollower, Plan};
 use crate::devices::{self, Devices};
 use crate::inbound::Inbound;
 use crate::inbound::listening::Listening;
 use crate::links::Links;
-use crate::outbox::Deliveries;
-use crate::outbox::lanes::Lanes;
-use crate::outbox::runtime_contracts::RuntimeCommands;
 use crate::outgoing::Outgoing;
 use crate::people::People;
 use crate::people::contact_methods::ContactMethods;
@@ -75,7 +75,7 @@ pub struct Notifier {
     pub webhooks: Webhooks,
     /// Calls to URLs that others named.
     pub callbacks: Callbacks,
-    /// The outbox.
+    /// Executes deliveries.
     pub deliveries: Deliveries,
 }
 

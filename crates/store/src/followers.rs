@@ -7,11 +7,11 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use kernel::Time;
 use kernel::audit::Row;
-use kernel::{Effect, Time};
 use ulid::Ulid;
 
-use crate::Result;
+use crate::{Result, Work};
 
 /// The follower that notifies people, webhook endpoints and agents, and deletes files.
 pub const DELIVERIES: &str = "deliveries";
@@ -26,8 +26,8 @@ pub struct Advance {
     /// The position of the last event that it handled.
     pub to: u64,
     /// The work that follows from these events, and from when on it is due. Work with a
-    /// [name](Effect::name) under which something waits already is not written again.
-    pub work: Vec<(Time, Effect)>,
+    /// [name](Work::name) under which something waits already is not written again.
+    pub work: Vec<(Time, Work)>,
 }
 
 /// Positions of followers.

@@ -8,13 +8,14 @@ use kernel::audit::{Digest, Record};
 use kernel::directory::Directory;
 use kernel::task::{Artifact, Contract, Entry, TaskCommand};
 use kernel::{
-    AgentId, ArtifactId, Ask, AskId, Command, Effect, Entity, EntryId, Envelope, Loaded, ProjectId,
-    Refusal, ReviewId, SecretAnswer, Subject, Task, TaskId, Time, UploadId, Verdict, World,
+    AgentId, ArtifactId, Ask, AskId, Command, Entity, EntryId, Envelope, FollowUp, Loaded,
+    ProjectId, Refusal, ReviewId, SecretAnswer, Subject, Task, TaskId, Time, UploadId, Verdict,
+    World,
 };
 
 use crate::listing::{Moved, Scope};
 use crate::side::{SideRow, secret_row};
-use crate::{IDEMPOTENCY_HOURS, Idempotency, Job, Outcome, Result, StoreError};
+use crate::{IDEMPOTENCY_HOURS, Idempotency, Job, Outcome, Result, StoreError, Work};
 
 /// How often a decision may ask for more data before that counts as a bug.
 const ROUNDS: usize = 4;
@@ -40,7 +41,11 @@ pub(crate) trait Books {
     fn remembered(&mut self, scope: &str, key: &str) -> Result<Option<Remembered>>;
 
     /// Writes the whole outcome of a job, or nothing.
-    fn write(&mut self, work: &Work, remember: Option<(&Idempotency, Remembered)>) -> Result<()>;
+    fn write(
+        &mut self,
+        work: &JobWrites,
+        remember: Option<(&Idempotency, Remembered)>,
+    ) -> Result<()>;
 }
 
 /// The use time of a lasting key: the end of time, so that it never expires.
@@ -99,7 +104,7 @@ pub(crate) fn forgotten_before(now: Time) -> Time {
 
 /// Everything a backend writes for one job.
 #[derive(Debug)]
-pub(crate) struct Work {
+pub(crate) struct JobWrites {
     /// The time of the decision by the clock. Outbox rows are due from then on, even if the events
     /// are dated later because the clock went back.
     pub(crate) now: Time,
@@ -116,16 +121,16 @@ pub(crate) struct Work {
     pub(crate) records: Vec<Record>,
     /// The follow-ups of each record, in the order of the records, for the followers
     /// of this process.
-    pub(crate) follow_ups: Vec<Arc<[Effect]>>,
+    pub(crate) follow_ups: Vec<Arc<[FollowUp]>>,
     /// The effects that are written in the same commit as the records.
-    pub(crate) in_commit: Vec<Effect>,
+    pub(crate) in_commit: Vec<Work>,
     /// The secret values of an answer, encrypted.
-    pub(crate) secret: Option<SideRow>,
+    pub(crate) secret: Option<Box<SideRow>>,
     /// The upload something was made of; it must be there and finished.
     pub(crate) uses: Option<UploadId>,
 }
 
-impl Work {
+impl JobWrites {
     /// Whether the decision changes nothing.
     pub(crate) fn is_empty(&self) -> bool {
         self.records.is_empty() && self.in_commit.is_empty()
@@ -138,7 +143,7 @@ impl Work {
     }
 
     /// Each record with its follow-ups.
-    pub(crate) fn followed(&self) -> impl Iterator<Item = (&Record, Arc<[Effect]>)> {
+    pub(crate) fn followed(&self) -> impl Iterator<Item = (&Record, Arc<[FollowUp]>)> {
         self.records.iter().zip(self.follow_ups.iter().cloned())
     }
 
@@ -188,10 +193,10 @@ impl Work {
 
 /// The contracts for agent runtimes among these effects.
 pub(crate) fn contracts<'a>(
-    effects: impl IntoIterator<Item = &'a Effect>,
+    work: impl IntoIterator<Item = &'a Work>,
 ) -> impl Iterator<Item = &'a Contract> {
-    effects.into_iter().filter_map(|effect| match effect {
-        Effect::Contract(contract) => Some(contract),
+    work.into_iter().filter_map(|work| match work {
+        Work::Contract(contract) => Some(contract),
         _ => None,
     })
 }
@@ -227,7 +232,7 @@ impl MovedTask {
 #[derive(Debug)]
 pub(crate) struct Ahead {
     directory: Arc<Directory>,
-    work: Work,
+    work: JobWrites,
 }
 
 impl Ahead {
@@ -238,7 +243,7 @@ impl Ahead {
             return None;
         }
         match judge(&directory, now, job, &mut Loaded::default()) {
-            Ok(Judged::Done(work)) => Some(Self { directory, work }),
+            Ok(Judged::Done(work)) => Some(Self { directory, work: *work }),
             Ok(Judged::Need(_)) | Err(_) => None,
         }
     }
@@ -318,7 +323,7 @@ fn counting(
 }
 
 /// The task of a job in its new state: the one it names, or the one of a checkpoint.
-fn touched(envelope: &Envelope, work: &Work, loaded: &Loaded) -> Option<Task> {
+fn touched(envelope: &Envelope, work: &JobWrites, loaded: &Loaded) -> Option<Task> {
     let named = match &envelope.command {
         command if makes_task(command) => Some(TaskId::new(envelope.fresh)),
         Command::Task(command) => command.task(),
@@ -396,7 +401,7 @@ pub(crate) fn made(envelope: &Envelope) -> Vec<Subject> {
 
 /// Decides, loading what the decision says it needs. What was loaded and stays as it is remains in
 /// `loaded`.
-fn settle(books: &mut impl Books, now: Time, job: &Job, loaded: &mut Loaded) -> Result<Work> {
+fn settle(books: &mut impl Books, now: Time, job: &Job, loaded: &mut Loaded) -> Result<JobWrites> {
     let envelope = &job.envelope;
     let directory = books.directory();
     for subject in named(&envelope.command) {
@@ -404,7 +409,7 @@ fn settle(books: &mut impl Books, now: Time, job: &Job, loaded: &mut Loaded) -> 
     }
     for _ in 0..ROUNDS {
         match judge(&directory, now, job, loaded)? {
-            Judged::Done(work) => return Ok(work),
+            Judged::Done(work) => return Ok(*work),
             Judged::Need(subjects) => {
                 for subject in subjects {
                     load(books, loaded, &subject)?;
@@ -436,18 +441,18 @@ fn load(books: &mut impl Books, loaded: &mut Loaded, subject: &Subject) -> Resul
 }
 
 /// The row of a secret answer. A server that cannot encrypt it does not take the answer.
-fn encrypted(job: &Job, secret: &SecretAnswer) -> Result<SideRow> {
+fn encrypted(job: &Job, secret: &SecretAnswer) -> Result<Box<SideRow>> {
     let unkept = |why: &str| StoreError::Unavailable(why.into());
     let cipher = job.cipher.as_ref();
     let cipher = cipher.ok_or_else(|| unkept("there is no key to encrypt a secret answer with"))?;
     let name = secret.values.name();
     let value = cipher.encrypt(secret.ask, name, &secret.values);
     let value = value.ok_or_else(|| unkept("a secret answer is too large"))?;
-    Ok(secret_row(secret.ask, name, value))
+    Ok(Box::new(secret_row(secret.ask, name, value)))
 }
 
 enum Judged {
-    Done(Work),
+    Done(Box<JobWrites>),
     Need(Vec<Subject>),
 }
 
@@ -462,7 +467,7 @@ fn judge(directory: &Directory, now: Time, job: &Job, loaded: &mut Loaded) -> Re
     let changes = kernel::settle(&world, envelope, decision).map_err(|misfit| {
         StoreError::Damaged { what: misfit.subject.to_string(), source: misfit.into() }
     })?;
-    let mut work = Work {
+    let mut work = JobWrites {
         now,
         asks: Vec::new(),
         tasks: Vec::new(),
@@ -471,7 +476,7 @@ fn judge(directory: &Directory, now: Time, job: &Job, loaded: &mut Loaded) -> Re
         entities: Vec::new(),
         records: changes.records,
         follow_ups: changes.follow_ups.into_iter().map(Arc::from).collect(),
-        in_commit: changes.work,
+        in_commit: changes.work.into_iter().map(Work::from).collect(),
         secret: changes.secret.map(|secret| encrypted(job, &secret)).transpose()?,
         uses: None,
     };
@@ -497,5 +502,5 @@ fn judge(directory: &Directory, now: Time, job: &Job, loaded: &mut Loaded) -> Re
             | Entity::Webhook(_) => work.entities.push(entity),
         }
     }
-    Ok(Judged::Done(work))
+    Ok(Judged::Done(Box::new(work)))
 }

@@ -9,7 +9,7 @@
 //! | [`memory`] | everything in maps; for tests and as a readable reference |
 //! | [`sqlite`] | the embedded default: one writer thread, group commit, a pool of readers |
 //! | [`postgres`] | several nodes on one database |
-//! | [`outbox`] | effects outside the store, in lanes, and the webhook delivery log |
+//! | [`work_queue`] | effects outside the store, in lanes, and the webhook delivery log |
 //! | [`followers`] | followers of the feed: their positions, and the work they write |
 //! | [`listing`] | the lists an ask is in, and how lists are paged |
 //! | `health` | whether the store is writable, and whether its data is damaged |
@@ -34,7 +34,6 @@ pub mod memory;
 mod messages;
 mod migrations;
 pub mod outage;
-pub mod outbox;
 mod paging;
 pub mod postgres;
 mod receipts;
@@ -53,6 +52,8 @@ pub mod suite;
 mod tasks;
 mod uploads;
 mod usage;
+mod work;
+pub mod work_queue;
 
 use std::fmt;
 use std::sync::Arc;
@@ -65,7 +66,7 @@ use kernel::question::Confided;
 use kernel::seal::{Block, LARGEST};
 use kernel::task::{Artifact, Entry};
 use kernel::{
-    AgentId, Ask, AskId, Effect, Envelope, HumanId, KeyId, ProjectId, Refusal, Subject, Task,
+    AgentId, Ask, AskId, Envelope, FollowUp, HumanId, KeyId, ProjectId, Refusal, Subject, Task,
     TaskId, Time, UploadId,
 };
 use tokio::sync::broadcast;
@@ -78,7 +79,6 @@ pub use insights::{Counted, Counts, Grain, Insights};
 pub use listing::{Count, Cursor, Expiring, Filter, List, Order, Page, Scope};
 pub use messages::{MOST_MESSAGES, Message, MessageQuery, Messages, Sent};
 pub use migrations::SchemaError;
-pub use outbox::{BACKLOG_COUNTED, Backlog, Delivery, Outbox, Settlement};
 pub use postgres::Postgres;
 pub use receipts::ReceiptSignature;
 pub use search::{Search, SearchIndex};
@@ -90,6 +90,8 @@ pub use side::{
 pub use tasks::{CONTRACT_DAYS, TASKS_COUNTED, TaskList, TaskPage, Tasks};
 pub use uploads::{MOST_PIECES, MOST_UPLOADS, Piece, UPLOAD_KEPT, Upload, Uploads};
 pub use usage::{Charge, Counting, Usage};
+pub use work::{NotificationPlan, Work};
+pub use work_queue::{BACKLOG_COUNTED, Backlog, Delivery, Settlement, WorkQueue};
 
 /// A command to run, with the idempotency key that makes a repeat harmless.
 #[derive(Debug, Clone)]
@@ -233,7 +235,7 @@ pub struct News {
     pub lists: Arc<[Scope]>,
     /// The [follow-ups](kernel::follow_up) of the change, if this process committed it. A follower
     /// computes them again for events of other processes.
-    pub follow_ups: Option<Arc<[Effect]>>,
+    pub follow_ups: Option<Arc<[FollowUp]>>,
 }
 
 /// How many batches of changes a receiver may lag behind before it misses some.
@@ -410,7 +412,7 @@ pub trait Store:
     + Health
     + Insights
     + Messages
-    + Outbox
+    + WorkQueue
     + SearchIndex
     + Secrets
     + Side
@@ -436,7 +438,7 @@ pub trait Store:
 
     /// Deletes idempotency keys older than [`IDEMPOTENCY_HOURS`] unless their ask is open or ended
     /// since then, expired rows of the side table, old messages of closed asks, and old entries of
-    /// the [delivery log](outbox::LOG_DAYS). Returns the number of deleted keys.
+    /// the [delivery log](work_queue::LOG_DAYS). Returns the number of deleted keys.
     async fn sweep(&self, now: Time) -> Result<u64>;
 
     /// Fails if the store does not respond.

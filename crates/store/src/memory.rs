@@ -10,12 +10,12 @@ mod health;
 mod insights;
 mod listing;
 mod messages;
-mod outbox;
 mod side;
 mod state;
 mod tasks;
 mod uploads;
 mod usage;
+mod work_queue;
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -33,8 +33,8 @@ use crate::job::{self, Books, keeps_key};
 use crate::leases::Wake;
 use crate::listing::{Count, Expiring, List, Page};
 use crate::messages::forgotten_before;
-use crate::outbox::unlogged_before;
 use crate::paging;
+use crate::work_queue::unlogged_before;
 use crate::{
     Asks, AuditFeed, Chains, Change, Clock, FEED, FileHolders, Job, News, Outcome,
     ReceiptSignature, Result, SealedBlock, Search, SearchIndex, Store, later,

@@ -3,13 +3,13 @@
 
 use async_trait::async_trait;
 use kernel::audit::Digest;
-use kernel::effect::Occasion;
+use kernel::follow_up::Occasion;
 use kernel::{AskId, HumanId, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Result;
-use crate::outbox::unlogged_before;
+use crate::work_queue::unlogged_before;
 
 /// The most messages returned for one ask; the newest ones.
 pub const MOST_MESSAGES: usize = 200;

@@ -22,7 +22,6 @@ pub mod jobs;
 pub mod lists;
 pub mod messages;
 pub mod narrow;
-pub mod outbox;
 pub mod receipts;
 pub mod retention;
 pub mod search;
@@ -36,6 +35,7 @@ pub mod tasks;
 pub mod timers;
 pub mod uploads;
 pub mod usage;
+pub mod work_queue;
 
 pub use stage::{Guard, Hands, Stage};
 
@@ -214,7 +214,7 @@ macro_rules! suite {
                 of_many_who_follow_each_event_is_handled_by_one,
                 the_follower_that_leads_can_extend_its_lease,
             }
-            $crate::suite! { @in $open, $missing; outbox:
+            $crate::suite! { @in $open, $missing; work_queue:
                 the_urgent_are_claimed_first,
                 a_lease_keeps_others_away,
                 a_lease_that_ended_is_claimed_again,

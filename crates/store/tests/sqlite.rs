@@ -10,7 +10,8 @@ use kernel::audit::{Broken, Verifier, Why};
 use kernel::command::{NewAsk, Silence};
 use kernel::question::{Kind, Question};
 use kernel::testing::{human, new_ask, yes};
-use kernel::{Actor, AskCommand, AskId, Effect, Phase, Subject};
+use kernel::{Actor, AskCommand, AskId, Phase, Subject};
+use store::Work;
 use store::followers::DELIVERIES;
 use store::sqlite::Sqlite;
 use store::suite::blocks::next_block;
@@ -469,7 +470,7 @@ async fn an_unreadable_delivery_does_not_stand_in_the_way() {
     stage.follow().await;
     raw(&folder).execute("UPDATE work SET effect = '?' WHERE id = 1", []).unwrap();
     let lease = std::time::Duration::from_secs(1);
-    assert_eq!(stage.store.claim(Effect::PEOPLE, stage.now(), lease, 10).await.unwrap().len(), 1);
+    assert_eq!(stage.store.claim(Work::PEOPLE, stage.now(), lease, 10).await.unwrap().len(), 1);
     assert_eq!(stage.store.backlog().await.unwrap(), Backlog { waiting: 1, dead: 1 });
 }
 

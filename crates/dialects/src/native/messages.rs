@@ -1,6 +1,6 @@
 //! Notifications that were sent about an ask.
 
-use kernel::effect::Occasion;
+use kernel::follow_up::Occasion;
 use kernel::{HumanId, Time};
 use serde::{Deserialize, Serialize};
 

@@ -106,7 +106,7 @@ impl Envelope {
 }
 
 /// The event type and the body for a conversation that began.
-fn opening(ask: &Ask, version: Version, is_test: bool) -> Option<(&'static str, Told)> {
+fn opening(ask: &Ask, version: Version, is_test: bool) -> Option<(&'static str, WebhookMessage)> {
     let object = new_conversation(ask)?;
     let words = first_words(ask)?;
     let received = Origin::of(ask).map(|origin| match origin {
@@ -133,7 +133,7 @@ fn opening(ask: &Ask, version: Version, is_test: bool) -> Option<(&'static str, 
     })
 }
 
-type Told = serde_json::Result<Value>;
+type WebhookMessage = serde_json::Result<Value>;
 
 /// The event type without its version, which only the settings name (A2H-111).
 fn completed(kind: Kind) -> &'static str {

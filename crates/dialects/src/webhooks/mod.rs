@@ -14,7 +14,7 @@ pub mod standard;
 
 use kernel::Ask;
 use kernel::directory::Format;
-use kernel::effect::Told;
+use kernel::follow_up::WebhookMessage;
 
 use crate::hacp::runtime::HarnessEvent;
 use crate::native::Viewer;
@@ -27,7 +27,7 @@ pub const TEST: &str = "webhook.test";
 #[derive(Clone)]
 pub struct News<'a> {
     /// The event and its time.
-    pub told: &'a Told,
+    pub told: &'a WebhookMessage,
     /// The ask in its current state; `None` in a test.
     pub ask: Option<&'a Ask>,
     /// The event for an agent's runtime, if this is one.

@@ -4,7 +4,7 @@
 use dialects::hacp::runtime::{HarnessEvent, OutboxState, harness_event};
 use kernel::task::Contract;
 use kernel::testing::Cast;
-use kernel::{Effect, Event, Subject, TaskId};
+use kernel::{Event, FollowUp, Subject, TaskId};
 use serde_json::{Value, json};
 
 use crate::stage::{
@@ -12,11 +12,11 @@ use crate::stage::{
 };
 
 fn contracts(cast: &Cast) -> Vec<Contract> {
-    let contract = |effect: &Effect| match effect {
-        Effect::Contract(contract) => Some(contract.clone()),
+    let contract = |effect: &FollowUp| match effect {
+        FollowUp::Contract(contract) => Some(contract.clone()),
         _ => None,
     };
-    cast.effects().iter().filter_map(contract).collect()
+    cast.follow_ups().iter().filter_map(contract).collect()
 }
 
 fn event(cast: &Cast, id: TaskId, seq: u64) -> Event {

@@ -3,7 +3,7 @@
 use dialects::hacp::runtime::{OutboxState, harness_event};
 use dialects::hacp::schema::{names, schema, validate};
 use dialects::hacp::{HacpError, Version, view};
-use kernel::{Effect, Subject};
+use kernel::{FollowUp, Subject};
 use serde_json::{Value, json};
 
 use crate::stage::{V01, V02, artifact, entry, replay, story, task};
@@ -42,8 +42,8 @@ fn samples(version: Version) -> Vec<(&'static str, Value)> {
     let (told, _) = replay(&records, None, version);
     all.extend(told.iter().map(|event| ("AuditEvent", json!(event))));
     if version == V02 {
-        for effect in cast.effects() {
-            let Effect::Contract(contract) = effect else { continue };
+        for effect in cast.follow_ups() {
+            let FollowUp::Contract(contract) = effect else { continue };
             let record = records.iter().find(|record| record.seq == contract.seq).unwrap();
             let event = record.event().unwrap();
             let event = harness_event(contract, &done, &event, version).unwrap();

@@ -9,7 +9,7 @@ use dialects::webhooks::{News, format};
 use kernel::ask::{DefaultAction, Priority, Route};
 use kernel::command::{NewAsk, Silence, Written};
 use kernel::directory::Format;
-use kernel::effect::Told;
+use kernel::follow_up::WebhookMessage;
 use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
 use kernel::testing::{Cast, new_ask, no, yes};
 use kernel::{Actor, Ask, AskCommand, AskId, By, Time, Topic};
@@ -28,7 +28,7 @@ fn told(cast: &Cast, wanted: Format, id: AskId) -> Option<Value> {
     let ask = cast.seen(id);
     let ended = if ask.is_opening() { Some(Topic::Started) } else { Topic::ending(ask) };
     let topic = ended.unwrap_or(Topic::Created);
-    let told = Told::of(ask, topic, ask.head.seq, ask.head.at);
+    let told = WebhookMessage::of(ask, topic, ask.head.seq, ask.head.at);
     let body = format(
         wanted,
         News {
@@ -312,7 +312,8 @@ fn no_names_of_a_pool() {
 #[test]
 fn a_test_says_that_it_is_one() {
     let at: Time = "2026-03-01T09:00:00Z".parse().unwrap();
-    let told = Told { id: "msg_1".to_owned(), topic: None, ask: None, at, contract: None };
+    let told =
+        WebhookMessage { id: "msg_1".to_owned(), topic: None, ask: None, at, contract: None };
     let news = || News {
         told: &told,
         ask: None,

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use crate::ask::DefaultAction;
     use crate::command::{AskCommand, NewAsk, Silence};
-    use crate::effect::Effect;
+    use crate::follow_up::FollowUp;
     use crate::testing::{Cast, new_ask, yes};
 
     fn told() -> NewAsk {
@@ -86,7 +86,10 @@ mod tests {
     }
 
     fn calls(cast: &Cast) -> usize {
-        cast.effects().iter().filter(|effect| matches!(effect, Effect::CallBack { .. })).count()
+        cast.follow_ups()
+            .iter()
+            .filter(|effect| matches!(effect, FollowUp::CallBack { .. }))
+            .count()
     }
 
     /// HITL-181: the agent is called back about an answer, an expiry and a withdrawal, and about

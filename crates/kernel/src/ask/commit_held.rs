@@ -64,7 +64,7 @@ mod tests {
     use crate::ask::{Phase, Resolution, Route};
     use crate::command::{AskCommand, DirectoryCommand, NewAsk, Silence};
     use crate::directory::{NewHuman, Profile};
-    use crate::effect::Effect;
+    use crate::follow_up::FollowUp;
     use crate::receipt::Receipt;
     use crate::task::{CheckpointKind, Outcome, Quorum, TaskCommand, Verdict};
     use crate::testing::{Cast, human, new_ask, new_task, raising, verdict, version, yes};
@@ -80,7 +80,7 @@ mod tests {
             cast.advance(5);
             assert_eq!(cast.attempt(actor, AskCommand::CommitHeld(id)), Err(Refusal::NotDue));
         }
-        let before = cast.effects().len();
+        let before = cast.follow_ups().len();
         cast.run(Actor::System, AskCommand::CommitHeld(id));
         let Resolution { by, via, assurance, at: answered, .. } =
             cast.seen(id).resolution().unwrap();
@@ -92,12 +92,13 @@ mod tests {
         assert_eq!(last.at, cast.now());
         assert!(Receipt::of(cast.seen(id)).is_some());
         // A held answer causes the same effects as an answer that was not held.
-        let done: Vec<_> = cast.effects()[before..].iter().map(std::mem::discriminant).collect();
-        let before = cast.effects().len();
+        let done: Vec<_> = cast.follow_ups()[before..].iter().map(std::mem::discriminant).collect();
+        let before = cast.follow_ups().len();
         cast.run(web("olga"), AskCommand::Answer(other, yes()));
-        let other: Vec<_> = cast.effects()[before..].iter().map(std::mem::discriminant).collect();
+        let other: Vec<_> =
+            cast.follow_ups()[before..].iter().map(std::mem::discriminant).collect();
         assert_eq!(done, other);
-        assert!(cast.effects().iter().any(|effect| matches!(effect, Effect::Settle { .. })));
+        assert!(cast.follow_ups().iter().any(|effect| matches!(effect, FollowUp::Close { .. })));
         assert_eq!(cast.attempt(Actor::System, AskCommand::CommitHeld(id)), Err(Refusal::NotDue));
     }
 

@@ -253,8 +253,8 @@ mod tests {
     use crate::ask::{AskState, DefaultAction, Phase};
     use crate::command::{AskCommand, DirectoryCommand};
     use crate::directory::NewProject;
-    use crate::effect::Effect;
-    use crate::effect::Occasion;
+    use crate::follow_up::FollowUp;
+    use crate::follow_up::Occasion;
     use crate::testing::{Cast, human, new_ask};
 
     #[test]
@@ -269,8 +269,8 @@ mod tests {
         assert_eq!(ask.key, Some(key));
         let seat = Seat::Person { human: human("olga") };
         assert!(matches!(
-            cast.effects().last(),
-            Some(Effect::Notify { seat: told, why: Occasion::Asked, .. }) if *told == seat
+            cast.follow_ups().last(),
+            Some(FollowUp::Notify { seat: told, why: Occasion::Asked, .. }) if *told == seat
         ));
     }
 

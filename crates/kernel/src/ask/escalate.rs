@@ -26,8 +26,8 @@ mod tests {
     use super::*;
     use crate::command::{AskCommand, DirectoryCommand};
     use crate::directory::{About, Absence, NewProfile, NewProject, Step};
-    use crate::effect::Effect;
-    use crate::effect::Occasion;
+    use crate::follow_up::FollowUp;
+    use crate::follow_up::Occasion;
     use crate::testing::{Cast, human, new_ask, yes};
 
     #[test]
@@ -64,9 +64,9 @@ mod tests {
         cast.run(Actor::System, AskCommand::Escalate(id));
         let seats = &cast.seen(id).seats;
         let told = |wanted: &Seat| {
-            cast.effects()
+            cast.follow_ups()
                 .iter()
-                .any(|e| matches!(e, Effect::Notify { seat, .. } if seat == wanted))
+                .any(|e| matches!(e, FollowUp::Notify { seat, .. } if seat == wanted))
         };
         assert_eq!(seats.len(), 3);
         assert!(seats.iter().all(told), "{seats:?}");
@@ -90,8 +90,8 @@ mod tests {
         let nina = Seat::Person { human: human("nina") };
         assert_eq!(cast.seen(id).seats.last(), Some(&nina));
         assert!(matches!(
-            cast.effects().last(),
-            Some(Effect::Notify { seat, why: Occasion::Escalated, .. }) if *seat == nina
+            cast.follow_ups().last(),
+            Some(FollowUp::Notify { seat, why: Occasion::Escalated, .. }) if *seat == nina
         ));
         cast.run(cast.human("nina"), AskCommand::Answer(id, yes()));
         assert!(!cast.seen(id).is_open());

@@ -111,7 +111,7 @@ pub(in crate::ask) mod tests {
     use crate::ask::{Due, Phase, Route};
     use crate::command::{AskCommand, DirectoryCommand, NewAsk, Silence};
     use crate::directory::{About, NewProfile, NewProject, Step};
-    use crate::effect::Effect;
+    use crate::follow_up::FollowUp;
     use crate::form::Form;
     use crate::question::{Answer, Body, Question, Stance};
     use crate::testing::{Cast, human, new_ask, no, yes};
@@ -134,7 +134,7 @@ pub(in crate::ask) mod tests {
     fn a_held_answer_decides_nothing_and_nobody_is_notified() {
         let mut cast = Cast::new();
         let id = cast.ask(pool());
-        let (before, effects) = (cast.seen(id).clone(), cast.effects().len());
+        let (before, effects) = (cast.seen(id).clone(), cast.follow_ups().len());
         cast.run(web("mark"), AskCommand::HoldAnswer(id, yes()));
         let ask = cast.seen(id);
         assert_eq!((ask.phase(), ask.resolution(), ask.votes.len()), (Phase::Waiting, None, 0));
@@ -142,7 +142,7 @@ pub(in crate::ask) mod tests {
         assert_eq!(ask.held_by(), Some(&human("mark")));
         let held = ask.held.as_ref().unwrap();
         assert_eq!((held.vote.at, held.until), (cast.now(), cast.now().plus_seconds(5)));
-        assert_eq!(cast.effects().len(), effects, "no effect");
+        assert_eq!(cast.follow_ups().len(), effects, "no effect");
         assert_eq!(ask.wake_at(), Some(held.until));
         // Old rows have no such field, and neither has an ask without a held answer.
         assert!(!serde_json::to_string(&before).unwrap().contains("held"));
@@ -289,8 +289,8 @@ pub(in crate::ask) mod tests {
         cast.run(cast.agent("bot"), AskCommand::Extend(id, later));
         cast.advance(1);
         assert_eq!(cast.seen(id).due(cast.now()), Some(Due::CommitHeld));
-        let notified = |effect: &&Effect| matches!(effect, Effect::Notify { .. });
-        assert_eq!(cast.effects().iter().filter(notified).count(), 1, "when it was asked");
+        let notified = |effect: &&FollowUp| matches!(effect, FollowUp::Notify { .. });
+        assert_eq!(cast.follow_ups().iter().filter(notified).count(), 1, "when it was asked");
     }
 
     /// Every kind of answer that takes effect at once.

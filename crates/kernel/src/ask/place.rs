@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::actor::Attested;
 use crate::ask::Ask;
 use crate::directory::Means;
-use crate::effect::{Effect, Occasion};
+use crate::follow_up::{FollowUp, Occasion};
 use crate::refusal::Refusal;
 use crate::text::is_short;
 
@@ -69,9 +69,10 @@ impl Ask {
     }
 
     /// The notification to the address the agent chose, if it chose one.
-    pub(crate) fn posting(&self, why: Occasion) -> Option<Effect> {
+    pub(crate) fn posting(&self, why: Occasion) -> Option<FollowUp> {
         let place = self.place.as_ref()?.value()?;
-        Some(Effect::posting(self.id, place, why, self.priority))
+        let (medium, to) = (place.means.kind().to_owned(), place.means.mark());
+        Some(FollowUp::Post { ask: self.id, why, priority: self.priority, medium, to })
     }
 }
 
@@ -103,8 +104,8 @@ mod tests {
         let mut cast = Cast::new();
         let id = cast.ask(placed(&[]));
         let told: Vec<_> =
-            cast.effects().iter().filter(|effect| effect.ask() == Some(id)).collect();
-        assert!(matches!(told[..], [Effect::Send { chain: None, .. }]), "{told:?}");
+            cast.follow_ups().iter().filter(|effect| effect.ask() == Some(id)).collect();
+        assert!(matches!(told[..], [FollowUp::Post { .. }]), "{told:?}");
         assert!(
             cast.seen(id).admits(cast.directory().human(&crate::testing::human("olga")).unwrap())
         );

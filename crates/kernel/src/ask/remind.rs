@@ -20,8 +20,8 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
 mod tests {
     use super::*;
     use crate::command::{AskCommand, NewAsk};
-    use crate::effect::Effect;
-    use crate::effect::Occasion;
+    use crate::follow_up::FollowUp;
+    use crate::follow_up::Occasion;
     use crate::testing::{Cast, new_ask};
 
     #[test]
@@ -36,7 +36,7 @@ mod tests {
         assert_eq!(cast.attempt(Actor::System, AskCommand::Remind(id)), Err(Refusal::NotDue));
         assert_eq!(cast.seen(id).reminders.len(), 1);
         let reminded =
-            |effect: &&Effect| matches!(effect, Effect::Notify { why: Occasion::Reminder, .. });
-        assert_eq!(cast.effects().iter().filter(reminded).count(), 1);
+            |effect: &&FollowUp| matches!(effect, FollowUp::Notify { why: Occasion::Reminder, .. });
+        assert_eq!(cast.follow_ups().iter().filter(reminded).count(), 1);
     }
 }

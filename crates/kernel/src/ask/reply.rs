@@ -50,7 +50,7 @@ mod tests {
     use crate::ask::Seat;
     use crate::command::{AskCommand, DirectoryCommand};
     use crate::directory::{About, Absence, NewHuman, NewProfile, NewProject, Profile, Step};
-    use crate::effect::{Effect, Occasion};
+    use crate::follow_up::{FollowUp, Occasion};
     use crate::question::{Answer, Body, Question, Reply};
     use crate::testing::{Cast, human, new_ask, yes};
 
@@ -85,8 +85,8 @@ mod tests {
         assert_eq!(cast.seen(opening).latest, Some(third));
         assert!(cast.seen(second).is_open(), "each waits for its own answer");
         cast.run(cast.human("mark"), AskCommand::Answer(third, yes()));
-        let told = cast.effects().iter().any(|effect| {
-            matches!(effect, Effect::Notify { ask, why: Occasion::Asked, .. } if *ask == first)
+        let told = cast.follow_ups().iter().any(|effect| {
+            matches!(effect, FollowUp::Notify { ask, why: Occasion::Asked, .. } if *ask == first)
         });
         assert!(told, "the person is told of a reply");
     }

@@ -49,8 +49,8 @@ mod tests {
     use super::*;
     use crate::ask::Phase;
     use crate::command::AskCommand;
-    use crate::effect::Effect;
-    use crate::effect::Occasion;
+    use crate::follow_up::FollowUp;
+    use crate::follow_up::Occasion;
     use crate::testing::{Cast, human, new_ask, yes};
 
     fn urge(text: &str, people: &[&str]) -> Urge {
@@ -63,15 +63,15 @@ mod tests {
     fn whoever_is_asked_is_told_once_more_with_the_agents_words() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        let before = cast.effects().len();
+        let before = cast.follow_ups().len();
         cast.run(
             cast.agent("bot"),
             AskCommand::Nudge(id, urge("the bank closes at five", &["mark"])),
         );
-        let told: Vec<_> = cast.effects()[before..]
+        let told: Vec<_> = cast.follow_ups()[before..]
             .iter()
             .filter_map(|effect| {
-                let Effect::Notify { seat, why: Occasion::Escalated, .. } = effect else {
+                let FollowUp::Notify { seat, why: Occasion::Escalated, .. } = effect else {
                     return None;
                 };
                 Some(seat.clone())

@@ -120,7 +120,7 @@ mod tests {
     use crate::ask::Phase;
     use crate::command::{AskCommand, DirectoryCommand};
     use crate::directory::{Format, Hears, NewHuman, NewProject, NewWebhook, Profile};
-    use crate::effect::Effect;
+    use crate::follow_up::FollowUp;
     use crate::ids::WebhookId;
     use crate::receipt::Receipt;
     use crate::testing::{Cast, human};
@@ -135,14 +135,14 @@ mod tests {
     #[test]
     fn a_conversation_begins_with_an_answer_to_the_invitation() {
         let mut cast = Cast::new();
-        let before = cast.effects().len();
+        let before = cast.follow_ups().len();
         let id = cast.write("mark", "bot", "Please refund order 7");
         let ask = cast.seen(id);
         assert_eq!(ask.phase(), Phase::Completed);
         assert!(ask.is_opening());
         let said = ask.resolution().unwrap().reply.value().unwrap();
         assert_eq!(said.answer, Answer::Replied { text: "Please refund order 7".to_owned() });
-        assert_eq!(cast.effects().len(), before, "nobody is told");
+        assert_eq!(cast.follow_ups().len(), before, "nobody is told");
         let record = cast.record_of(id);
         let names: Vec<&str> = record.iter().map(|event| event.what.name()).collect();
         assert_eq!(names, ["asked", "answered"]);
@@ -273,10 +273,10 @@ mod tests {
         cast.run(Actor::System, DirectoryCommand::SaveWebhook(new));
         let id = cast.write("mark", "bot", "hi");
         let told: Vec<_> = cast
-            .effects()
+            .follow_ups()
             .iter()
             .filter_map(|effect| {
-                let Effect::Tell { told, .. } = effect else { return None };
+                let FollowUp::Webhook { message: told, .. } = effect else { return None };
                 Some((told.topic, told.ask))
             })
             .collect();

@@ -8,8 +8,8 @@ use crate::actor::Actor;
 use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::directory::Human;
-use crate::effect::SecurityEvent;
 use crate::event::Happened;
+use crate::follow_up::SecurityEvent;
 use crate::ids::{HumanId, Subject};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
@@ -48,7 +48,7 @@ mod tests {
     use crate::command::DirectoryCommand;
     use crate::directory::passkey::tests::first;
     use crate::directory::{Contact, Holder, Means, NewHuman, NewKey};
-    use crate::effect::Effect;
+    use crate::follow_up::FollowUp;
     use crate::testing::{Cast, human};
 
     #[test]
@@ -75,7 +75,7 @@ mod tests {
             let refused = cast.attempt(nosy, end());
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
         }
-        let before = cast.effects().len();
+        let before = cast.follow_ups().len();
         cast.run(Actor::System, end());
         let directory = cast.directory();
         let of_mark = |key: &&crate::directory::Key| key.human() == Some(&human("mark"));
@@ -84,8 +84,8 @@ mod tests {
         assert!(directory.human_by_means(&means).is_none(), "the channel identity is gone");
         assert!(directory.human(&human("mark")).unwrap().active, "the account stays");
         assert!(directory.key_by_hash(&Cast::hash("hers")).unwrap().revoked_at.is_none());
-        let told = cast.effects()[before..].iter().any(|effect| {
-            matches!(effect, Effect::NotifySecurity { event: SecurityEvent::AccessEnded, to, .. }
+        let told = cast.follow_ups()[before..].iter().any(|effect| {
+            matches!(effect, FollowUp::Security { event: SecurityEvent::AccessEnded, to, .. }
                 if *to == means.mark())
         });
         assert!(told);

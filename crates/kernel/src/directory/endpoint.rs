@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Directory, Kept, after};
 use crate::actor::Actor;
 use crate::ask::Ask;
-use crate::effect::{Effect, Told};
+use crate::follow_up::{FollowUp, WebhookMessage};
 use crate::ids::{AgentId, ProjectId, WebhookId};
 use crate::task::Contract;
 use crate::time::Time;
@@ -161,16 +161,26 @@ impl Directory {
     }
 
     /// The deliveries to webhook endpoints for an event of an ask.
-    pub(crate) fn told(&self, ask: &Ask, told: &Told, topic: Topic) -> Vec<Effect> {
-        let tell = |webhook: &Webhook| Effect::Tell { webhook: webhook.id, told: told.clone() };
+    pub(crate) fn webhook_follow_ups(
+        &self,
+        ask: &Ask,
+        message: &WebhookMessage,
+        topic: Topic,
+    ) -> Vec<FollowUp> {
+        let tell =
+            |webhook: &Webhook| FollowUp::Webhook { webhook: webhook.id, message: message.clone() };
         self.hearing(&ask.agent, &ask.project, topic).map(tell).collect()
     }
 
     /// The deliveries to webhook endpoints for a contract of an agent's runtime.
-    pub(crate) fn told_to_do(&self, contract: &Contract, project: &ProjectId) -> Vec<Effect> {
-        let tell = |webhook: &Webhook| Effect::Tell {
+    pub(crate) fn contract_follow_ups(
+        &self,
+        contract: &Contract,
+        project: &ProjectId,
+    ) -> Vec<FollowUp> {
+        let tell = |webhook: &Webhook| FollowUp::Webhook {
             webhook: webhook.id,
-            told: Told::of_contract(contract),
+            message: WebhookMessage::of_contract(contract),
         };
         let topic = Topic::of_duty(contract.duty);
         self.hearing(&contract.agent, project, topic).map(tell).collect()

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::command::DirectoryCommand;
     use crate::directory::{Holder, HumanChange, NewHuman, NewKey, NewRule, Profile};
-    use crate::effect::Effect;
+    use crate::follow_up::FollowUp;
     use crate::testing::{Cast, human};
 
     fn erase(id: &str) -> DirectoryCommand {
@@ -144,8 +144,8 @@ mod tests {
         let key = directory.key_by_hash(&Cast::hash("token")).unwrap();
         assert!(key.revoked_at.is_some() && key.label.is_empty());
         assert_eq!(directory.rules_of(&human("olga")).count(), 0);
-        let effect = Effect::EraseHuman { human: human("ann"), after: 0 };
-        assert_eq!(cast.effects().last(), Some(&effect));
+        let effect = FollowUp::EraseHuman { human: human("ann") };
+        assert_eq!(cast.follow_ups().last(), Some(&effect));
         let records = cast.records().len();
         cast.run(Actor::System, erase("ann"));
         assert_eq!(cast.records().len(), records, "once is enough");

@@ -5,7 +5,7 @@ use super::{ADMIN_ONLY, Holder};
 use crate::actor::Actor;
 use crate::audit::Digest;
 use crate::command::Envelope;
-use crate::effect::Effect;
+use crate::follow_up::FollowUp;
 use crate::ids::{HumanId, KeyId};
 use crate::refusal::Refusal;
 use crate::time::Time;
@@ -46,7 +46,7 @@ pub(crate) fn mail(
         label: "sign-in link by mail".to_owned(),
         expires_at: Some(new.expires_at),
     };
-    let effect = Effect::MailLink { key: KeyId::new(envelope.fresh), seed: new.seed };
+    let effect = FollowUp::SignInLink { key: KeyId::new(envelope.fresh), seed: new.seed };
     Ok(issued(world, envelope, &key)?.with(effect))
 }
 
@@ -106,8 +106,8 @@ mod tests {
         ann(&mut cast, Some("ann@example.com"), true);
         cast.run(Actor::System, link(&cast, "ann"));
         let key = cast.directory().key_by_hash(&Cast::hash("secret")).unwrap().id;
-        let sent = Effect::MailLink { key, seed: Cast::hash("seed") };
-        assert_eq!(cast.effects().last(), Some(&sent));
+        let sent = FollowUp::SignInLink { key, seed: Cast::hash("seed") };
+        assert_eq!(cast.follow_ups().last(), Some(&sent));
         assert_eq!(sent.ask(), None);
         let session = NewSession {
             hash: Cast::hash("session"),

@@ -9,8 +9,8 @@ use crate::ask::Ask;
 use crate::ask::answer::PasskeyAnswer;
 use crate::audit::Digest;
 use crate::command::Envelope;
-use crate::effect::{Effect, SecurityEvent};
 use crate::event::Happened;
+use crate::follow_up::{FollowUp, SecurityEvent};
 use crate::ids::{HumanId, KeyId, Subject};
 use crate::passkey_evidence::AnswerStatement;
 use crate::question::Reply;
@@ -362,7 +362,7 @@ pub(super) fn notifying(mut decision: Decision, human: &Human, event: SecurityEv
     let email = profile.and_then(|profile| profile.email.as_deref()).map(super::Means::email);
     means.extend(email.filter(|email| !human.verified().any(|known| known == email)));
     for means in means {
-        decision.work.push(Effect::NotifySecurity {
+        decision.work.push(FollowUp::Security {
             human: human.id.clone(),
             event,
             medium: means.kind().to_owned(),
@@ -590,19 +590,19 @@ pub(crate) mod tests {
         let mut cast = Cast::new();
         admin(&mut cast, "root");
         admin(&mut cast, "other");
-        let before = cast.effects().len();
+        let before = cast.follow_ups().len();
         let key = first(&mut cast, "root", "a");
         let told = |cast: &Cast, from: usize| -> Vec<(SecurityEvent, Digest)> {
-            let effects = cast.effects()[from..].iter();
+            let effects = cast.follow_ups()[from..].iter();
             let notices = effects.filter_map(|effect| {
-                let Effect::NotifySecurity { event, to, .. } = effect else { return None };
+                let FollowUp::Security { event, to, .. } = effect else { return None };
                 Some((*event, *to))
             });
             notices.collect()
         };
         let email = crate::directory::Means::email("root@example.com").mark();
         assert_eq!(told(&cast, before), [(SecurityEvent::PasskeyAdded, email)]);
-        let before = cast.effects().len();
+        let before = cast.follow_ups().len();
         cast.run(cast.human("other"), DirectoryCommand::RevokeKey(key));
         assert_eq!(told(&cast, before), [(SecurityEvent::PasskeyRemoved, email)]);
     }

@@ -179,7 +179,7 @@ mod tests {
 
     use super::*;
     use crate::command::{AskCommand, DirectoryCommand, NewAsk, Silence};
-    use crate::effect::Effect;
+    use crate::follow_up::FollowUp;
     use crate::question::{Answer, Reply};
     use crate::task::{Given, TaskCommand};
     use crate::testing::{Cast, new_ask, new_task, no, yes};
@@ -213,11 +213,11 @@ mod tests {
 
     /// The endpoint, topic and id of each delivery.
     fn told(cast: &Cast) -> Vec<(WebhookId, Option<Topic>, String)> {
-        let tell = |effect: &Effect| {
-            let Effect::Tell { webhook, told } = effect else { return None };
+        let tell = |effect: &FollowUp| {
+            let FollowUp::Webhook { webhook, message: told } = effect else { return None };
             Some((*webhook, told.topic, told.id.clone()))
         };
-        cast.effects().iter().filter_map(tell).collect()
+        cast.follow_ups().iter().filter_map(tell).collect()
     }
 
     #[test]

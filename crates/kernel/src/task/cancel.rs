@@ -111,10 +111,10 @@ mod tests {
         let mut cast = Cast::new();
         let id = cast.begun(new_task());
         cast.delivered(id, version());
-        let before = (cast.records().len(), cast.effects().len());
+        let before = (cast.records().len(), cast.follow_ups().len());
         let refused = cast.want(cast.human("olga"), cancel(id));
         assert!(matches!(refused, Err(Refusal::Precondition { .. })));
-        assert_eq!((cast.records().len(), cast.effects().len()), before);
+        assert_eq!((cast.records().len(), cast.follow_ups().len()), before);
     }
 
     /// A task without an assigned agent has no run to stop; neither has one that a person took

@@ -202,7 +202,7 @@ mod tests {
     use crate::ask::Phase;
     use crate::ask::Seat;
     use crate::command::AskCommand;
-    use crate::effect::Effect;
+    use crate::follow_up::FollowUp;
     use crate::task::{
         Given, Handover, NewTask, Party, PayloadKind, Quorum, Reference, TaskCommand, Verdict,
     };
@@ -416,10 +416,9 @@ mod tests {
             let asked = cast.seen(ask);
             asked.is_open() && asked.is_put_to(cast.directory().human(&human(name)).unwrap())
         };
-        let told = cast
-            .effects()
-            .iter()
-            .filter(|effect| matches!(effect, Effect::Notify { ask: about, .. } if *about == ask));
+        let told = cast.follow_ups().iter().filter(
+            |effect| matches!(effect, FollowUp::Notify { ask: about, .. } if *about == ask),
+        );
         assert_eq!(told.count(), 2);
         assert!(inbox(&cast, "nina") && inbox(&cast, "rita") && !inbox(&cast, "mark"));
         cast.judge("rita", id, verdict(Verdict::Approved)).unwrap();
@@ -448,10 +447,10 @@ mod tests {
             cast.delivered(id, version());
             let ask = cast.task(id).judged_in.unwrap();
             let notified: Vec<_> = cast
-                .effects()
+                .follow_ups()
                 .iter()
                 .filter_map(|effect| {
-                    let Effect::Notify { ask: about, seat: Seat::Person { human }, .. } = effect
+                    let FollowUp::Notify { ask: about, seat: Seat::Person { human }, .. } = effect
                     else {
                         return None;
                     };

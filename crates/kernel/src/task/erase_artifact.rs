@@ -46,7 +46,7 @@ fn not_in_use(world: &World<'_>, artifact: &Artifact) -> Result<(), Stop> {
 mod tests {
     use super::*;
     use crate::actor::Actor;
-    use crate::effect::Effect;
+    use crate::follow_up::FollowUp;
     use crate::task::{TaskCommand, Verdict};
     use crate::testing::{Cast, new_task, verdict, version};
 
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(nosy, Err(Refusal::NotFound { what: "artifact" }));
         cast.may(Actor::System, erase());
         assert!(cast.artifact(made.id).erased);
-        assert_eq!(cast.effects().last(), Some(&Effect::DropArtifact { artifact: made.id }));
+        assert_eq!(cast.follow_ups().last(), Some(&FollowUp::DropArtifact { artifact: made.id }));
         let records = cast.records().len();
         cast.may(Actor::System, erase());
         assert_eq!(cast.records().len(), records);

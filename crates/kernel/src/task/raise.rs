@@ -236,7 +236,7 @@ mod tests {
     use crate::ask::Seat;
     use crate::ask::{OnExpiry, Phase};
     use crate::command::AskCommand;
-    use crate::effect::Effect;
+    use crate::follow_up::FollowUp;
     use crate::question::Kind;
     use crate::task::{Evidence, Handover, NewTask, Party, Quorum, TaskCommand};
     use crate::testing::{Cast, human, new_task, raising};
@@ -244,9 +244,9 @@ mod tests {
     fn refused(new: NewCheckpoint) -> Refusal {
         let mut cast = Cast::new();
         let id = cast.begun(new_task());
-        let before = (cast.records().len(), cast.effects().len(), cast.task(id).clone());
+        let before = (cast.records().len(), cast.follow_ups().len(), cast.task(id).clone());
         let refused = cast.want(cast.agent("bot"), TaskCommand::Raise(id, Box::new(new)));
-        assert_eq!((cast.records().len(), cast.effects().len(), cast.task(id).clone()), before);
+        assert_eq!((cast.records().len(), cast.follow_ups().len(), cast.task(id).clone()), before);
         refused.unwrap_err()
     }
 
@@ -296,8 +296,8 @@ mod tests {
             assert_eq!((asked.agent.as_str(), &asked.owner), ("bot", &human("olga")));
             let checkpoint = asked.checkpoint.as_ref().unwrap();
             assert_eq!((checkpoint.task, checkpoint.kind), (id, kind));
-            let told = cast.effects().iter().filter(
-                |effect| matches!(effect, Effect::Notify { ask: about, .. } if *about == ask),
+            let told = cast.follow_ups().iter().filter(
+                |effect| matches!(effect, FollowUp::Notify { ask: about, .. } if *about == ask),
             );
             assert_eq!(told.count(), 2, "everybody who decides is told");
             assert_eq!(cast.record_of(ask)[0].by, By::Agent("bot".parse().unwrap()));

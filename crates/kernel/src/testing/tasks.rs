@@ -9,8 +9,8 @@ use crate::ask::Priority;
 use crate::audit::Digest;
 use crate::command::{Command, DirectoryCommand};
 use crate::directory::{NewAgent, NewHuman, Profile};
-use crate::effect::Effect;
 use crate::event::Happened;
+use crate::follow_up::FollowUp;
 use crate::ids::{ArtifactId, AskId, EntryId, ReviewId, RunId, Subject, TaskId};
 use crate::refusal::Refusal;
 use crate::task::{
@@ -197,8 +197,8 @@ impl Cast {
 
     /// The contracts of a task, in order.
     pub fn contracts(&self, id: TaskId) -> Vec<Contract> {
-        let contract = |effect: &Effect| {
-            if let Effect::Contract(contract) = effect { Some(contract.clone()) } else { None }
+        let contract = |effect: &FollowUp| {
+            if let FollowUp::Contract(contract) = effect { Some(contract.clone()) } else { None }
         };
         let wanted = self.effects.iter().filter_map(contract).filter(|wanted| wanted.task == id);
         wanted.collect()

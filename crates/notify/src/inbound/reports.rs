@@ -3,9 +3,10 @@
 use channels::email::{self, AddressOwner};
 use channels::inbound::DeliveryReport;
 use kernel::directory::{Means, NewNotices};
-use kernel::effect::Chain;
-use kernel::{Actor, DirectoryCommand, Effect};
+use kernel::{Actor, DirectoryCommand};
 use serde_json::Value;
+use store::NotificationPlan;
+use store::Work;
 use store::{Message, Sent, StoreError};
 
 use super::{Inbound, InboundResult, Incoming};
@@ -80,7 +81,7 @@ impl Inbound {
         let (why, priority, ask_id) = (message.why, ask.priority, ask.id);
         let Some(human) = message.human.clone() else {
             for seat in ask.seats.iter().cloned() {
-                store.hasten(Effect::Notify { ask: ask_id, seat, why, priority }, now).await?;
+                store.hasten(Work::Notify { ask: ask_id, seat, why, priority }, now).await?;
             }
             return Ok(());
         };
@@ -103,7 +104,7 @@ impl Inbound {
         };
         let mut tried: Vec<_> = chain.iter().map(mark).collect();
         tried.dedup();
-        let chain = Chain { human, since, tried };
-        store.hasten(Effect::Reach { ask: ask_id, why, priority, chain }, now).await
+        let chain = NotificationPlan { human, since, tried };
+        store.hasten(Work::NotificationStep { ask: ask_id, why, priority, plan: chain }, now).await
     }
 }

@@ -12,7 +12,8 @@ use kernel::audit::Digest;
 use kernel::directory::{Human, Means};
 use kernel::quota::Exceeded;
 use kernel::reach;
-use kernel::{AgentId, Effect, HumanId, Phase, ProjectId, Time};
+use kernel::{AgentId, HumanId, Phase, ProjectId, Time};
+use store::Work;
 use store::{Filter, List, Order, Scope, Settlement, StoreError};
 
 use super::contact_methods::{ContactMethods, address, addressee};
@@ -74,12 +75,12 @@ impl Digests {
             None => return Ok(Settlement::Done),
             Some(Means::Devices) => {
                 let devices = self.contacts.devices.of(human).await?;
-                let push = |device| Effect::PushGathered { human: human.clone(), at, device };
+                let push = |device| Work::PushDigest { human: human.clone(), at, device };
                 devices.into_iter().map(|(device, _)| (now, push(device.name))).collect()
             }
             Some(by) => {
                 let (human, medium, to) = (human.clone(), by.kind().to_owned(), by.mark());
-                vec![(now, Effect::SendGathered { human, at, medium, to, tried })]
+                vec![(now, Work::SendDigest { human, at, medium, to, tried })]
             }
         };
         Ok(Settlement::Split { into })
@@ -270,5 +271,5 @@ impl Digests {
 
 /// The same digest again, for the time `at`, not before `from`.
 fn anew(human: HumanId, at: Time, tried: Vec<Digest>, from: Time) -> Settlement {
-    Settlement::Split { into: vec![(from, Effect::Gather { human, at, tried })] }
+    Settlement::Split { into: vec![(from, Work::Digest { human, at, tried })] }
 }

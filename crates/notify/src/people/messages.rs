@@ -13,10 +13,11 @@ use jiff::tz::TimeZone;
 use kernel::ask::{Grant, Purpose};
 use kernel::audit::Digest;
 use kernel::directory::{About, Human, Means};
-use kernel::effect::Chain;
 use kernel::question::Kind;
-use kernel::{Actor, Ask, AskCommand, Assurance, Effect, Time, Via};
+use kernel::{Actor, Ask, AskCommand, Assurance, Time, Via};
 use serde_json::Value;
+use store::NotificationPlan;
+use store::Work;
 use store::{Message, Sent, Settlement, Store, StoreError};
 use url::Url;
 
@@ -40,7 +41,7 @@ pub(crate) struct Sending<'a> {
     /// The mark of the address.
     pub(crate) to: Digest,
     /// The person and their notification plan; absent if the agent chose the place.
-    pub(crate) chain: Option<&'a Chain>,
+    pub(crate) chain: Option<&'a NotificationPlan>,
     /// Whether the next contact method is tried already.
     pub(crate) passed_on: bool,
     pub(crate) medium: &'a str,
@@ -116,13 +117,13 @@ impl Messages {
         let Some(chain) = chain else {
             return self.settle_placed(about, result, attempt).await;
         };
-        let alone = Effect::Send {
+        let alone = Work::Send {
             ask,
             why,
             priority,
             medium: medium.to_owned(),
             to,
-            chain: Some(chain.clone()),
+            plan: Some(chain.clone()),
             passed_on: true,
         };
         let continuation = (!passed_on).then_some(Continuation { about, chain, alone });
@@ -174,7 +175,7 @@ impl Messages {
             return Ok(Settlement::Done);
         }
         let Notification { why, priority, .. } = about;
-        let notify = |seat| (now, Effect::Notify { ask: ask.id, seat, why, priority });
+        let notify = |seat| (now, Work::Notify { ask: ask.id, seat, why, priority });
         Ok(Settlement::Split { into: ask.seats.iter().cloned().map(notify).collect() })
     }
 

@@ -42,7 +42,7 @@ use std::sync::Arc;
 use channels::ChannelRegistry;
 use gateway::Gateway;
 use gateway::secrets::Secrets;
-use kernel::Effect;
+use store::Work;
 use store::{Delivery, Settlement, StoreError};
 
 use crate::answer_offers::AnswerOffers;
@@ -133,47 +133,47 @@ impl People {
     /// Notifies one person, by one contact method.
     pub(crate) async fn notify(&self, delivery: &Delivery) -> Result<Settlement, StoreError> {
         let attempt = delivery.attempt;
-        match &delivery.effect {
-            Effect::Push { device, ask, why, priority, chain } => {
+        match &delivery.work {
+            Work::Push { device, ask, why, priority, plan: chain } => {
                 let (device, ask, why, priority) = (*device, *ask, *why, *priority);
                 let chain = chain.as_ref();
                 let push = DevicePush { device, ask, why, priority, chain, attempt };
                 self.devices.push(push).await
             }
-            Effect::Send { ask, why, priority, medium, to, chain, passed_on } => {
+            Work::Send { ask, why, priority, medium, to, plan: chain, passed_on } => {
                 let about = Notification { ask: *ask, why: *why, priority: *priority };
                 let (to, chain, passed_on) = (*to, chain.as_ref(), *passed_on);
                 let since = delivery.written_at;
                 let sending = Sending { about, to, chain, passed_on, medium, attempt, since };
                 self.messages.send(sending).await
             }
-            Effect::Amend { message, .. } => {
+            Work::Amend { message, .. } => {
                 self.messages.amend(*message, attempt, delivery.written_at).await
             }
-            Effect::SendGathered { human, at, to, tried, .. } => {
+            Work::SendDigest { human, at, to, tried, .. } => {
                 let digest = DigestDelivery { human, at: *at, tried };
                 self.digests.send(digest, *to, attempt).await
             }
-            Effect::PushGathered { human, at, device } => {
+            Work::PushDigest { human, at, device } => {
                 let digest = DigestDelivery { human, at: *at, tried: &[] };
                 self.digests.push(digest, *device, attempt).await
             }
-            Effect::NotifySecurity { human, event, to, .. } => {
+            Work::Security { human, event, to, .. } => {
                 let notice = SecurityNotice { human, event: *event, to: *to };
                 self.security.send(notice, attempt, delivery.written_at).await
             }
-            Effect::Notify { .. }
-            | Effect::Reach { .. }
-            | Effect::Gather { .. }
-            | Effect::Settle { .. }
-            | Effect::CallBack { .. }
-            | Effect::Tell { .. }
-            | Effect::DropFiles { .. }
-            | Effect::EraseHuman { .. }
-            | Effect::DropArtifact { .. }
-            | Effect::SetAside { .. }
-            | Effect::MailLink { .. }
-            | Effect::Contract(_) => Ok(Settlement::Done),
+            Work::Notify { .. }
+            | Work::NotificationStep { .. }
+            | Work::Digest { .. }
+            | Work::Close { .. }
+            | Work::CallBack { .. }
+            | Work::Webhook { .. }
+            | Work::DropFiles { .. }
+            | Work::EraseHuman { .. }
+            | Work::DropArtifact { .. }
+            | Work::SetAside { .. }
+            | Work::SignInLink { .. }
+            | Work::Contract(_) => Ok(Settlement::Done),
         }
     }
 }

@@ -11,12 +11,14 @@ use gateway::secrets::Secrets;
 use kernel::ask::Priority;
 use kernel::audit::Digest;
 use kernel::directory::{Holder, Means};
-use kernel::effect::{Chain, Occasion};
+use kernel::follow_up::Occasion;
 use kernel::question::{Answer, Reply};
 use kernel::quota::Exceeded;
 use kernel::reach::waits_for;
-use kernel::{Actor, Ask, AskCommand, AskId, Assurance, Effect, HumanId, KeyId, Time, Via};
+use kernel::{Actor, Ask, AskCommand, AskId, Assurance, HumanId, KeyId, Time, Via};
 use serde::{Deserialize, Serialize};
+use store::NotificationPlan;
+use store::Work;
 use store::{Device, Settlement, StoreError};
 
 use super::contact_methods::ContactMethods;
@@ -44,7 +46,7 @@ pub(super) struct DevicePush<'a> {
     pub(crate) why: Option<Occasion>,
     pub(crate) priority: Priority,
     /// The notification plan that this is a step of.
-    pub(crate) chain: Option<&'a Chain>,
+    pub(crate) chain: Option<&'a NotificationPlan>,
     pub(crate) attempt: u32,
 }
 
@@ -72,7 +74,7 @@ impl DeviceNotifications {
         let continuation = chain.zip(why).map(|(chain, why)| Continuation {
             about: Notification { ask, why, priority },
             chain,
-            alone: Effect::Push { device, ask, why: Some(why), priority, chain: None },
+            alone: Work::Push { device, ask, why: Some(why), priority, plan: None },
         });
         self.steps.settle(result, attempt, continuation).await
     }

@@ -9,9 +9,10 @@ use gateway::Gateway;
 use kernel::ask::{Priority, Seat};
 use kernel::audit::Digest;
 use kernel::directory::{Human, Means};
-use kernel::effect::Chain;
-use kernel::{AskId, Effect, HumanId, Time};
+use kernel::{AskId, HumanId, Time};
+use store::NotificationPlan;
 use store::StoreError;
+use store::Work;
 
 use super::People;
 use super::contact_methods::ContactMethods;
@@ -29,7 +30,7 @@ struct Recipients {
     /// The devices that were notified of a closed ask.
     notified: HashMap<AskId, Vec<Digest>>,
     /// The messages that still show a closed ask as open.
-    outdated: HashMap<AskId, Vec<Effect>>,
+    outdated: HashMap<AskId, Vec<Work>>,
     /// The members of a pool, by the place of the follow-up.
     pools: HashMap<usize, Vec<HumanId>>,
 }
@@ -38,7 +39,7 @@ impl Recipients {
     /// Looks them up.
     async fn of(
         contacts: &ContactMethods,
-        follow_ups: &[(Time, Effect)],
+        follow_ups: &[(Time, Work)],
     ) -> Result<Self, StoreError> {
         let mut found = Self::default();
         if !contacts.exist() {
@@ -46,13 +47,13 @@ impl Recipients {
         }
         let (mut people, mut over) = (BTreeSet::new(), Vec::new());
         for (place, (_, effect)) in follow_ups.iter().enumerate() {
-            if let Effect::Notify { seat: Seat::Person { human }, .. } = effect {
+            if let Work::Notify { seat: Seat::Person { human }, .. } = effect {
                 people.insert(human.clone());
-            } else if let Effect::Notify { ask, seat, .. } = effect {
+            } else if let Work::Notify { ask, seat, .. } = effect {
                 let members = pool(&contacts.gateway, *ask, seat).await?;
                 people.extend(members.iter().cloned());
                 found.pools.insert(place, members);
-            } else if let Effect::Settle { ask } = effect {
+            } else if let Work::Close { ask } = effect {
                 over.push(*ask);
             }
         }
@@ -62,7 +63,7 @@ impl Recipients {
             for message in store.messages(over.clone()).await? {
                 if !message.over {
                     let (ask, medium, message) = (message.ask, message.medium, message.name);
-                    let amend = Effect::Amend { ask, medium, message };
+                    let amend = Work::Amend { ask, medium, message };
                     found.outdated.entry(ask).or_default().push(amend);
                 }
             }
@@ -74,26 +75,27 @@ impl Recipients {
     }
 
     /// The deliveries of one follow-up, by its place among them.
-    fn deliveries(&self, place: usize, at: Time, effect: Effect, now: Time) -> Vec<(Time, Effect)> {
+    fn deliveries(&self, place: usize, at: Time, effect: Work, now: Time) -> Vec<(Time, Work)> {
         match effect {
-            Effect::Notify { ask, seat, why, priority } => {
+            Work::Notify { ask, seat, why, priority } => {
                 let people = match &seat {
                     Seat::Person { human } => std::slice::from_ref(human),
                     Seat::Pool { .. } => self.pools.get(&place).map_or(&[][..], Vec::as_slice),
                 };
                 let reachable = people.iter().filter(|human| self.reachable.contains(human));
                 let reach = |human: &HumanId| {
-                    let chain = Chain { human: human.clone(), since: at, tried: Vec::new() };
-                    (now, Effect::Reach { ask, why, priority, chain })
+                    let chain =
+                        NotificationPlan { human: human.clone(), since: at, tried: Vec::new() };
+                    (now, Work::NotificationStep { ask, why, priority, plan: chain })
                 };
                 reachable.map(reach).collect()
             }
-            Effect::Settle { ask } => {
+            Work::Close { ask } => {
                 let (why, priority, chain) = (None, Priority::Normal, None);
                 let notified = self.notified.get(&ask).into_iter().flatten();
                 let push = |device: &Digest| {
                     let (device, chain) = (*device, chain.clone());
-                    Effect::Push { device, ask, why, priority, chain }
+                    Work::Push { device, ask, why, priority, plan: chain }
                 };
                 let amend = self.outdated.get(&ask).into_iter().flatten().cloned();
                 notified.map(push).chain(amend).map(|effect| (now, effect)).collect()
@@ -110,13 +112,13 @@ impl Plan for People {
     /// follow-up is a delivery by itself.
     async fn deliveries(
         &self,
-        follow_ups: Vec<(Time, Effect)>,
-    ) -> Result<Vec<(Time, Effect)>, StoreError> {
+        follow_ups: Vec<(Time, Work)>,
+    ) -> Result<Vec<(Time, Work)>, StoreError> {
         let recipients = Recipients::of(&self.contacts, &follow_ups).await?;
         let now = self.contacts.gateway.now();
         let mut work = Vec::new();
         for (place, (at, effect)) in follow_ups.into_iter().enumerate() {
-            if matches!(effect, Effect::Notify { .. } | Effect::Settle { .. }) {
+            if matches!(effect, Work::Notify { .. } | Work::Close { .. }) {
                 let shown = self.terminal.show(&effect).await;
                 count("countersign_deliveries_total", shown.is_ok());
                 if let Err(error) = shown {

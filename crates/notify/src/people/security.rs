@@ -5,7 +5,7 @@ use channels::OutboundMessage;
 use gateway::Gateway;
 use kernel::audit::Digest;
 use kernel::directory::{Human, Means};
-use kernel::effect::SecurityEvent;
+use kernel::follow_up::SecurityEvent;
 use kernel::{HumanId, Time};
 use store::{Settlement, StoreError};
 

@@ -3,9 +3,11 @@
 use gateway::Gateway;
 use kernel::ask::Priority;
 use kernel::directory::{Human, Means};
-use kernel::effect::{Chain, Occasion};
+use kernel::follow_up::Occasion;
 use kernel::reach::{self, Notice, Step};
-use kernel::{AskId, Effect, Time};
+use kernel::{AskId, Time};
+use store::NotificationPlan;
+use store::Work;
 use store::{Settlement, StoreError};
 
 use super::contact_methods::{ContactMethods, addressee};
@@ -22,9 +24,9 @@ pub(crate) struct Notification {
 /// How the plan continues after a contact method failed.
 pub(super) struct Continuation<'a> {
     pub(super) about: Notification,
-    pub(super) chain: &'a Chain,
+    pub(super) chain: &'a NotificationPlan,
     /// The same delivery without a continuation, for when the next contact method is tried meanwhile.
-    pub(super) alone: Effect,
+    pub(super) alone: Work,
 }
 
 /// Decides on the steps of the notification plan of a person.
@@ -39,7 +41,7 @@ impl Steps {
     pub(crate) async fn next(
         &self,
         about: Notification,
-        chain: &Chain,
+        chain: &NotificationPlan,
     ) -> Result<Settlement, StoreError> {
         let (directory, now) = (self.gateway.directory(), self.gateway.now());
         let Some(human) = directory.human(&chain.human) else { return Ok(Settlement::Done) };
@@ -55,7 +57,7 @@ impl Steps {
             Step::Nothing => Ok(Settlement::Done),
             Step::Hold(at) => Ok(Settlement::Retry { at, error: "quiet hours".to_owned() }),
             Step::Gather(at) => {
-                let gather = Effect::Gather { human: human.id.clone(), at, tried: Vec::new() };
+                let gather = Work::Digest { human: human.id.clone(), at, tried: Vec::new() };
                 Ok(Settlement::Split { into: vec![(at, gather)] })
             }
             Step::Tell(by) => {
@@ -70,22 +72,22 @@ impl Steps {
     async fn by_contact_method(
         &self,
         Notification { ask, why, priority }: Notification,
-        chain: &Chain,
+        chain: &NotificationPlan,
         by: &Means,
-    ) -> Result<Vec<Effect>, StoreError> {
+    ) -> Result<Vec<Work>, StoreError> {
         let mut chain = chain.clone();
         chain.tried.push(by.mark());
         if *by != Means::Devices {
             let (medium, to, chain) = (by.kind().to_owned(), by.mark(), Some(chain));
             let passed_on = false;
-            return Ok(vec![Effect::Send { ask, why, priority, medium, to, chain, passed_on }]);
+            return Ok(vec![Work::Send { ask, why, priority, medium, to, plan: chain, passed_on }]);
         }
         let devices = self.contacts.devices.of(&chain.human).await?;
         let mut chain = Some(chain);
         // The newest device continues the plan: it is the one most likely in use.
         let push = |device| {
             let why = Some(why);
-            Effect::Push { device, ask, why, priority, chain: chain.take() }
+            Work::Push { device, ask, why, priority, plan: chain.take() }
         };
         Ok(devices.into_iter().rev().map(|(device, _)| device.name).map(push).collect())
     }
@@ -131,7 +133,7 @@ impl Steps {
                 Some(at) => Some(at).filter(|_| reach::has_more(&to, &notice)),
                 None => reach::silent_until(&to, &notice, now),
             };
-            Some((at?, Effect::Reach { ask, why, priority, chain: (*chain).clone() }))
+            Some((at?, Work::NotificationStep { ask, why, priority, plan: (*chain).clone() }))
         };
         Ok(match result {
             AttemptResult::NotNeeded => Settlement::Done,

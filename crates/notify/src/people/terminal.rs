@@ -5,7 +5,7 @@ use std::sync::Arc;
 use channels::terminal::Terminal;
 use channels::{Channel, OutboundMessage};
 use gateway::Gateway;
-use kernel::Effect;
+use store::Work;
 use views::site::paths;
 use views::terminal_line;
 
@@ -20,14 +20,14 @@ pub(crate) struct TerminalLines {
 
 impl TerminalLines {
     /// Shows that a request waits or is closed.
-    pub(crate) async fn show(&self, effect: &Effect) -> anyhow::Result<()> {
+    pub(crate) async fn show(&self, effect: &Work) -> anyhow::Result<()> {
         let Some(terminal) = &self.channel else { return Ok(()) };
         // Every other effect concerns an agent, the server itself, or one person alone.
-        let (Effect::Notify { ask: id, .. } | Effect::Settle { ask: id }) = effect else {
+        let (Work::Notify { ask: id, .. } | Work::Close { ask: id }) = effect else {
             return Ok(());
         };
         let Some(ask) = self.gateway.store().ask(*id).await? else { return Ok(()) };
-        let line = if let Effect::Notify { seat, why, .. } = effect {
+        let line = if let Work::Notify { seat, why, .. } = effect {
             // It was answered before the notification went out.
             if !ask.is_open() {
                 return Ok(());

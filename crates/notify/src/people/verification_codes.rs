@@ -47,7 +47,7 @@ pub struct VerificationCodes {
 }
 
 impl VerificationCodes {
-    /// Sends a code to an address of a person. It is sent at once and not from the outbox, so that the person
+    /// Sends a code to an address of a person. It is sent at once and not as a delivery, so that the person
     /// who waits for it learns that it failed.
     pub async fn send(&self, human: &Human, means: &Means) -> Result<CodeSent, StoreError> {
         let mark = means.mark();

@@ -1,5 +1,5 @@
 //! Calls to webhook endpoints, and the callbacks of asks: the body, the signature (Standard Webhooks), and when
-//! a failed call is repeated. The outbox makes the calls.
+//! a failed call is repeated. `deliveries` makes the calls.
 //!
 //! | module | contents |
 //! |---|---|
@@ -19,7 +19,7 @@ use gateway::receipts::Receipts;
 use gateway::secrets::Secrets;
 use kernel::ask::AskState;
 use kernel::directory::{Format, Webhook};
-use kernel::effect::Told;
+use kernel::follow_up::WebhookMessage;
 use kernel::{Ask, KeyId, Time, Topic};
 
 use crate::callbacks::{Call, Callbacks};
@@ -62,7 +62,7 @@ impl Webhooks {
     pub(crate) fn call<'a>(
         &self,
         webhook: &'a Webhook,
-        told: &Told,
+        told: &WebhookMessage,
         about: CallSubject<'_>,
         now: Time,
     ) -> Option<Call<'a>> {
@@ -88,7 +88,7 @@ impl Webhooks {
         let callback = ask.callback.as_ref()?;
         let url = callback.url.value()?;
         let AskState::Over { place, .. } = &ask.state else { return None };
-        let told = Told::of(ask, Topic::ending(ask)?, place.seq, place.at);
+        let told = WebhookMessage::of(ask, Topic::ending(ask)?, place.seq, place.at);
         let about = CallSubject { ask: Some(ask), receipt, ..CallSubject::default() };
         let body = format(Format::Standard, self.news(&told, about))?;
         let secrets = [self.callback_signer(callback.key)];
@@ -98,7 +98,7 @@ impl Webhooks {
     }
 
     /// An endpoint sees what the agent sees, without secret answers.
-    fn news<'a>(&'a self, told: &'a Told, about: CallSubject<'a>) -> News<'a> {
+    fn news<'a>(&'a self, told: &'a WebhookMessage, about: CallSubject<'a>) -> News<'a> {
         let CallSubject { ask, receipt, duty, slack_message_ts } = about;
         News {
             told,

@@ -25,7 +25,7 @@ use kernel::{
 };
 use reqwest::Method;
 use store::Outcome;
-use store::outbox::LogQuery;
+use store::work_queue::LogQuery;
 
 use crate::client;
 use crate::routes::Door::{Closed, OpenInDev, Public};

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use kernel::directory::{Format, Hears, NewWebhook};
-use kernel::{Actor, DirectoryCommand, Effect, Time, Topic, WebhookId};
+use kernel::{Actor, DirectoryCommand, Time, Topic, WebhookId};
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;
+use store::Work;
 
 use crate::client::{Reply, approve, with};
 use crate::hook::{Hook, deliver};
@@ -312,12 +313,12 @@ async fn nobody_waits_for_somebody_elses_endpoint() {
     assert_eq!(hung.heard().len(), 1, "one call, while nobody answers");
     let store = world.gateway().store();
     eventually("people were told", async || {
-        let mine = store.claim(Effect::PEOPLE, world.now(), Duration::ZERO, 1).await.unwrap();
+        let mine = store.claim(Work::PEOPLE, world.now(), Duration::ZERO, 1).await.unwrap();
         mine.is_empty()
     })
     .await;
     eventually("nothing else waits", async || {
-        let lanes = store.lanes(Effect::PEOPLE, world.now(), 9).await.unwrap();
+        let lanes = store.lanes(Work::PEOPLE, world.now(), 9).await.unwrap();
         let names = lanes.iter().map(|(lane, _)| lane.as_str());
         names.eq([made["id"].as_str().unwrap()])
     })

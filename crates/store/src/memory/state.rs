@@ -9,19 +9,19 @@ use kernel::directory::Directory;
 use kernel::insight::{Day, Tally};
 use kernel::task::{self, Artifact, Contract};
 use kernel::{
-    AgentId, ArtifactId, Ask, AskId, Effect, EntryId, KeyId, ProjectId, Refusal, ReviewId, Subject,
-    Task, TaskId, Time, UploadId, WebhookId,
+    AgentId, ArtifactId, Ask, AskId, EntryId, FollowUp, KeyId, ProjectId, Refusal, ReviewId,
+    Subject, Task, TaskId, Time, UploadId, WebhookId,
 };
 use serde_json::Value;
 use ulid::Ulid;
 
 use super::uploads;
-use crate::job::{Books, MovedTask, Remembered, Work};
+use crate::job::{Books, JobWrites, MovedTask, Remembered};
 use crate::leases::{Leases, Viewers, Wake};
 use crate::listing::{Deadline, Entry, Moved, Scope};
-use crate::outbox::Logged;
 use crate::side::{SideKind, SideRow};
-use crate::{Change, Idempotency, Message, News, Result, SealedBlock, tasks};
+use crate::work_queue::Logged;
+use crate::{Change, Idempotency, Message, News, Result, SealedBlock, Work, tasks};
 
 #[derive(Default)]
 pub(super) struct State {
@@ -40,7 +40,7 @@ pub(super) struct State {
     /// The lists each record changed.
     lists: Vec<Arc<[Scope]>>,
     /// The follow-ups of each record.
-    follow_ups: Vec<Arc<[Effect]>>,
+    follow_ups: Vec<Arc<[FollowUp]>>,
     /// The positions of followers.
     pub(super) followers: HashMap<&'static str, u64>,
     /// The positions of the records of each agent's asks.
@@ -84,7 +84,7 @@ pub(super) struct State {
 }
 
 pub(super) struct Row {
-    pub(super) effect: Effect,
+    pub(super) effect: Work,
     pub(super) written_at: Time,
     pub(super) attempt: u32,
     /// When the row can be claimed; a lease moves it.
@@ -118,7 +118,11 @@ impl Books for State {
         Ok(self.idempotency.get(&(scope.to_owned(), key.to_owned())).copied())
     }
 
-    fn write(&mut self, work: &Work, remember: Option<(&Idempotency, Remembered)>) -> Result<()> {
+    fn write(
+        &mut self,
+        work: &JobWrites,
+        remember: Option<(&Idempotency, Remembered)>,
+    ) -> Result<()> {
         let taken =
             |moved: &Moved| moved.before.is_none() && self.asks.contains_key(&moved.after.id);
         if work.asks.iter().any(taken) {
@@ -168,7 +172,7 @@ impl Books for State {
             self.write_down(effect.clone(), work.now);
         }
         if let Some(row) = &work.secret {
-            let row = SideRow { version: 1, ..row.clone() };
+            let row = SideRow { version: 1, ..(**row).clone() };
             self.side.insert((row.kind, row.key.clone()), row);
         }
         if let Some((request, remembered)) = remember {
@@ -181,14 +185,14 @@ impl Books for State {
 
 impl State {
     /// Whether an effect of the same name is already waiting.
-    pub(super) fn waits(&self, effect: &Effect) -> bool {
+    pub(super) fn waits(&self, effect: &Work) -> bool {
         let name = effect.name();
         let same = |row: &Row| row.dead.is_none() && row.effect.name() == name;
         name.is_some() && self.outbox.values().any(same)
     }
 
     /// Adds an effect to the outbox; it is due at once.
-    pub(super) fn write_down(&mut self, effect: Effect, now: Time) -> u64 {
+    pub(super) fn write_down(&mut self, effect: Work, now: Time) -> u64 {
         self.written += 1;
         let row = Row { effect, written_at: now, attempt: 0, due_at: now, dead: None };
         self.outbox.insert(self.written, row);

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use kernel::{Effect, Subject};
+use kernel::{FollowUp, Subject};
 use tokio::sync::broadcast;
 
 use crate::{FEED, News};
@@ -28,7 +28,7 @@ struct State {
 struct Untold {
     committed: bool,
     /// The follow-ups of the event, so that the followers of this node need not read it back.
-    follow_ups: Arc<[Effect]>,
+    follow_ups: Arc<[FollowUp]>,
 }
 
 struct Listener {
@@ -56,7 +56,7 @@ impl Audience {
     /// Call this before the commit: another node may number and announce the events at once.
     pub(super) fn begin(
         &self,
-        written: impl IntoIterator<Item = (Event, Arc<[Effect]>)>,
+        written: impl IntoIterator<Item = (Event, Arc<[FollowUp]>)>,
     ) -> Begun<'_> {
         let mut state = self.state();
         let mut events = Vec::new();
@@ -143,7 +143,7 @@ mod tests {
         News { change, lists: [].into(), follow_ups: None }
     }
 
-    fn written(seq: u64) -> (Event, Arc<[Effect]>) {
+    fn written(seq: u64) -> (Event, Arc<[FollowUp]>) {
         (named(seq), [].into())
     }
 

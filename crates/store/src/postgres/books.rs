@@ -9,13 +9,13 @@ use kernel::audit::Record;
 use kernel::directory::Directory;
 use kernel::task::{self, Artifact};
 use kernel::{
-    ArtifactId, Ask, AskId, Effect, Entity, EntryId, Loaded, Refusal, ReviewId, Subject, Task,
+    ArtifactId, Ask, AskId, Entity, EntryId, FollowUp, Loaded, Refusal, ReviewId, Subject, Task,
     TaskId, Time, UploadId,
 };
 
-use crate::job::{self, Books, Remembered, Work};
+use crate::job::{self, Books, JobWrites, Remembered};
 use crate::listing::{Deadline, Entry, Scope};
-use crate::{Idempotency, Result, SideRow, StoreError, tasks};
+use crate::{Idempotency, Result, SideRow, StoreError, Work, tasks};
 
 /// An idempotency key: scope and key.
 pub(super) type Key = (String, String);
@@ -80,9 +80,9 @@ pub(super) struct Output {
     pub(super) entities: BTreeMap<Subject, (u64, Entity)>,
     pub(super) records: Vec<(Record, About)>,
     /// The follow-ups of each record.
-    pub(super) follow_ups: Vec<Arc<[Effect]>>,
+    pub(super) follow_ups: Vec<Arc<[FollowUp]>>,
     /// The effects that are written in the same commit as the records.
-    pub(super) in_commit: Vec<(Time, Effect)>,
+    pub(super) in_commit: Vec<(Time, Work)>,
     /// Secret answers, encrypted.
     pub(super) secrets: Vec<SideRow>,
     pub(super) remembered: BTreeMap<Key, Remembered>,
@@ -185,7 +185,11 @@ impl Books for Batch {
         Ok(self.remembered.get(&(scope.to_owned(), key.to_owned())).copied())
     }
 
-    fn write(&mut self, work: &Work, remember: Option<(&Idempotency, Remembered)>) -> Result<()> {
+    fn write(
+        &mut self,
+        work: &JobWrites,
+        remember: Option<(&Idempotency, Remembered)>,
+    ) -> Result<()> {
         for moved in work.asks.iter().filter(|moved| moved.before.is_none()) {
             if self.ask(moved.after.id)?.is_some() {
                 return Err(Refusal::Exists { what: "request" }.into());
@@ -243,7 +247,7 @@ impl Books for Batch {
         }
         let in_commit = work.in_commit.iter().map(|effect| (work.now, effect.clone()));
         self.out.in_commit.extend(in_commit);
-        self.out.secrets.extend(work.secret.clone());
+        self.out.secrets.extend(work.secret.as_deref().cloned());
         if let Some((request, remembered)) = remember {
             let key = (request.scope.clone(), request.key.clone());
             self.remembered.insert(key.clone(), remembered);
@@ -254,7 +258,7 @@ impl Books for Batch {
 }
 
 impl Batch {
-    fn write_tasks(&mut self, work: &Work) {
+    fn write_tasks(&mut self, work: &JobWrites) {
         let out = &mut self.out;
         for moved in &work.tasks {
             let task = &moved.after;

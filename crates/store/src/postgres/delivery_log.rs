@@ -5,14 +5,14 @@ use kernel::{Time, WebhookId};
 
 use super::failure::Failure;
 use super::uuid;
-use crate::outbox::{Entry, LogQuery, Logged, unlogged_before};
 use crate::rows::{int, read_state, state};
+use crate::work_queue::{Entry, LogQuery, Logged, unlogged_before};
 
 const LOG: &str = "log of deliveries";
 
 /// Logs the outcome of a delivery.
 pub(super) async fn note(client: &impl GenericClient, entry: &Entry) -> Result<(), Failure> {
-    let before = find(client, entry.webhook, &entry.told.id).await?;
+    let before = find(client, entry.webhook, &entry.message.id).await?;
     put(client, &entry.clone().onto(before)).await
 }
 
@@ -35,10 +35,10 @@ pub(super) async fn put(client: &impl GenericClient, logged: &Logged) -> Result<
             SET status = excluded.status, updated_at = excluded.updated_at, state = excluded.state";
     let state = state(LOG, logged)?;
     let statement = client.prepare_cached(sql).await?;
-    let (webhook, at) = (uuid(logged.webhook.ulid()), logged.told.at.millis());
+    let (webhook, at) = (uuid(logged.webhook.ulid()), logged.message.at.millis());
     let (status, updated) = (logged.status.as_str(), logged.updated_at.millis());
     client
-        .execute(&statement, &[&webhook, &logged.told.id, &at, &status, &updated, &state])
+        .execute(&statement, &[&webhook, &logged.message.id, &at, &status, &updated, &state])
         .await?;
     Ok(())
 }

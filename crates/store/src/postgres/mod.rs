@@ -30,7 +30,6 @@ mod listing;
 mod load;
 mod messages;
 mod migrate;
-mod outbox;
 mod query;
 mod receipts;
 mod record;
@@ -46,6 +45,7 @@ mod uploads;
 mod usage;
 mod viewers;
 mod wake;
+mod work_queue;
 mod write;
 mod writer;
 

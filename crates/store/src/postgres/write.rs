@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use deadpool_postgres::Client;
 use kernel::audit::{Erasure, Record};
-use kernel::{Ask, AskId, Effect, Entity, Subject, Time};
+use kernel::{Ask, AskId, Entity, Subject, Time};
 use serde::Serialize;
 use tokio_postgres::types::ToSql;
 
@@ -16,7 +16,7 @@ use super::{task_rows, uuid};
 use crate::job::{Remembered, forgotten_before};
 use crate::listing::{Deadline, Entry};
 use crate::rows::{fold, int};
-use crate::{Result, SideRow, StoreError};
+use crate::{Result, SideRow, StoreError, Work};
 
 const NEW_ASKS: &str = "INSERT INTO ask (id, version, state)
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::text[])";
@@ -387,7 +387,7 @@ fn pending(rows: &[(Record, About)]) -> Option<Part> {
     Some(Part { sql: PENDING, params, rows: None })
 }
 
-fn effects(rows: &[(Time, Effect)]) -> Result<Option<Part>> {
+fn effects(rows: &[(Time, Work)]) -> Result<Option<Part>> {
     if rows.is_empty() {
         return Ok(None);
     }

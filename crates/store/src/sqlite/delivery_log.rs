@@ -6,14 +6,14 @@ use rusqlite::{Connection, params};
 use super::failed;
 use super::ledger::one;
 use crate::Result;
-use crate::outbox::{Entry, LogQuery, Logged, unlogged_before};
 use crate::rows::{int, read_state, state};
+use crate::work_queue::{Entry, LogQuery, Logged, unlogged_before};
 
 const LOG: &str = "log of deliveries";
 
 /// Logs the outcome of a delivery.
 pub(super) fn note(conn: &Connection, entry: Entry) -> Result<()> {
-    let before = find(conn, entry.webhook, &entry.told.id)?;
+    let before = find(conn, entry.webhook, &entry.message.id)?;
     put(conn, &entry.onto(before))
 }
 
@@ -34,8 +34,8 @@ pub(super) fn put(conn: &Connection, logged: &Logged) -> Result<()> {
     .and_then(|mut put| {
         put.execute(params![
             logged.webhook.ulid().to_bytes(),
-            logged.told.id,
-            logged.told.at.millis(),
+            logged.message.id,
+            logged.message.at.millis(),
             logged.status.as_str(),
             logged.updated_at.millis(),
             state

@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 use ulid::Ulid;
 
 use super::ledger::one;
-use super::{Sqlite, failed, outbox};
+use super::{Sqlite, failed, work_queue};
 use crate::followers::{Advance, Followers};
 use crate::rows::{int, uint};
 use crate::{AuditFeed, Result};
@@ -50,7 +50,7 @@ pub(super) fn advance(conn: &Connection, step: &Advance, newest: &mut i64) -> Re
     }
     for (at, effect) in &step.work {
         *newest += 1;
-        outbox::put(conn, *newest, effect, *at)?;
+        work_queue::put(conn, *newest, effect, *at)?;
     }
     Ok(true)
 }

@@ -6,22 +6,22 @@ use kernel::audit::{Erasure, Record};
 use kernel::directory::Directory;
 use kernel::task::{self, Artifact};
 use kernel::{
-    AgentId, ArtifactId, Ask, AskId, Effect, Entity, EntryId, ProjectId, Refusal, Subject, Task,
-    TaskId, Time, WebhookId,
+    AgentId, ArtifactId, Ask, AskId, Entity, EntryId, ProjectId, Refusal, Subject, Task, TaskId,
+    Time, WebhookId,
 };
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Serialize;
 
 use super::{
-    Failure, Published, delivery_log, failed, followers, listing, outbox, query, receipts, side,
-    task_rows, tasks, uploads,
+    Failure, Published, delivery_log, failed, followers, listing, query, receipts, side, task_rows,
+    tasks, uploads, work_queue,
 };
 use crate::followers::Advance;
-use crate::job::{About, Books, Remembered, Work};
+use crate::job::{About, Books, JobWrites, Remembered};
 use crate::listing::{Moved, Scope};
-use crate::outbox::{Entry, Logged};
 use crate::rows::{int, uint};
-use crate::{Change, Idempotency, News, Result, Settlement, StoreError};
+use crate::work_queue::{Entry, Logged};
+use crate::{Change, Idempotency, News, Result, Settlement, StoreError, Work};
 
 /// The writing connection, with the changes of the open transaction.
 pub(super) struct Ledger {
@@ -36,7 +36,7 @@ pub(super) struct Ledger {
 
 impl Ledger {
     pub(super) fn new(conn: Connection, published: Arc<Published>) -> Result<Self> {
-        let deliveries = outbox::newest(&conn)?;
+        let deliveries = work_queue::newest(&conn)?;
         let directory = published.directory();
         Ok(Self { conn, directory, news: Vec::new(), published, deliveries })
     }
@@ -91,7 +91,7 @@ impl Ledger {
     /// Settles outbox rows. A row that replaces a settled one gets the next id.
     pub(super) fn settle(&mut self, settled: &[(u64, Settlement)], log: Vec<Entry>) -> Result<()> {
         let mut deliveries = self.deliveries;
-        let done = self.savepoint(|conn| outbox::settle(conn, settled, log, &mut deliveries));
+        let done = self.savepoint(|conn| work_queue::settle(conn, settled, log, &mut deliveries));
         self.deliveries = deliveries;
         done
     }
@@ -110,13 +110,13 @@ impl Ledger {
     }
 
     /// Makes an effect due now.
-    pub(super) fn hasten(&mut self, effect: &Effect, now: Time) -> Result<()> {
+    pub(super) fn hasten(&mut self, effect: &Work, now: Time) -> Result<()> {
         let next = self.deliveries + 1;
         self.savepoint(|conn| {
-            if outbox::hasten(conn, effect, now)? {
+            if work_queue::hasten(conn, effect, now)? {
                 return Ok(());
             }
-            outbox::put(conn, next, effect, now)
+            work_queue::put(conn, next, effect, now)
         })?;
         self.deliveries = next;
         Ok(())
@@ -134,12 +134,12 @@ impl Ledger {
             let Some(logged) = delivery_log::find(conn, webhook, id)? else { return Ok(None) };
             let effect = logged.again();
             let waits = match logged.delivery {
-                Some(delivery) => outbox::hurry(conn, delivery, &effect.lane(), now)?,
+                Some(delivery) => work_queue::hurry(conn, delivery, &effect.lane(), now)?,
                 None => false,
             };
             let delivery = logged.delivery.filter(|_| waits).unwrap_or_else(|| uint(next));
             if !waits {
-                outbox::put(conn, next, &effect, now)?;
+                work_queue::put(conn, next, &effect, now)?;
             }
             let logged = logged.awaiting(delivery, now);
             delivery_log::put(conn, &logged)?;
@@ -211,7 +211,11 @@ impl Books for Ledger {
         query::remembered(&self.conn, scope, key)
     }
 
-    fn write(&mut self, work: &Work, remember: Option<(&Idempotency, Remembered)>) -> Result<()> {
+    fn write(
+        &mut self,
+        work: &JobWrites,
+        remember: Option<(&Idempotency, Remembered)>,
+    ) -> Result<()> {
         // For a job on a single subject, only the first statement can fail because of the job
         // itself: the id is taken, or the row has another version than the one read. It has changed
         // nothing then, so the page copies of a savepoint are not needed. A later failure comes
@@ -249,7 +253,7 @@ impl Pen {
     fn put(
         &mut self,
         conn: &Connection,
-        work: &Work,
+        work: &JobWrites,
         remember: Option<(&Idempotency, Remembered)>,
     ) -> Result<Vec<News>> {
         if let Some(id) = work.uses {
@@ -287,7 +291,7 @@ impl Pen {
         }
         for effect in &work.in_commit {
             self.deliveries += 1;
-            outbox::put(conn, self.deliveries, effect, work.now)?;
+            work_queue::put(conn, self.deliveries, effect, work.now)?;
         }
         if let Some(row) = &work.secret {
             side::put(conn, row)?;
@@ -306,7 +310,7 @@ impl Pen {
     }
 }
 
-fn put_ask(conn: &Connection, work: &Work, moved: &Moved) -> Result<()> {
+fn put_ask(conn: &Connection, work: &JobWrites, moved: &Moved) -> Result<()> {
     let ask = &moved.after;
     let id = ask.id.ulid().to_bytes();
     let wake_at = ask.wake_at().map(Time::millis);
@@ -343,7 +347,7 @@ fn put_ask(conn: &Connection, work: &Work, moved: &Moved) -> Result<()> {
     Ok(())
 }
 
-fn put_entity(conn: &Connection, work: &Work, entity: &Entity) -> Result<()> {
+fn put_entity(conn: &Connection, work: &JobWrites, entity: &Entity) -> Result<()> {
     let subject = entity.subject();
     let read = int(work.version_before(&subject));
     let (id, version) = (subject.to_string(), int(entity.head().seq));

@@ -23,7 +23,6 @@ mod ledger;
 mod listing;
 mod messages;
 mod migrate;
-mod outbox;
 mod purge;
 mod query;
 mod reader;
@@ -37,6 +36,7 @@ mod task_rows;
 mod tasks;
 mod uploads;
 mod usage;
+mod work_queue;
 mod writer;
 
 use std::fs::File;

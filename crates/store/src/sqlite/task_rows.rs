@@ -7,11 +7,11 @@ use rusqlite::{Connection, Params, params};
 use super::failed;
 use super::ledger::{expect_one, is_taken, json, one};
 use super::tasks::acked;
-use crate::job::{MovedTask, Work};
+use crate::job::{JobWrites, MovedTask};
 use crate::rows::{int, uint};
 use crate::{Result, StoreError, tasks};
 
-pub(super) fn put(conn: &Connection, work: &Work, moved: &MovedTask) -> Result<()> {
+pub(super) fn put(conn: &Connection, work: &JobWrites, moved: &MovedTask) -> Result<()> {
     let task = &moved.after;
     let name = || task.id.to_string();
     let (id, version) = (task.id.ulid().to_bytes(), int(task.head.seq));
@@ -47,7 +47,7 @@ pub(super) fn relist(conn: &Connection, moved: &MovedTask) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn put_artifact(conn: &Connection, work: &Work, made: &Artifact) -> Result<()> {
+pub(super) fn put_artifact(conn: &Connection, work: &JobWrites, made: &Artifact) -> Result<()> {
     let name = || made.id.to_string();
     let (id, version) = (made.id.ulid().to_bytes(), int(made.head.seq));
     let state = json(made, name)?;
@@ -60,7 +60,7 @@ pub(super) fn put_artifact(conn: &Connection, work: &Work, made: &Artifact) -> R
     expect_one(execute(conn, sql, params![id, version, state, int(read)])?, name)
 }
 
-pub(super) fn put_entry(conn: &Connection, work: &Work, entry: &Entry) -> Result<()> {
+pub(super) fn put_entry(conn: &Connection, work: &JobWrites, entry: &Entry) -> Result<()> {
     let id = entry.id.to_string();
     let (version, state) = (int(entry.head.seq), json(entry, || id.clone())?);
     let read = work.version_before(&Subject::Entry(entry.id));

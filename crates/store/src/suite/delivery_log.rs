@@ -3,9 +3,9 @@
 use kernel::WebhookId;
 use kernel::testing::new_ask;
 
-use super::outbox::{LEASE, claim_of, endpoint, settle_as, told};
 use super::stage::Stage;
-use crate::outbox::{LOG_DAYS, LogQuery, Logged, MOST_ATTEMPTS, Standing};
+use super::work_queue::{LEASE, claim_of, endpoint, message, settle_as};
+use crate::work_queue::{LOG_DAYS, LogQuery, Logged, MOST_ATTEMPTS, Standing};
 
 async fn log(stage: &Stage, webhook: WebhookId, status: Option<Standing>) -> Vec<Logged> {
     let wanted = LogQuery { webhook, status, after: None, limit: 100 };
@@ -23,7 +23,7 @@ pub async fn what_was_told_is_logged_newest_first(stage: &Stage) {
     let all = log(stage, one, None).await;
     let found: Vec<Standing> = all.iter().map(|logged| logged.status).collect();
     assert_eq!(found, stands.into_iter().rev().collect::<Vec<_>>());
-    assert!(all.is_sorted_by(|one, next| one.told.at > next.told.at));
+    assert!(all.is_sorted_by(|one, next| one.message.at > next.message.at));
     assert_eq!(log(stage, other, None).await, [], "its own alone");
     for (status, n) in [(Standing::Done, 2), (Standing::Waiting, 1), (Standing::Dead, 1)] {
         let some = log(stage, one, Some(status)).await;
@@ -39,7 +39,7 @@ pub async fn what_was_told_is_logged_newest_first(stage: &Stage) {
         let wanted = LogQuery { webhook: one, status: None, after, limit: 3 };
         let page = stage.store.logged(wanted).await.unwrap();
         let Some(last) = page.last() else { break };
-        after = Some((last.told.at, last.told.id.clone()));
+        after = Some((last.message.at, last.message.id.clone()));
         paged.extend(page);
     }
     assert_eq!(paged, all);
@@ -86,7 +86,7 @@ pub async fn what_was_given_up_is_told_again(stage: &Stage) {
     settle_as(stage, webhook, &claimed[0], Standing::Dead).await;
     stage.clock.advance(3600);
     assert_eq!(claim_of(stage, webhook).await, []);
-    let (id, store) = (told(&claimed[0]).id, &stage.store);
+    let (id, store) = (message(&claimed[0]).id, &stage.store);
     assert_eq!(store.redeliver(webhook, "msg_unknown", stage.now()).await.unwrap(), None);
     let again = store.redeliver(webhook, &id, stage.now()).await.unwrap().unwrap();
     assert_eq!((again.status, again.next_at), (Standing::Waiting, Some(stage.now())));
@@ -95,7 +95,11 @@ pub async fn what_was_given_up_is_told_again(stage: &Stage) {
     store.redeliver(webhook, &id, stage.now()).await.unwrap().unwrap();
     let once = claim_of(stage, webhook).await;
     assert_eq!(once.len(), 1);
-    assert_eq!((told(&once[0]), once[0].attempt), (told(&claimed[0]), 1), "from the beginning");
+    assert_eq!(
+        (message(&once[0]), once[0].attempt),
+        (message(&claimed[0]), 1),
+        "from the beginning"
+    );
     settle_as(stage, webhook, &once[0], Standing::Waiting).await;
     assert_eq!(claim_of(stage, webhook).await, [], "not before its time");
     store.redeliver(webhook, &id, stage.now()).await.unwrap().unwrap();

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::Work;
+use kernel::AskCommand;
 use kernel::testing::{new_ask, yes};
-use kernel::{AskCommand, Effect};
 use tokio::task::JoinSet;
 use ulid::Ulid;
 
-use super::outbox::LEASE;
 use super::stage::{Stage, person};
+use super::work_queue::LEASE;
 use crate::followers::{Advance, DELIVERIES};
 
 pub async fn position_and_work_are_written_together(stage: &Stage) {
@@ -19,9 +20,9 @@ pub async fn position_and_work_are_written_together(stage: &Stage) {
     assert!(stage.store.advance(step.clone()).await.unwrap());
     assert_eq!(stage.store.follower(DELIVERIES).await.unwrap(), step.to);
     assert_eq!(stage.next_step().await, None);
-    let claimed = stage.store.claim(Effect::PEOPLE, stage.now(), LEASE, 10).await.unwrap();
+    let claimed = stage.store.claim(Work::PEOPLE, stage.now(), LEASE, 10).await.unwrap();
     assert_eq!(claimed.len(), 1);
-    assert_eq!(claimed[0].effect.ask(), Some(id));
+    assert_eq!(claimed[0].work.ask(), Some(id));
 }
 
 pub async fn a_step_from_another_position_changes_nothing(stage: &Stage) {

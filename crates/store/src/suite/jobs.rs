@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::Work;
 use kernel::actor::{Attested, By};
 use kernel::ask::{CallbackResult, Grant, Phase, Purpose, Route};
 use kernel::audit::Digest;
@@ -9,7 +10,7 @@ use kernel::command::NewAsk;
 use kernel::form::Progress;
 use kernel::question::Stance;
 use kernel::testing::{new_ask, no, yes};
-use kernel::{Actor, AskCommand, AskId, Effect, Refusal, Subject};
+use kernel::{Actor, AskCommand, AskId, Refusal, Subject};
 use tokio::task::JoinSet;
 use ulid::Ulid;
 
@@ -344,12 +345,12 @@ pub async fn tokens_and_what_an_agent_passed_on_are_kept(stage: &Stage) {
     let said = ask.resolution().unwrap().attested.as_ref().unwrap().value();
     assert_eq!((said, ask.callbacks.len()), (Some(&attested), 1));
     stage.follow().await;
-    let lanes = stage.store.lanes(Effect::PEOPLE, stage.now(), 9).await.unwrap();
+    let lanes = stage.store.lanes(Work::PEOPLE, stage.now(), 9).await.unwrap();
     assert_eq!(lanes.len(), 1, "a lane of its own");
     let lease = std::time::Duration::from_secs(9);
     let claimed = stage.store.claim(&lanes[0].0, stage.now(), lease, 9).await;
-    let told = |effect: &Effect| matches!(effect, Effect::CallBack { ask, .. } if *ask == id);
-    assert_eq!(claimed.unwrap().iter().filter(|delivery| told(&delivery.effect)).count(), 1);
+    let told = |effect: &Work| matches!(effect, Work::CallBack { ask, .. } if *ask == id);
+    assert_eq!(claimed.unwrap().iter().filter(|delivery| told(&delivery.work)).count(), 1);
     stage.run(Actor::System, AskCommand::Erase(id)).await;
     let ask = stage.seen(id).await;
     assert!(ask.resolution().unwrap().attested.as_ref().unwrap().value().is_none());

@@ -2,12 +2,12 @@
 
 use kernel::AskId;
 use kernel::audit::Digest;
-use kernel::effect::Occasion;
+use kernel::follow_up::Occasion;
 use kernel::testing::human;
 use serde_json::json;
 
 use super::stage::Stage;
-use crate::outbox::LOG_DAYS;
+use crate::work_queue::LOG_DAYS;
 use crate::{Message, Sent};
 
 fn message(stage: &Stage, ask: AskId, n: u8) -> Message {

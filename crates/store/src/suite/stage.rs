@@ -164,7 +164,7 @@ impl Stage {
             };
             let event = record.event().unwrap();
             let follow_ups = kernel::follow_ups(&event, ask.as_deref(), &directory);
-            work.extend(follow_ups.into_iter().map(|effect| (self.now(), effect)));
+            work.extend(follow_ups.into_iter().map(|one| (self.now(), one.into())));
         }
         Some(Advance { follower: DELIVERIES, from, to, work })
     }

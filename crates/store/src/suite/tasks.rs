@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::Work;
 use kernel::ask::Priority;
 use kernel::audit::Digest;
 use kernel::task::{
@@ -11,8 +12,8 @@ use kernel::task::{
 };
 use kernel::testing::{human, yes};
 use kernel::{
-    Actor, ArtifactId, AskCommand, AskId, Command, Effect, Entity, EntryId, Refusal, ReviewId,
-    Subject, Task, TaskId, evolve,
+    Actor, ArtifactId, AskCommand, AskId, Command, Entity, EntryId, Refusal, ReviewId, Subject,
+    Task, TaskId, evolve,
 };
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -446,9 +447,9 @@ pub async fn a_contract_waits_in_the_outbox_too(stage: &Stage) {
     stage.run(person("olga"), assign(id)).await;
     let lease = std::time::Duration::from_secs(9);
     let claimed = stage.store.claim("runtime:bot", stage.now(), lease, 9).await.unwrap();
-    let effects: Vec<_> = claimed.into_iter().map(|delivery| delivery.effect).collect();
+    let effects: Vec<_> = claimed.into_iter().map(|delivery| delivery.work).collect();
     let contracts = stage.store.contracts("bot".parse().unwrap(), 0, 9).await.unwrap();
-    let kept: Vec<_> = contracts.into_iter().map(|(_, one)| Effect::Contract(one)).collect();
+    let kept: Vec<_> = contracts.into_iter().map(|(_, one)| Work::Contract(one)).collect();
     assert_eq!(effects, kept);
     assert_eq!(effects.len(), 1);
     let agent = AskId::new(id.ulid());

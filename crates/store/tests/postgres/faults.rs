@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use kernel::audit::Why;
 use kernel::testing::{new_ask, yes};
-use kernel::{AskCommand, AskId, Effect, Subject, audit::Verifier};
+use kernel::{AskCommand, AskId, Subject, audit::Verifier};
+use store::Work;
 use store::postgres::{Options, Postgres};
 use store::suite::stage::{bot, person};
 use store::suite::{Hands, Stage};
-use store::{Asks, AuditFeed, Backlog, Clock, Job, Outbox, Store, StoreError};
+use store::{Asks, AuditFeed, Backlog, Clock, Job, Store, StoreError, WorkQueue};
 
 use super::proxy::{Line, Proxy};
 use super::support::{Database, Raw, hasty, missing, shared, soon, with};
@@ -36,7 +37,7 @@ async fn is_away(stage: &Stage, id: AskId) {
         store.transact(new_job(stage)),
         store.ask(id),
         store.next_due(),
-        store.claim(Effect::PEOPLE, stage.now(), Duration::from_secs(1), 1),
+        store.claim(Work::PEOPLE, stage.now(), Duration::from_secs(1), 1),
         store.changes(0, 1),
         store.ping(),
     );
@@ -198,7 +199,7 @@ async fn an_unreadable_delivery_does_not_stand_in_the_way() {
     let spoil = "UPDATE work SET effect = '?' WHERE id = (SELECT min(id) FROM work)";
     execute(&database.raw().await, spoil).await;
     let lease = Duration::from_secs(1);
-    assert_eq!(stage.store.claim(Effect::PEOPLE, stage.now(), lease, 10).await.unwrap().len(), 1);
+    assert_eq!(stage.store.claim(Work::PEOPLE, stage.now(), lease, 10).await.unwrap().len(), 1);
     assert_eq!(stage.store.backlog().await.unwrap(), Backlog { waiting: 1, dead: 1 });
 }
 
@@ -276,7 +277,7 @@ async fn a_reader_looks_on() {
     looking.ping().await.unwrap();
     for refused in [
         looking.transact(new_job(&stage)).await.err(),
-        looking.claim(Effect::PEOPLE, stage.now(), Duration::ZERO, 1).await.err(),
+        looking.claim(Work::PEOPLE, stage.now(), Duration::ZERO, 1).await.err(),
         looking.put_secret("a", 0, Vec::new()).await.err(),
     ] {
         assert!(matches!(refused, Some(StoreError::Unavailable(_))), "{refused:?}");

@@ -7,7 +7,8 @@ use std::time::Duration;
 use kernel::command::{NewAsk, Silence};
 use kernel::directory::NewProject;
 use kernel::testing::{new_ask, yes};
-use kernel::{Actor, AskCommand, AskId, DirectoryCommand, Effect, Refusal, Subject};
+use kernel::{Actor, AskCommand, AskId, DirectoryCommand, Refusal, Subject};
+use store::Work;
 use store::followers::DELIVERIES;
 use store::suite::blocks::next_block;
 use store::suite::stage::{acme, bot, person};
@@ -219,7 +220,7 @@ async fn nodes_share_what_is_due_and_what_is_to_be_delivered() {
     let (mut due, mut deliveries) = (Vec::new(), Vec::new());
     for node in [&one, &other, &one, &other] {
         due.extend(node.store.claim_due(now, lease, 10).await.unwrap());
-        deliveries.extend(node.store.claim(Effect::PEOPLE, now, lease, 10).await.unwrap());
+        deliveries.extend(node.store.claim(Work::PEOPLE, now, lease, 10).await.unwrap());
     }
     assert_eq!(due.iter().collect::<BTreeSet<_>>().len(), 30);
     assert_eq!(due.len(), 30);

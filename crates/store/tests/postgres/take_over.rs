@@ -9,17 +9,18 @@ use kernel::audit::Digest;
 use kernel::command::{NewAsk, Silence};
 use kernel::insight::Whose;
 use kernel::testing::{new_ask, yes};
-use kernel::{AskCommand, AskId, Effect, HumanId, Phase, Time};
+use kernel::{AskCommand, AskId, HumanId, Phase, Time};
+use store::Work;
 use store::followers::DELIVERIES;
-use store::outbox::{LogQuery, Standing};
 use store::postgres::{Occupied, Postgres};
 use store::sqlite::{Locked, Sqlite};
 use store::suite::blocks::next_block;
 use store::suite::insights::everything;
-use store::suite::outbox::{endpoint, settle_as};
 use store::suite::stage::{acme, bot, person};
 use store::suite::tasks::{amend, begun, ledger, raise, story};
+use store::suite::work_queue::{endpoint, settle_as};
 use store::suite::{Hands, Stage};
+use store::work_queue::{LogQuery, Standing};
 use store::{Clock, Code, Device, SideKind, SideRow, SideRows, Store, StoreError, TaskList};
 
 use super::support::{Database, missing, soon};
@@ -141,7 +142,7 @@ async fn told(store: &dyn Store) -> impl PartialEq + std::fmt::Debug + use<> {
         let log = store.logged(wanted).await.unwrap();
         found.push((webhook.clone(), log));
     }
-    (found, store.lanes(Effect::PEOPLE, Time::from_millis(i64::MAX), 9).await.unwrap())
+    (found, store.lanes(Work::PEOPLE, Time::from_millis(i64::MAX), 9).await.unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -207,7 +208,7 @@ async fn everything_is_there_as_it_was() {
     assert!(
         !node
             .store
-            .claim(Effect::PEOPLE, node.now(), Duration::from_secs(9), 9)
+            .claim(Work::PEOPLE, node.now(), Duration::from_secs(9), 9)
             .await
             .unwrap()
             .is_empty()

@@ -5,7 +5,7 @@
 use askama::Template;
 use dialects::a2h::EmailWish;
 use kernel::audit::Digest;
-use kernel::effect::Occasion;
+use kernel::follow_up::Occasion;
 use kernel::text::reveal;
 use kernel::{AskId, Time};
 

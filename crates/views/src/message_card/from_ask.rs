@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use kernel::ask::Priority;
 use kernel::directory::Directory;
-use kernel::effect::Occasion;
+use kernel::follow_up::Occasion;
 use kernel::question::{Body, Question};
 use kernel::text::reveal;
 use kernel::{Ask, Time};

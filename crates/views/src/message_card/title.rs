@@ -2,7 +2,7 @@
 
 use kernel::Ask;
 use kernel::ask::Priority;
-use kernel::effect::Occasion;
+use kernel::follow_up::Occasion;
 use kernel::question::Kind;
 
 /// The title of a request. All messages about it have the same title.

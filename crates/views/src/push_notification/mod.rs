@@ -6,7 +6,7 @@
 
 use kernel::ask::Priority;
 use kernel::directory::Directory;
-use kernel::effect::Occasion;
+use kernel::follow_up::Occasion;
 use kernel::question::{Body, Question};
 use kernel::text::is_hidden;
 use kernel::{Ask, Time};

@@ -1,7 +1,7 @@
 //! The notifications about a request: their channel, their time, and whether they arrived.
 
 use kernel::directory::Directory;
-use kernel::effect::Occasion;
+use kernel::follow_up::Occasion;
 use kernel::text::reveal;
 use kernel::{HumanId, Time};
 

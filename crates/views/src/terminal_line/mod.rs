@@ -2,7 +2,7 @@
 
 use kernel::Ask;
 use kernel::ask::{Priority, Seat};
-use kernel::effect::Occasion;
+use kernel::follow_up::Occasion;
 use kernel::text::reveal;
 
 /// The line about a waiting request. `link` is its page.

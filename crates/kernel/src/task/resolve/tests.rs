@@ -348,14 +348,14 @@ fn nobody_else_decides_through_any_door() {
         cast.relay(ask),
         Actor::System,
     ] {
-        let before = (cast.task(id).clone(), cast.seen(ask).clone(), cast.effects().len());
+        let before = (cast.task(id).clone(), cast.seen(ask).clone(), cast.follow_ups().len());
         for reply in [yes(), no()] {
             let refused = cast.attempt(actor.clone(), AskCommand::Answer(ask, reply));
             assert!(refused.is_err(), "{actor:?}");
         }
         let resolve = TaskCommand::Resolve(ask, Box::new(approve()));
         assert!(cast.want(actor.clone(), resolve).is_err(), "{actor:?}");
-        let after = (cast.task(id).clone(), cast.seen(ask).clone(), cast.effects().len());
+        let after = (cast.task(id).clone(), cast.seen(ask).clone(), cast.follow_ups().len());
         assert_eq!(after, before, "{actor:?}");
     }
     // The principal can still decide.

@@ -8,7 +8,7 @@ use dialects::native::{DeliveryAttempt, DeliveryPage, DeliveryStatus, DeliveryVi
 use dialects::webhooks::TEST;
 use kernel::ask::CallbackAttempt;
 use kernel::{Refusal, Time, Topic, WebhookId};
-use store::outbox::{LogQuery, Logged, Standing};
+use store::work_queue::{LogQuery, Logged, Standing};
 
 use crate::http::Shared;
 use crate::http::api::identities::Pairs;
@@ -58,10 +58,9 @@ pub(super) async fn deliveries(
     let mut found = app.gateway.store().logged(wanted).await?;
     let more = found.len() > limit;
     found.truncate(limit);
-    let next = found
-        .last()
-        .filter(|_| more)
-        .map(|last| seal(&name, format!("{}/{}", last.told.at.millis(), last.told.id).as_bytes()));
+    let next = found.last().filter(|_| more).map(|last| {
+        seal(&name, format!("{}/{}", last.message.at.millis(), last.message.id).as_bytes())
+    });
     let page = DeliveryPage::new(found.into_iter().map(view).collect(), next.clone());
     Ok(params.page(&path, &page, next.as_deref()))
 }
@@ -129,16 +128,16 @@ fn place(place: &[u8]) -> Option<(Time, String)> {
 }
 
 fn view(logged: Logged) -> DeliveryView {
-    let attempt = |attempt: store::outbox::Attempt| DeliveryAttempt {
+    let attempt = |attempt: store::work_queue::Attempt| DeliveryAttempt {
         attempt: CallbackAttempt { at: attempt.at, result: attempt.result },
         answer: attempt.answer,
     };
     DeliveryView {
-        kind: logged.told.topic.map_or(TEST, Topic::as_str).to_owned(),
-        id: logged.told.id,
-        ask: logged.told.ask,
-        task: logged.told.contract.map(|contract| contract.task),
-        at: logged.told.at,
+        kind: logged.message.topic.map_or(TEST, Topic::as_str).to_owned(),
+        id: logged.message.id,
+        ask: logged.message.ask,
+        task: logged.message.contract.map(|contract| contract.task),
+        at: logged.message.at,
         status: match logged.status {
             Standing::Waiting => DeliveryStatus::Waiting,
             Standing::Done => DeliveryStatus::Done,

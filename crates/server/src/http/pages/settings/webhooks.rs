@@ -9,7 +9,7 @@ use kernel::directory::{Directory, Hears, Webhook};
 use kernel::{DirectoryCommand, Time, WebhookId};
 use serde::Deserialize;
 use store::StoreError;
-use store::outbox::{LogQuery, Logged, Standing};
+use store::work_queue::{LogQuery, Logged, Standing};
 
 use super::super::{Instead, Page, Visitor, html, parts};
 use super::{framed, nothing_here, untouched};
@@ -199,9 +199,9 @@ fn place(text: &str) -> Option<(Time, String)> {
 /// A delivery as the page shows it: of its attempts, the last.
 fn delivery(mut logged: Logged) -> view::Delivery {
     view::Delivery {
-        id: logged.told.id,
-        topic: logged.told.topic,
-        ask: logged.told.ask,
+        id: logged.message.id,
+        topic: logged.message.topic,
+        ask: logged.message.ask,
         status: match logged.status {
             Standing::Waiting => view::DeliveryStatus::Waiting,
             Standing::Done => view::DeliveryStatus::Done,
@@ -275,7 +275,7 @@ impl App {
         let mut log = self.gateway.store().logged(wanted).await?;
         let more = log.len() > PAGE;
         log.truncate(PAGE);
-        let last = log.last().filter(|_| more).map(|last| &last.told);
+        let last = log.last().filter(|_| more).map(|last| &last.message);
         let path = paths::webhook(webhook.id);
         let next = last.map(|last| format!("{path}?after={}.{}", last.at.millis(), last.id));
         let deliveries: Vec<_> = log.into_iter().map(delivery).collect();

@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use kernel::ask::Priority;
-use kernel::{Effect, Time, WebhookId};
+use kernel::{Time, WebhookId};
 use rusqlite::{Connection, Params, params};
 
 use super::ledger::one;
 use super::{Sqlite, delivery_log, failed};
-use crate::outbox::{Entry, LogQuery, Logged, Outbox};
 use crate::rows::{int, uint};
-use crate::{BACKLOG_COUNTED, Backlog, Delivery, Result, Settlement, later};
+use crate::work_queue::{Entry, LogQuery, Logged, WorkQueue};
+use crate::{BACKLOG_COUNTED, Backlog, Delivery, Result, Settlement, Work, later};
 
 #[async_trait]
-impl Outbox for Sqlite {
+impl WorkQueue for Sqlite {
     async fn claim(
         &self,
         lane: &str,
@@ -36,7 +36,7 @@ impl Outbox for Sqlite {
         self.write(move |ledger| ledger.settle(&settled, log)).await
     }
 
-    async fn hasten(&self, effect: Effect, now: Time) -> Result<()> {
+    async fn hasten(&self, effect: Work, now: Time) -> Result<()> {
         self.write(move |ledger| ledger.hasten(&effect, now)).await
     }
 
@@ -71,14 +71,14 @@ fn claim(
     let until = later(now, lease).millis();
     let mut claimed = Vec::new();
     for row in waiting(conn, lane, now, limit)? {
-        match serde_json::from_str::<Effect>(&row.effect) {
+        match serde_json::from_str::<Work>(&row.effect) {
             Ok(effect) => {
                 let attempt = row.attempt.saturating_add(1);
                 conn.prepare_cached("UPDATE work SET due_at = ?2, attempt = ?3 WHERE id = ?1")
                     .and_then(|mut lease| lease.execute(params![row.id, until, attempt]))
                     .map_err(failed)?;
                 let written_at = Time::from_millis(row.written_at);
-                claimed.push(Delivery { id: uint(row.id), effect, attempt, written_at });
+                claimed.push(Delivery { id: uint(row.id), work: effect, attempt, written_at });
             }
             // It must not stand in the way of those behind it, and it must show.
             Err(error) => {
@@ -100,7 +100,7 @@ struct Waiting {
 /// What is due in a lane: people's by how urgent it is, any other in order of time.
 fn waiting(conn: &Connection, lane: &str, now: Time, limit: usize) -> Result<Vec<Waiting>> {
     let limit = int(limit);
-    if lane != Effect::PEOPLE {
+    if lane != Work::PEOPLE {
         let sql = "SELECT id, attempt, written_at, effect FROM work
              WHERE dead = 0 AND lane <> '' AND lane = ?1 AND due_at <= ?2
              ORDER BY due_at, id LIMIT ?3";
@@ -201,7 +201,7 @@ fn done(conn: &Connection, id: u64) -> Result<bool> {
 }
 
 /// Writes work for later, unless it waits already under its name; it is due at that moment.
-pub(super) fn put(conn: &Connection, id: i64, effect: &Effect, now: Time) -> Result<()> {
+pub(super) fn put(conn: &Connection, id: i64, effect: &Work, now: Time) -> Result<()> {
     let json = json(effect)?;
     conn.prepare_cached(
         "INSERT INTO work (id, rank, due_at, written_at, effect, lane, name)
@@ -216,7 +216,7 @@ pub(super) fn put(conn: &Connection, id: i64, effect: &Effect, now: Time) -> Res
     .map_err(failed)
 }
 
-fn json(effect: &Effect) -> Result<String> {
+fn json(effect: &Work) -> Result<String> {
     serde_json::to_string(effect).map_err(|source| crate::StoreError::Damaged {
         what: "effect".to_owned(),
         source: source.into(),
@@ -234,7 +234,7 @@ pub(super) fn hurry(conn: &Connection, id: u64, lane: &str, now: Time) -> Result
 }
 
 /// Makes what waits under the name of this due at once, and this; `false` if nothing does.
-pub(super) fn hasten(conn: &Connection, effect: &Effect, now: Time) -> Result<bool> {
+pub(super) fn hasten(conn: &Connection, effect: &Work, now: Time) -> Result<bool> {
     let Some(name) = effect.name() else { return Ok(false) };
     let json = json(effect)?;
     conn.prepare_cached(

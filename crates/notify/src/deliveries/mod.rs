@@ -1,4 +1,4 @@
-//! Executes the deliveries of the outbox, at least once each: a claim has a lease, and a delivery that is not
+//! Executes deliveries, at least once each: a claim has a lease, and a delivery that is not
 //! settled before the lease ends is claimed again.
 //!
 //! | module | contents |
@@ -17,7 +17,7 @@ use std::time::Duration;
 use gateway::Gateway;
 use gateway::erasure::Erasure;
 use gateway::receipts::Receipts;
-use kernel::Effect;
+use store::Work;
 use store::{Delivery, Settlement, StoreError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -89,8 +89,7 @@ impl Deliveries {
         self.start_lanes().await?;
         let gateway = &self.gateway;
         loop {
-            let claimed =
-                gateway.store().claim(Effect::PEOPLE, gateway.now(), LEASE, BATCH).await?;
+            let claimed = gateway.store().claim(Work::PEOPLE, gateway.now(), LEASE, BATCH).await?;
             if claimed.is_empty() {
                 return Ok(());
             }
@@ -114,49 +113,46 @@ impl Deliveries {
 
     /// Executes a delivery that needs no lane.
     async fn deliver(&self, delivery: &Delivery) -> Result<Settlement, StoreError> {
-        let outcome = match &delivery.effect {
-            Effect::Reach { ask, why, priority, chain } => {
+        let outcome = match &delivery.work {
+            Work::NotificationStep { ask, why, priority, plan: chain } => {
                 let about = Notification { ask: *ask, why: *why, priority: *priority };
                 return self.people.steps.next(about, chain).await;
             }
-            Effect::Gather { human, at, tried } => {
+            Work::Digest { human, at, tried } => {
                 let digest = DigestDelivery { human, at: *at, tried };
                 return self.people.digests.start(digest).await;
             }
-            Effect::EraseHuman { human, after } => {
+            Work::EraseHuman { human, after } => {
                 return self.erasure.erase_words_of(human, *after).await;
             }
-            Effect::DropFiles { ask } => self.erasure.drop_files(*ask).await,
-            Effect::DropArtifact { artifact } => self.erasure.drop_artifact(*artifact).await,
+            Work::DropFiles { ask } => self.erasure.drop_files(*ask).await,
+            Work::DropArtifact { artifact } => self.erasure.drop_artifact(*artifact).await,
             // Releases before followers wrote these with the event.
-            Effect::Notify { .. } | Effect::Settle { .. } => {
-                let follow_up = (delivery.written_at, delivery.effect.clone());
+            Work::Notify { .. } | Work::Close { .. } => {
+                let follow_up = (delivery.written_at, delivery.work.clone());
                 let into = self.follower.deliveries(vec![follow_up]).await?;
                 return Ok(Settlement::Split { into });
             }
-            Effect::SetAside { position, error } => {
+            Work::SetAside { position, error } => {
                 return Ok(Settlement::Dead { error: format!("event {position}: {error}") });
             }
-            Effect::CallBack { .. }
-            | Effect::Push { .. }
-            | Effect::Send { .. }
-            | Effect::Amend { .. }
-            | Effect::SendGathered { .. }
-            | Effect::PushGathered { .. }
-            | Effect::Tell { .. }
-            | Effect::MailLink { .. }
-            | Effect::NotifySecurity { .. }
-            | Effect::Contract(_) => Ok(()),
+            Work::CallBack { .. }
+            | Work::Push { .. }
+            | Work::Send { .. }
+            | Work::Amend { .. }
+            | Work::SendDigest { .. }
+            | Work::PushDigest { .. }
+            | Work::Webhook { .. }
+            | Work::SignInLink { .. }
+            | Work::Security { .. }
+            | Work::Contract(_) => Ok(()),
         };
         count("countersign_deliveries_total", outcome.is_ok());
         Ok(match outcome {
             Ok(()) => Settlement::Done,
             // Erased files must be deleted, however long that takes.
             Err(error)
-                if matches!(
-                    delivery.effect,
-                    Effect::DropFiles { .. } | Effect::DropArtifact { .. }
-                ) =>
+                if matches!(delivery.work, Work::DropFiles { .. } | Work::DropArtifact { .. }) =>
             {
                 tracing::warn!(
                     delivery.id,

@@ -6,19 +6,21 @@ use std::time::Duration;
 use async_trait::async_trait;
 use deadpool_postgres::{Client, GenericClient, Transaction};
 use kernel::ask::Priority;
-use kernel::{Effect, Time, WebhookId};
+use kernel::{Time, WebhookId};
 use tokio_postgres::Row;
 
 use super::connect::on;
 use super::failure::{Failure, damaged};
 use super::write::EFFECTS;
 use super::{Postgres, delivery_log};
-use crate::outbox::{Entry, LogQuery, Logged, Outbox};
 use crate::rows::{int, uint};
-use crate::{BACKLOG_COUNTED, Backlog, Delivery, Result as Stored, Settlement, StoreError, later};
+use crate::work_queue::{Entry, LogQuery, Logged, WorkQueue};
+use crate::{
+    BACKLOG_COUNTED, Backlog, Delivery, Result as Stored, Settlement, StoreError, Work, later,
+};
 
 #[async_trait]
-impl Outbox for Postgres {
+impl WorkQueue for Postgres {
     async fn claim(
         &self,
         lane: &str,
@@ -39,7 +41,7 @@ impl Outbox for Postgres {
         Ok(on!(self.database, client => settle(client, &settled, &log))?)
     }
 
-    async fn hasten(&self, effect: Effect, now: Time) -> Stored<()> {
+    async fn hasten(&self, effect: Work, now: Time) -> Stored<()> {
         self.writers()?;
         Ok(on!(self.database, client => hasten(client, &effect, now))?)
     }
@@ -99,7 +101,7 @@ async fn claim(
     limit: usize,
 ) -> Result<Vec<Delivery>, Failure> {
     let (until, now, limit) = (later(now, lease).millis(), now.millis(), int(limit));
-    let rows: Vec<Row> = if lane == Effect::PEOPLE {
+    let rows: Vec<Row> = if lane == Work::PEOPLE {
         let ranks = Priority::ALL.map(|priority| i16::from(priority.rank()));
         let statement = client.prepare_cached(PEOPLE).await?;
         client.query(&statement, &[&until, &now, &limit, &&ranks[..]]).await?
@@ -111,10 +113,10 @@ async fn claim(
     for row in rows {
         let (id, attempt): (i64, i32) = (row.try_get(0)?, row.try_get(1)?);
         let written_at = Time::from_millis(row.try_get(2)?);
-        match serde_json::from_str::<Effect>(row.try_get(3)?) {
+        match serde_json::from_str::<Work>(row.try_get(3)?) {
             Ok(effect) => {
                 let (id, attempt) = (uint(id), attempt.unsigned_abs());
-                claimed.push(Delivery { id, effect, attempt, written_at });
+                claimed.push(Delivery { id, work: effect, attempt, written_at });
             }
             // It must not stand in the way of those behind it, and it must show.
             Err(error) => {
@@ -194,7 +196,7 @@ async fn settle(
 }
 
 /// Writes what comes in the place of something, unless it waits already under its name.
-async fn put(transaction: &Transaction<'_>, into: &[(Time, Effect)]) -> Result<(), Failure> {
+async fn put(transaction: &Transaction<'_>, into: &[(Time, Work)]) -> Result<(), Failure> {
     let texts = into.iter().map(|(_, one)| serde_json::to_string(one));
     let texts = texts.collect::<Result<Vec<_>, _>>().map_err(|error| damaged("effect", error))?;
     let ranks: Vec<i16> = into.iter().map(|(_, one)| i16::from(one.rank())).collect();
@@ -207,7 +209,7 @@ async fn put(transaction: &Transaction<'_>, into: &[(Time, Effect)]) -> Result<(
 }
 
 /// Makes what waits under the name of this due at once, and this; or writes it.
-async fn hasten(client: &mut Client, effect: &Effect, now: Time) -> Result<(), Failure> {
+async fn hasten(client: &mut Client, effect: &Work, now: Time) -> Result<(), Failure> {
     let transaction = client.transaction().await?;
     let sql = "UPDATE work SET due_at = $2, attempt = 0, effect = $3
         WHERE name = $1 AND NOT dead";

@@ -5,9 +5,9 @@ use dialects::hitl;
 use gateway::runtime_contracts::harness_event;
 use kernel::ask::{CallbackResult, Dialect};
 use kernel::directory::Webhook;
-use kernel::effect::Told;
+use kernel::follow_up::WebhookMessage;
 use kernel::{Actor, Ask, AskCommand, AskId, DirectoryCommand, Time, WebhookId};
-use store::outbox::{Attempt, Entry, Standing};
+use store::work_queue::{Attempt, Entry, Standing};
 use store::{Delivery, Settlement, StoreError};
 
 use super::Deliveries;
@@ -29,7 +29,7 @@ impl Deliveries {
         &self,
         delivery: &Delivery,
         id: WebhookId,
-        told: &Told,
+        told: &WebhookMessage,
     ) -> Result<Settled, StoreError> {
         let gateway = &self.gateway;
         let directory = gateway.directory();
@@ -153,7 +153,7 @@ impl Deliveries {
 /// where it can be sent again.
 fn settle_webhook(
     webhook: &Webhook,
-    told: &Told,
+    told: &WebhookMessage,
     delivery: &Delivery,
     answered: CallResponse,
     now: Time,
@@ -178,7 +178,7 @@ fn settle_webhook(
     let attempt = Attempt { at: now, result: answered.result, answer: answered.words };
     let entry = Entry {
         webhook: webhook.id,
-        told: told.clone(),
+        message: told.clone(),
         status,
         delivery: delivery.id,
         next_at: next,

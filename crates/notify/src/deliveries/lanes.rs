@@ -1,4 +1,4 @@
-//! Lanes of the outbox: each receiver has its own, so a slow receiver delays only its own deliveries. One task
+//! Lanes of deliveries: each receiver has its own, so a slow receiver delays only its own deliveries. One task
 //! works on a lane: with more calls at once as long as the receiver answers, one by one while it does not.
 
 use std::collections::{HashMap, HashSet};
@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 use gateway::REQUESTS;
-use kernel::{Effect, Time, WebhookId};
+use kernel::{Time, WebhookId};
+use store::Work;
 use store::outage::Outage;
-use store::outbox::Entry;
+use store::work_queue::Entry;
 use store::{Delivery, Settlement, StoreError};
 use tokio::sync::Semaphore;
 
@@ -159,7 +160,7 @@ impl Deliveries {
     /// Works on a lane until nothing is due. A call under way when the server stops is repeated later.
     async fn pump(&self, lane: &str) {
         // The command of a runtime gets one contract after the other.
-        let runtime = lane.strip_prefix(Effect::RUNTIMES);
+        let runtime = lane.strip_prefix(Work::RUNTIMES);
         let in_order = runtime.is_some_and(|runtime| self.runtimes.has_command(runtime));
         let widest = if in_order { 1 } else { WIDEST };
         let mut width = 1;
@@ -213,19 +214,21 @@ impl Deliveries {
             let settlement = Settlement::Back { at };
             return Ok((delivery.id, Settled { settlement, entry: None, answered: false }));
         }
-        let done = match &delivery.effect {
-            Effect::CallBack { ask, .. } => self.call_back(&delivery, *ask).await?,
-            Effect::Tell { webhook, told } => self.call_webhook(&delivery, *webhook, told).await?,
-            Effect::MailLink { key, seed } => {
+        let done = match &delivery.work {
+            Work::CallBack { ask, .. } => self.call_back(&delivery, *ask).await?,
+            Work::Webhook { webhook, message: told } => {
+                self.call_webhook(&delivery, *webhook, told).await?
+            }
+            Work::SignInLink { key, seed } => {
                 Settled::plainly(self.people.sign_in_links.send(&delivery, *key, seed).await)
             }
-            Effect::Contract(contract) => self.contract(&delivery, contract).await?,
-            Effect::Push { .. }
-            | Effect::NotifySecurity { .. }
-            | Effect::Send { .. }
-            | Effect::Amend { .. }
-            | Effect::SendGathered { .. }
-            | Effect::PushGathered { .. } => {
+            Work::Contract(contract) => self.contract(&delivery, contract).await?,
+            Work::Push { .. }
+            | Work::Security { .. }
+            | Work::Send { .. }
+            | Work::Amend { .. }
+            | Work::SendDigest { .. }
+            | Work::PushDigest { .. } => {
                 let settlement = self.people.notify(&delivery).await?;
                 let answered =
                     !matches!(settlement, Settlement::Retry { .. } | Settlement::Back { .. });
@@ -234,14 +237,14 @@ impl Deliveries {
                 }
                 Settled { settlement, entry: None, answered }
             }
-            Effect::Notify { .. }
-            | Effect::Reach { .. }
-            | Effect::Gather { .. }
-            | Effect::Settle { .. }
-            | Effect::DropFiles { .. }
-            | Effect::EraseHuman { .. }
-            | Effect::DropArtifact { .. }
-            | Effect::SetAside { .. } => Settled::plainly(self.deliver(&delivery).await?),
+            Work::Notify { .. }
+            | Work::NotificationStep { .. }
+            | Work::Digest { .. }
+            | Work::Close { .. }
+            | Work::DropFiles { .. }
+            | Work::EraseHuman { .. }
+            | Work::DropArtifact { .. }
+            | Work::SetAside { .. } => Settled::plainly(self.deliver(&delivery).await?),
         };
         Ok((delivery.id, done))
     }

@@ -4,24 +4,26 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::NotificationPlan;
+use crate::Work;
 use kernel::ask::CallbackResult;
 use kernel::ask::Priority;
 use kernel::audit::Digest;
 use kernel::command::NewAsk;
 use kernel::directory::{Format, Hears, NewWebhook};
-use kernel::effect::{Chain, Occasion, Told};
+use kernel::follow_up::{Occasion, WebhookMessage};
 use kernel::testing::{human, new_ask, yes};
-use kernel::{AskCommand, AskId, DirectoryCommand, Effect, Topic, WebhookId};
+use kernel::{AskCommand, AskId, DirectoryCommand, Topic, WebhookId};
 use tokio::task::JoinSet;
 
 use super::stage::{Stage, bot, person, spy};
-use crate::outbox::{Attempt, Entry, Standing};
+use crate::work_queue::{Attempt, Entry, Standing};
 use crate::{Backlog, Delivery, Settlement};
 
 pub(super) const LEASE: Duration = Duration::from_secs(30);
 
 async fn claim(stage: &Stage) -> Vec<Delivery> {
-    claim_lane(stage, Effect::PEOPLE).await
+    claim_lane(stage, Work::PEOPLE).await
 }
 
 async fn claim_lane(stage: &Stage, lane: &str) -> Vec<Delivery> {
@@ -34,7 +36,7 @@ async fn settle(stage: &Stage, id: u64, settlement: Settlement) {
 }
 
 fn about(delivery: &Delivery) -> AskId {
-    delivery.effect.ask().unwrap()
+    delivery.work.ask().unwrap()
 }
 
 async fn urgent(stage: &Stage, priority: Priority) -> AskId {
@@ -97,11 +99,11 @@ pub async fn what_is_put_back_was_not_tried(stage: &Stage) {
 
 pub async fn what_is_hastened_is_due_at_once_and_once(stage: &Stage) {
     let ask = stage.ask(new_ask()).await;
-    let reach = |tried: &[u8]| Effect::Reach {
+    let reach = |tried: &[u8]| Work::NotificationStep {
         ask,
         why: Occasion::Asked,
         priority: Priority::Normal,
-        chain: Chain {
+        plan: NotificationPlan {
             human: "ada".parse().unwrap(),
             since: stage.now(),
             tried: tried.iter().map(|n| Digest([*n; 32])).collect(),
@@ -114,15 +116,15 @@ pub async fn what_is_hastened_is_due_at_once_and_once(stage: &Stage) {
     assert_eq!(claim(stage).await, []);
     stage.store.hasten(reach(&[1, 2]), stage.now()).await.unwrap();
     let now = claim(stage).await;
-    assert_eq!((now.len(), &now[0].effect, now[0].attempt), (1, &reach(&[1, 2]), 1));
+    assert_eq!((now.len(), &now[0].work, now[0].attempt), (1, &reach(&[1, 2]), 1));
     settle(stage, now[0].id, Settlement::Done).await;
     // Where nothing waits, it is written; and what has no name waits for nothing.
     stage.store.hasten(reach(&[3]), stage.now()).await.unwrap();
-    let notify = first[0].effect.clone();
+    let notify = first[0].work.clone();
     for _ in 0..2 {
         stage.store.hasten(notify.clone(), stage.now()).await.unwrap();
     }
-    let all: Vec<Effect> = claim(stage).await.into_iter().map(|one| one.effect).collect();
+    let all: Vec<Work> = claim(stage).await.into_iter().map(|one| one.work).collect();
     assert_eq!(all, [reach(&[3]), notify.clone(), notify]);
 }
 
@@ -160,7 +162,7 @@ pub async fn what_is_split_is_tried_each_by_itself(stage: &Stage) {
     let claimed = claim(stage).await;
     let part = |n: u8, priority| {
         let (device, why) = (Digest([n; 32]), Some(Occasion::Asked));
-        Effect::Push { device, ask, why, priority, chain: None }
+        Work::Push { device, ask, why, priority, plan: None }
     };
     let [first, second] = [Priority::Low, Priority::High].map(|priority| part(1, priority));
     let elsewhere = part(2, Priority::Normal);
@@ -176,11 +178,11 @@ pub async fn what_is_split_is_tried_each_by_itself(stage: &Stage) {
         settle(stage, claimed[0].id, split.clone()).await;
     }
     assert_eq!(stage.store.backlog().await.unwrap(), Backlog { waiting: 5, dead: 0 });
-    let of = async |part: &Effect| claim_lane(stage, &part.lane()).await;
+    let of = async |part: &Work| claim_lane(stage, &part.lane()).await;
     assert_eq!(of(&first).await, [], "not before its time");
     stage.clock.advance(5);
     let [mut parts, others] = [of(&first).await, of(&elsewhere).await];
-    let effects = |parts: &[Delivery]| parts.iter().map(|p| p.effect.clone()).collect::<Vec<_>>();
+    let effects = |parts: &[Delivery]| parts.iter().map(|p| p.work.clone()).collect::<Vec<_>>();
     assert_eq!(effects(&parts), [first, second], "in order of time");
     assert_eq!(effects(&others), [elsewhere]);
     parts.extend(others);
@@ -203,7 +205,7 @@ pub async fn what_has_a_name_waits_once(stage: &Stage) {
     }
     let claimed = claim(stage).await;
     let at = stage.now().plus_seconds(60);
-    let gather = |whose: &str, at, tried| (at, Effect::Gather { human: human(whose), at, tried });
+    let gather = |whose: &str, at, tried| (at, Work::Digest { human: human(whose), at, tried });
     let mut wanted = claimed.iter();
     let mut want = async |into| {
         settle(stage, wanted.next().unwrap().id, Settlement::Split { into }).await;
@@ -219,12 +221,12 @@ pub async fn what_has_a_name_waits_once(stage: &Stage) {
     assert_eq!(want(others).await.waiting, 6, "what is not the same is another");
     stage.clock.advance(60);
     let found = claim(stage).await;
-    let due: Vec<&Effect> = found.iter().map(|one| &one.effect).collect();
+    let due: Vec<&Work> = found.iter().map(|one| &one.work).collect();
     let (olga, mark) = (gather("olga", at, Vec::new()).1, gather("mark", at, Vec::new()).1);
     assert!(due.len() == 5 && due.contains(&&olga) && due.contains(&&mark), "{due:?}");
     // While one is at it, too.
     assert_eq!(want(vec![gather("olga", at, Vec::new())]).await.waiting, 5);
-    let id = |wanted: &Effect| found.iter().find(|one| one.effect == *wanted).unwrap().id;
+    let id = |wanted: &Work| found.iter().find(|one| one.work == *wanted).unwrap().id;
     settle(stage, id(&olga), Settlement::Done).await;
     settle(stage, id(&mark), Settlement::Dead { error: "in vain".into() }).await;
     let again = vec![gather("olga", at, Vec::new()), gather("mark", at, Vec::new())];
@@ -240,8 +242,8 @@ pub async fn an_effect_exists_if_its_event_does(stage: &Stage) {
     stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
     stage.attempt(bot(), AskCommand::Cancel(id, None)).await.unwrap_err();
     let claimed = claim(stage).await;
-    assert!(matches!(claimed[0].effect, Effect::Settle { .. }), "ending goes before telling");
-    assert!(matches!(claimed[1].effect, Effect::Notify { .. }));
+    assert!(matches!(claimed[0].work, Work::Close { .. }), "ending goes before telling");
+    assert!(matches!(claimed[1].work, Work::Notify { .. }));
     assert_eq!(claimed.len(), 2);
 }
 
@@ -253,7 +255,7 @@ pub async fn many_claim_each_once(stage: &Stage) {
     let mut workers = JoinSet::new();
     for _ in 0..16 {
         let (store, now) = (Arc::clone(&stage.store), stage.now());
-        workers.spawn(async move { store.claim(Effect::PEOPLE, now, LEASE, 4).await.unwrap() });
+        workers.spawn(async move { store.claim(Work::PEOPLE, now, LEASE, 4).await.unwrap() });
     }
     let claimed: Vec<u64> =
         workers.join_all().await.into_iter().flatten().map(|delivery| delivery.id).collect();
@@ -291,9 +293,9 @@ pub(super) async fn claim_of(stage: &Stage, webhook: WebhookId) -> Vec<Delivery>
     claim_lane(stage, &webhook.to_string()).await
 }
 
-pub(super) fn told(delivery: &Delivery) -> Told {
-    match &delivery.effect {
-        Effect::Tell { told, .. } => told.clone(),
+pub(super) fn message(delivery: &Delivery) -> WebhookMessage {
+    match &delivery.work {
+        Work::Webhook { message: told, .. } => told.clone(),
         other => panic!("{other:?} tells nobody anything"),
     }
 }
@@ -307,7 +309,7 @@ fn entry(stage: &Stage, webhook: WebhookId, delivery: &Delivery, status: Standin
     let answer = (status != Standing::Done).then(|| "a\u{0}b".to_owned());
     Entry {
         webhook,
-        told: told(delivery),
+        message: message(delivery),
         status,
         delivery: delivery.id,
         next_at: (status == Standing::Waiting).then(|| stage.now().plus_seconds(60)),
@@ -331,11 +333,12 @@ pub async fn a_lane_is_claimed_alone(stage: &Stage) {
     let id = stage.ask(NewAsk { callback: url, ..new_ask() }).await;
     stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
     let people = claim(stage).await;
-    assert!(people.iter().all(|delivery| delivery.effect.lane() == Effect::PEOPLE));
+    assert!(people.iter().all(|delivery| delivery.work.lane() == Work::PEOPLE));
     assert_eq!(people.len(), 2);
     for webhook in [one, other] {
         let claimed = claim_of(stage, webhook).await;
-        let topics: Vec<_> = claimed.iter().filter_map(|delivery| told(delivery).topic).collect();
+        let topics: Vec<_> =
+            claimed.iter().filter_map(|delivery| message(delivery).topic).collect();
         assert_eq!(topics, [Topic::Created, Topic::Answered]);
         assert_eq!(claim_of(stage, webhook).await, [], "leased");
     }
@@ -351,15 +354,15 @@ pub async fn lanes_are_told_with_whether_something_is_due(stage: &Stage) {
         async |after: &str, limit| stage.store.lanes(after, stage.now(), limit).await.unwrap();
     let [first, second] = [one, other].map(|webhook| webhook.to_string());
     let due = |lane: &String| (lane.clone(), true);
-    assert_eq!(lanes(Effect::PEOPLE, 9).await, [due(&first), due(&second)]);
-    assert_eq!(lanes(Effect::PEOPLE, 1).await, [due(&first)]);
+    assert_eq!(lanes(Work::PEOPLE, 9).await, [due(&first), due(&second)]);
+    assert_eq!(lanes(Work::PEOPLE, 1).await, [due(&first)]);
     assert_eq!(lanes(&first, 9).await, [due(&second)]);
     for delivery in claim_of(stage, one).await {
         settle_as(stage, one, &delivery, Standing::Waiting).await;
     }
     let claimed = claim_of(stage, other).await;
     let later = [(first.clone(), false), (second.clone(), false)];
-    assert_eq!(lanes(Effect::PEOPLE, 9).await, later, "to be tried later, and claimed");
+    assert_eq!(lanes(Work::PEOPLE, 9).await, later, "to be tried later, and claimed");
     settle_as(stage, other, &claimed[0], Standing::Done).await;
     let at = stage.now();
     let again = Settlement::Retry { at, error: "busy".to_owned() };
@@ -372,5 +375,5 @@ pub async fn lanes_are_told_with_whether_something_is_due(stage: &Stage) {
     for delivery in &claimed[1..] {
         settle_as(stage, other, delivery, Standing::Done).await;
     }
-    assert_eq!(lanes(Effect::PEOPLE, 9).await, [(first, false)], "where nothing waits is no lane");
+    assert_eq!(lanes(Work::PEOPLE, 9).await, [(first, false)], "where nothing waits is no lane");
 }

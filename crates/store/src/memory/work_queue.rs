@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use kernel::{Effect, Time, WebhookId};
+use kernel::{Time, WebhookId};
 
 use super::Memory;
 use super::state::Row;
-use crate::outbox::{
-    BACKLOG_COUNTED, Backlog, Delivery, Entry, LogQuery, Logged, Outbox, Settlement, Standing,
+use crate::work_queue::{
+    BACKLOG_COUNTED, Backlog, Delivery, Entry, LogQuery, Logged, Settlement, Standing, WorkQueue,
 };
-use crate::{Result, later};
+use crate::{Result, Work, later};
 
 #[async_trait]
-impl Outbox for Memory {
+impl WorkQueue for Memory {
     async fn claim(
         &self,
         lane: &str,
@@ -28,13 +28,13 @@ impl Outbox for Memory {
             .iter_mut()
             .filter(|(_, row)| row.dead.is_none() && row.due_at <= now && row.effect.lane() == lane)
             .collect();
-        let urgency = |effect: &Effect| (lane == Effect::PEOPLE).then(|| effect.rank());
+        let urgency = |effect: &Work| (lane == Work::PEOPLE).then(|| effect.rank());
         due.sort_by_key(|(id, row)| (urgency(&row.effect), row.due_at, **id));
         let claimed = due.into_iter().take(limit).map(|(id, row)| {
             row.attempt = row.attempt.saturating_add(1);
             row.due_at = later(now, lease);
             let (effect, attempt) = (row.effect.clone(), row.attempt);
-            Delivery { id: *id, effect, attempt, written_at: row.written_at }
+            Delivery { id: *id, work: effect, attempt, written_at: row.written_at }
         });
         Ok(claimed.collect())
     }
@@ -83,14 +83,14 @@ impl Outbox for Memory {
             }
         }
         for entry in log {
-            let key = (entry.webhook, entry.told.id.clone());
+            let key = (entry.webhook, entry.message.id.clone());
             let before = state.log.remove(&key);
             state.log.insert(key, entry.onto(before));
         }
         Ok(())
     }
 
-    async fn hasten(&self, effect: Effect, now: Time) -> Result<()> {
+    async fn hasten(&self, effect: Work, now: Time) -> Result<()> {
         let (mut state, name) = (self.state(), effect.name());
         let same = |row: &&mut Row| row.dead.is_none() && row.effect.name() == name;
         let waits = state.outbox.values_mut().find(same).filter(|_| name.is_some());
@@ -114,7 +114,7 @@ impl Outbox for Memory {
     async fn logged(&self, wanted: LogQuery) -> Result<Vec<Logged>> {
         let (statuses, place) = (wanted.statuses(), wanted.place());
         let fits = |logged: &&Logged| {
-            let told = &logged.told;
+            let told = &logged.message;
             logged.webhook == wanted.webhook
                 && statuses.contains(&logged.status)
                 && (told.at.millis(), told.id.as_str()) < place

@@ -1,0 +1,263 @@
+//! The work that workers execute, in lanes, and the log of webhook deliveries.
+//!
+//! Work of one lane waits for each other: the notifications of people are one lane, each webhook endpoint is
+//! one. A worker claims from one lane at a time, so a slow endpoint delays only its own deliveries.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use kernel::ask::CallbackResult;
+use kernel::follow_up::WebhookMessage;
+use kernel::{Time, WebhookId};
+use serde::{Deserialize, Serialize};
+
+use crate::{Result, Work};
+
+/// Claimed work. It is claimed again if it is not settled before the lease ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// The id of the row.
+    pub id: u64,
+    /// The work.
+    pub work: Work,
+    /// How often it was claimed, this time included.
+    pub attempt: u32,
+    /// When the row was written.
+    pub written_at: Time,
+}
+
+/// The result of claimed work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Settlement {
+    /// Done; the row is deleted.
+    Done,
+    /// Done; the row is deleted and these are written in its place. Work with a [name](Work::name) under which
+    /// something waits already is not written again.
+    Split {
+        /// The new work, and from when on it is due.
+        into: Vec<(Time, Work)>,
+    },
+    /// Failed; it is tried again at this time.
+    Retry {
+        /// When it is tried again.
+        at: Time,
+        /// Why it failed.
+        error: String,
+    },
+    /// Not tried. The row waits until this time, and the claim does not count as an attempt.
+    Back {
+        /// When it can be claimed again.
+        at: Time,
+    },
+    /// Given up. The row stays as a dead letter.
+    Dead {
+        /// Why it failed.
+        error: String,
+    },
+}
+
+/// How much work waits, each number counted up to [`BACKLOG_COUNTED`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Waiting or claimed.
+    pub waiting: u64,
+    /// Given up, in the queue and in the delivery log.
+    pub dead: u64,
+}
+
+/// A larger backlog is reported as this many, because no query scans what grows without bound.
+pub const BACKLOG_COUNTED: u64 = 100_000;
+
+/// How long the delivery log is kept, counted from the last attempt.
+pub const LOG_DAYS: u64 = 30;
+/// The number of attempts of one delivery that are logged; the newest are kept.
+pub const MOST_ATTEMPTS: usize = 20;
+
+/// One entry of the log of webhook deliveries.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Logged {
+    /// The endpoint.
+    pub webhook: WebhookId,
+    /// The message.
+    #[serde(rename = "told")]
+    pub message: WebhookMessage,
+    /// The status of the delivery.
+    pub status: Standing,
+    /// The id of the work that waits, if some does.
+    pub delivery: Option<u64>,
+    /// When the next attempt is due.
+    pub next_at: Option<Time>,
+    /// The attempts, oldest first.
+    pub attempts: Vec<Attempt>,
+    /// When the entry last changed.
+    pub updated_at: Time,
+}
+
+/// The status of a delivery to an endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// It waits for the next attempt.
+    Waiting,
+    /// The endpoint accepted it.
+    Done,
+    /// It was given up.
+    Dead,
+}
+
+impl Standing {
+    /// Every status.
+    pub const ALL: [Self; 3] = [Self::Waiting, Self::Done, Self::Dead];
+
+    /// The name under which it is stored and shown.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Done => "done",
+            Self::Dead => "dead",
+        }
+    }
+}
+
+/// One attempt to deliver to an endpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// The time of the attempt.
+    pub at: Time,
+    /// The result.
+    #[serde(flatten)]
+    pub result: CallbackResult,
+    /// The beginning of the response, if the endpoint did not accept the message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+}
+
+/// An attempt to be logged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The endpoint.
+    pub webhook: WebhookId,
+    /// The message.
+    pub message: WebhookMessage,
+    /// The status after the attempt.
+    pub status: Standing,
+    /// The id of the work.
+    pub delivery: u64,
+    /// When the next attempt is due.
+    pub next_at: Option<Time>,
+    /// The attempt, if one was made.
+    pub attempt: Option<Attempt>,
+    /// The time of the entry.
+    pub at: Time,
+}
+
+impl Entry {
+    /// The log entry with this attempt added.
+    pub(crate) fn onto(self, before: Option<Logged>) -> Logged {
+        let mut attempts = before.map_or_else(Vec::new, |before| before.attempts);
+        attempts.extend(self.attempt);
+        let spare = attempts.len().saturating_sub(MOST_ATTEMPTS);
+        attempts.drain(..spare);
+        Logged {
+            webhook: self.webhook,
+            message: self.message,
+            status: self.status,
+            delivery: (self.status == Standing::Waiting).then_some(self.delivery),
+            next_at: self.next_at.filter(|_| self.status == Standing::Waiting),
+            attempts,
+            updated_at: self.at,
+        }
+    }
+}
+
+impl Logged {
+    /// The work that delivers the message once more.
+    pub(crate) fn again(&self) -> Work {
+        Work::Webhook { webhook: self.webhook, message: self.message.clone() }
+    }
+
+    /// The entry once that work is written.
+    pub(crate) fn awaiting(self, delivery: u64, now: Time) -> Self {
+        let delivery = Some(delivery);
+        Self { status: Standing::Waiting, delivery, next_at: Some(now), updated_at: now, ..self }
+    }
+}
+
+/// A query of the log of one endpoint, newest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogQuery {
+    /// The endpoint.
+    pub webhook: WebhookId,
+    /// Only entries with this status.
+    pub status: Option<Standing>,
+    /// Entries after this one, by the time of its event and its id.
+    pub after: Option<(Time, String)>,
+    /// The most entries to return.
+    pub limit: usize,
+}
+
+impl LogQuery {
+    /// Each status is a range of one index; the results are merged.
+    pub(crate) fn statuses(&self) -> Vec<Standing> {
+        self.status.map_or_else(|| Standing::ALL.to_vec(), |status| vec![status])
+    }
+
+    /// The place before which the page begins: its entries are older.
+    pub(crate) fn place(&self) -> (i64, &str) {
+        self.after.as_ref().map_or((i64::MAX, ""), |(at, message)| (at.millis(), message))
+    }
+
+    /// The newest entries of all ranges.
+    pub(crate) fn newest(&self, mut found: Vec<Logged>) -> Vec<Logged> {
+        found.sort_by(|one, other| {
+            (other.message.at, &other.message.id).cmp(&(one.message.at, &one.message.id))
+        });
+        found.truncate(self.limit);
+        found
+    }
+}
+
+/// Entries that last changed at this time or earlier are deleted at `now`.
+pub(crate) fn unlogged_before(now: Time) -> Time {
+    let millis = i64::try_from(LOG_DAYS).unwrap_or(i64::MAX).saturating_mul(86_400_000);
+    Time::from_millis(now.millis().saturating_sub(millis))
+}
+
+/// The work queue of a store.
+#[async_trait]
+pub trait WorkQueue: Send + Sync + 'static {
+    /// Claims up to `limit` rows of one lane that are due at `now`, until `now + lease`: in the lane of people by
+    /// priority, in any other in order of time.
+    async fn claim(
+        &self,
+        lane: &str,
+        now: Time,
+        lease: Duration,
+        limit: usize,
+    ) -> Result<Vec<Delivery>>;
+
+    /// The lanes after `after` in which work waits, by name, each with whether some of it can be claimed at
+    /// `now`; at most `limit`. The lane of people, [`Work::PEOPLE`], comes before all others.
+    async fn lanes(&self, after: &str, now: Time, limit: usize) -> Result<Vec<(String, bool)>>;
+
+    /// Settles claimed work, by id, and logs deliveries, all in one commit. Settling work whose lease ended and
+    /// that another worker settled is harmless.
+    async fn settle(&self, settled: Vec<(u64, Settlement)>, log: Vec<Entry>) -> Result<()>;
+
+    /// Makes work due now: work that waits under its [name](Work::name) is replaced by this and due at once;
+    /// if none waits, it is written.
+    async fn hasten(&self, work: Work, now: Time) -> Result<()>;
+
+    /// How much work waits.
+    async fn backlog(&self) -> Result<Backlog>;
+
+    /// The delivery log of an endpoint, newest first.
+    async fn logged(&self, wanted: LogQuery) -> Result<Vec<Logged>>;
+
+    /// Delivers a logged message to an endpoint once more: at once, whether it was accepted, given up or still
+    /// waits. `None` if the log has no such message.
+    async fn redeliver(&self, webhook: WebhookId, id: &str, now: Time) -> Result<Option<Logged>>;
+
+    /// Deletes at most `limit` log entries of a removed endpoint. Returns how many.
+    async fn unlog(&self, webhook: WebhookId, limit: usize) -> Result<usize>;
+}
