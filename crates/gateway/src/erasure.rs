@@ -11,8 +11,8 @@ use kernel::audit::{self, Row};
 use kernel::question::Answer;
 use kernel::task::{Party, State, TaskCommand, TaskEvent};
 use kernel::{
-    Actor, ArtifactId, AskCommand, AskId, Command, DirectoryCommand, Event, Happened, HumanId,
-    Phase, Refusal, Subject, TaskId,
+    Actor, ArtifactId, AskCommand, AskEvent, AskId, Command, DirectoryCommand, Event, Happened,
+    HumanId, Phase, Refusal, Subject, TaskId,
 };
 use store::Work;
 use store::{Filter, List, Order, Scope, Settlement, StoreError, TaskList};
@@ -225,10 +225,10 @@ fn written_by(row: &Row, human: &HumanId) -> Option<Subject> {
     // Finding damaged records is the task of the verification.
     let event = row.open().ok()?;
     let wrote = match &event.what {
-        Happened::Asked(asked) => {
+        Happened::Ask(AskEvent::Asked(asked)) => {
             asked.conversation.as_ref().is_some_and(|talk| talk.with == *human)
         }
-        Happened::Answered { vote, .. } => {
+        Happened::Ask(AskEvent::Answered { vote, .. }) => {
             vote.reply.value().is_some_and(|reply| matches!(reply.answer, Answer::Replied { .. }))
         }
         _ => false,

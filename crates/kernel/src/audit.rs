@@ -388,6 +388,7 @@ fn link_hash(prev: Digest, body: &[u8]) -> Digest {
 mod tests {
     use super::*;
     use crate::actor::By;
+    use crate::event::AskEvent;
     use crate::ids::AskId;
     use crate::testing::{Cast, new_ask};
 
@@ -473,7 +474,8 @@ mod tests {
         for (subject, at, why) in
             [(Subject::Ask(other), first.at, Why::Link), (Subject::Ask(id), earlier, Why::Link)]
         {
-            let event = Event { subject, seq: 2, at, by: By::System, what: Happened::Opened };
+            let event =
+                Event { subject, seq: 2, at, by: By::System, what: AskEvent::Opened.into() };
             let mut verifier = Verifier::default();
             verifier.check(&first).unwrap();
             let forged = Record::link(first.hash, event);

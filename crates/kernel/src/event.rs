@@ -1,32 +1,14 @@
-//! Events: facts in the past tense that never change.
+//! Events: facts in the past tense that never change. Each aggregate has its own enum beside its verbs.
 
-use std::collections::BTreeSet;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-
-use crate::actor::{Assurance, By};
-use crate::ask::{
-    Callback, CallbackResult, Claims, Conversation, DefaultAction, Dialect, Grant, Labels,
-    OnExpiry, Place, Priority, Resolution, Route, Rung, Seat,
-};
-use crate::audit::{Digest, Erasable, Slot};
-use crate::directory::{Agent, Human, Key, Project, Rule, Webhook};
-use crate::form::Progress;
-use crate::ids::{AgentId, AskId, HumanId, KeyId, ProjectId, ReviewId, Subject};
-use crate::question::{Kind, Question, Reply, Stance};
-use crate::task::{Action, ArtifactEvent, Checkpoint, EntryWritten, ForReview, TaskEvent};
+use crate::actor::By;
+pub use crate::ask::event::{AskEvent, Asked, HELD_ANSWER, WordsErased};
+use crate::audit::Slot;
+pub use crate::directory::event::DirectoryEvent;
+use crate::ids::{AskId, HumanId, ReviewId, Subject};
+use crate::task::{ArtifactEvent, EntryWritten, TaskEvent};
 use crate::time::Time;
-use crate::verification::Policy;
-
-/// The names of events about an answer that can still be undone. Only its person and the server
-/// know them: streams leave them out, and agents do not see their contents.
-pub const HELD_ANSWER: [&str; 2] = ["answer_held", "answer_withdrawn"];
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_zero(counter: &u32) -> bool {
-    *counter == 0
-}
 
 /// An event of one subject.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,181 +25,13 @@ pub struct Event {
     pub what: Happened,
 }
 
-/// All kinds of events.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "event")]
+/// The fact of an event, by the aggregate it belongs to.
+#[derive(Debug, Clone, PartialEq)]
 pub enum Happened {
-    /// An agent asked, or a person wrote to it.
-    Asked(Box<Asked>),
-    /// A later ask continues this one, or the conversation it opened.
-    Followed {
-        /// The later ask.
-        next: AskId,
-    },
-    /// A person opened it for the first time.
-    Opened,
-    /// A person began to answer, or made progress.
-    Progressed {
-        /// How much of the form is filled in, if known.
-        progress: Option<Progress>,
-    },
-    /// A person claimed it.
-    Claimed,
-    /// It was assigned to a person.
-    Assigned {
-        /// The new assignee.
-        to: HumanId,
-    },
-    /// A person or the agent wrote a comment.
-    Commented {
-        /// The text of the comment.
-        text: Erasable<String>,
-        /// Whether the agent wrote it to notify all assignees again.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        nudge: bool,
-    },
-    /// A person picked one of the next actions that the agent offers.
-    ActionPicked {
-        /// The index of the action in the agent's list.
-        action: usize,
-    },
-    /// A person answered.
-    Answered {
-        /// The answer, as stored on the ask.
-        vote: Box<Resolution>,
-        /// Whether it decided the ask.
-        decisive: bool,
-    },
-    /// A person answered and can still undo it; nothing is decided yet.
-    AnswerHeld {
-        /// The answer as the person sent it.
-        vote: Box<Resolution>,
-        /// When it takes effect.
-        until: Time,
-    },
-    /// A held answer was undone by its person, or dropped because they may no longer answer.
-    AnswerWithdrawn,
-    /// There was no answer, and the agent's default was taken.
-    Defaulted {
-        /// The default answer, recorded as given by the system.
-        resolution: Box<Resolution>,
-    },
-    /// It was withdrawn, or resolved by a decision that does not answer its question.
-    Cancelled {
-        /// The reason, if one was given.
-        reason: Option<Erasable<String>>,
-        /// The person's decision over HACP, where the question does not take such an answer. Absent
-        /// if the ask was withdrawn, and in events from before this was recorded.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        decided: Option<Action>,
-    },
-    /// The deadline passed without an answer.
-    Expired {
-        /// The deadline that passed.
-        deadline: Time,
-        /// The action that the agent takes.
-        report: DefaultAction,
-    },
-    /// The deadline passed, and the agent defined that as a failure.
-    Failed {
-        /// The deadline that passed.
-        deadline: Time,
-    },
-    /// A reminder was sent.
-    Reminded,
-    /// The next escalation step was reached.
-    Escalated {
-        /// The new assignees. Empty in events from before this was always recorded: there the
-        /// escalation policy names them.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        seats: Vec<Seat>,
-    },
-    /// More people are asked at the agent's request.
-    Joined {
-        /// The new assignees.
-        seats: Vec<Seat>,
-    },
-    /// Its deadline was moved.
-    Extended {
-        /// The new deadline.
-        until: Time,
-    },
-    /// More tokens were created for it.
-    Granted {
-        /// The new tokens, by their hashes.
-        grants: Vec<Grant>,
-    },
-    /// The server called the agent back about the closed ask, or failed to.
-    CalledBack {
-        /// The result of the attempt.
-        outcome: CallbackResult,
-    },
-    /// A repeated callback to the agent was requested.
-    CallbackWanted,
-    /// Its receipt was revoked.
-    Revoked {
-        /// The reason, which is published.
-        reason: Erasable<String>,
-    },
-    /// Its text was erased. The store deletes the contents of all its records.
-    Erased,
-    /// The text that one erased person wrote on it was erased. The store deletes the contents of
-    /// the records it [erases](Happened::erases).
-    WordsErased(Box<WordsErased>),
-    /// A project was added or changed.
-    ProjectSaved(Box<Project>),
-    /// An agent was added or changed.
-    AgentSaved(Box<Agent>),
-    /// A person was added or changed.
-    HumanSaved(Box<Human>),
-    /// A person was erased. The id stays and can never be used again. The store deletes the
-    /// contents of all earlier records of the person.
-    HumanErased,
-    /// This person destroyed the private key of a retired signing key. Every receipt it signed has
-    /// its signature stored by now.
-    SigningKeyDestroyed {
-        /// The key id of the signing key.
-        kid: String,
-    },
-    /// A credential was issued.
-    KeyIssued(Box<Key>),
-    /// A credential was revoked or used up.
-    KeyRevoked,
-    /// An agent's key was revoked, together with the review, submit and poll tokens of the open
-    /// asks that were created with it.
-    KeyRevokedWithTokens,
-    /// A credential of an erased person was revoked, and its label and public key were deleted.
-    KeyErased,
-    /// A passkey made an assertion, which updates its record.
-    PasskeyUsed {
-        /// The public data for checking assertions from now on.
-        public: String,
-        /// The challenge it signed. Absent in events from before challenges were remembered.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        challenge: Option<Digest>,
-        /// The signature counter; 0 if the authenticator does not count.
-        #[serde(default, skip_serializing_if = "is_zero")]
-        counter: u32,
-    },
-    /// An administrator confirmed a waiting passkey: it counts from now on.
-    PasskeyConfirmed,
-    /// A delegation rule was added.
-    RuleAdded(Box<Rule>),
-    /// A delegation rule was removed.
-    RuleRemoved,
-    /// A webhook endpoint was added or changed.
-    WebhookSaved(Box<Webhook>),
-    /// The secret of a webhook endpoint was replaced.
-    WebhookRotated {
-        /// Until when the previous secret signs as well.
-        until: Option<Time>,
-    },
-    /// A test event was sent to a webhook endpoint.
-    WebhookTested,
-    /// A webhook endpoint answered that it is gone.
-    WebhookGone,
-    /// A webhook endpoint was removed.
-    WebhookRemoved,
+    /// An event of an ask.
+    Ask(AskEvent),
+    /// An event of the directory.
+    Directory(DirectoryEvent),
     /// An event of a task.
     Task(Box<TaskEvent>),
     /// An event of an artifact.
@@ -226,20 +40,62 @@ pub enum Happened {
     EntryWritten(Box<EntryWritten>),
 }
 
-/// The text that one person wrote on an ask was erased: comments, reasons, comments of their
-/// answers, and the evidence of their passkey.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct WordsErased {
-    /// The person whose text was erased.
-    pub human: HumanId,
-    /// Their votes in order, without the comments. Empty if none of them had a comment or passkey
-    /// evidence: the votes then stay unchanged.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub replies: Vec<Erasable<Reply>>,
-    /// Whether none of these votes had a comment: they are recorded again only because the passkey
-    /// evidence beside them was erased.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub without_comments: bool,
+impl From<AskEvent> for Happened {
+    fn from(event: AskEvent) -> Self {
+        Self::Ask(event)
+    }
+}
+
+impl From<DirectoryEvent> for Happened {
+    fn from(event: DirectoryEvent) -> Self {
+        Self::Directory(event)
+    }
+}
+
+/// The stored names of all aggregates share one tag, so the nesting does not show in the stored form.
+impl Serialize for Happened {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "snake_case", tag = "event")]
+        enum OfTasks<'a> {
+            Task(&'a TaskEvent),
+            Artifact(&'a ArtifactEvent),
+            EntryWritten(&'a EntryWritten),
+        }
+        match self {
+            Self::Ask(event) => event.serialize(serializer),
+            Self::Directory(event) => event.serialize(serializer),
+            Self::Task(event) => OfTasks::Task(event).serialize(serializer),
+            Self::Artifact(event) => OfTasks::Artifact(event).serialize(serializer),
+            Self::EntryWritten(written) => OfTasks::EntryWritten(written).serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Happened {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "snake_case", tag = "event")]
+        enum OfTasks {
+            Task(Box<TaskEvent>),
+            Artifact(Box<ArtifactEvent>),
+            EntryWritten(Box<EntryWritten>),
+        }
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Stored {
+            Ask(AskEvent),
+            Directory(DirectoryEvent),
+            Tasks(OfTasks),
+        }
+        Ok(match Stored::deserialize(deserializer)? {
+            Stored::Ask(event) => Self::Ask(event),
+            Stored::Directory(event) => Self::Directory(event),
+            Stored::Tasks(OfTasks::Task(event)) => Self::Task(event),
+            Stored::Tasks(OfTasks::Artifact(event)) => Self::Artifact(event),
+            Stored::Tasks(OfTasks::EntryWritten(written)) => Self::EntryWritten(written),
+        })
+    }
 }
 
 /// The part of an event that decides whether a later event of the same subject erased its values.
@@ -258,20 +114,11 @@ impl Event {
         if !matches!(&self.by, By::Human(by) if by == human) {
             return false;
         }
-        if let Happened::Task(event) = &self.what {
-            return event.has_words();
+        match &self.what {
+            Happened::Ask(event) => event.has_words(),
+            Happened::Task(event) => event.has_words(),
+            Happened::Directory(_) | Happened::Artifact(_) | Happened::EntryWritten(_) => false,
         }
-        if let Happened::Answered { vote, .. } | Happened::AnswerHeld { vote, .. } = &self.what {
-            return vote.has_evidence()
-                || vote.reply.value().is_some_and(|reply| reply.comment.is_some());
-        }
-        if let Happened::Commented { text, .. }
-        | Happened::Cancelled { reason: Some(text), .. }
-        | Happened::Revoked { reason: text } = &self.what
-        {
-            return text.value().is_some();
-        }
-        false
     }
 
     /// The part that decides whether a later event erased its values.
@@ -294,131 +141,12 @@ impl Event {
     }
 }
 
-/// An ask as created and routed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
-    /// The project of the agent's key.
-    pub project: ProjectId,
-    /// The agent that asks.
-    pub agent: AgentId,
-    /// The key the agent asked with; absent in asks from before this was recorded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub key: Option<KeyId>,
-    /// The owner of the agent when it asked.
-    pub owner: HumanId,
-    /// The protocol through which it came.
-    pub dialect: Dialect,
-    /// The question to the person.
-    pub question: Erasable<Question>,
-    /// The kind of question. It stays when the question is erased.
-    pub kind: Kind,
-    /// Free data of the agent.
-    pub metadata: Erasable<Map<String, Value>>,
-    /// The agent's own names for itself and its work.
-    pub labels: Labels,
-    /// Topics by which people qualify and lists filter.
-    pub tags: BTreeSet<String>,
-    /// How urgent the ask is.
-    pub priority: Priority,
-    /// How the assignees were to be chosen.
-    pub route: Route,
-    /// The people and pools who were asked.
-    pub seats: Vec<Seat>,
-    /// The deadline; `None` for never.
-    pub expires_at: Option<Time>,
-    /// What happens at the deadline if there is no answer.
-    pub on_expiry: OnExpiry,
-    /// When to send reminders.
-    pub reminders: Vec<Time>,
-    /// The escalation steps.
-    pub ladder: Vec<Rung>,
-    /// The ask it continues, if any.
-    pub follows: Option<AskId>,
-    /// The number of equal votes that decide.
-    pub quorum: u32,
-    /// The minimum assurance of an answer.
-    pub floor: Assurance,
-    /// The minimum assurance for approving it, if it is irreversible or critical. Absent if its
-    /// project has no such rule, and in asks from before the rule existed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub irreversible_assurance: Option<Assurance>,
-    /// The tokens that were created for it, by their hashes.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub grants: Vec<Grant>,
-    /// The stances of answers that the agent may pass on with a submit token; `None` for none at
-    /// all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub inline: Option<BTreeSet<Stance>>,
-    /// Where to notify the agent that it is closed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub callback: Option<Callback>,
-    /// The proofs of presence that it demands.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verification: Option<Box<Policy>>,
-    /// The address where the agent wants it posted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<Box<Erasable<Place>>>,
-    /// The conversation it belongs to, if a person started one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub conversation: Option<Conversation>,
-    /// The checkpoint of a task that it decides, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub checkpoint: Option<Box<Checkpoint>>,
-    /// The delivery of a task that it reviews, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub review: Option<Box<ForReview>>,
-    /// What the agent says about its message, with the findings about it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claims: Option<Box<Claims>>,
-}
-
 impl Happened {
     /// The event's name, as stored and shown.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Asked(_) => "asked",
-            Self::Followed { .. } => "followed",
-            Self::Opened => "opened",
-            Self::Progressed { .. } => "progressed",
-            Self::Claimed => "claimed",
-            Self::Assigned { .. } => "assigned",
-            Self::Commented { .. } => "commented",
-            Self::ActionPicked { .. } => "action_picked",
-            Self::Answered { .. } => "answered",
-            Self::AnswerHeld { .. } => "answer_held",
-            Self::AnswerWithdrawn => "answer_withdrawn",
-            Self::Defaulted { .. } => "defaulted",
-            Self::Cancelled { .. } => "cancelled",
-            Self::Expired { .. } => "expired",
-            Self::Failed { .. } => "failed",
-            Self::Reminded => "reminded",
-            Self::Escalated { .. } => "escalated",
-            Self::Joined { .. } => "joined",
-            Self::Extended { .. } => "extended",
-            Self::Granted { .. } => "granted",
-            Self::CalledBack { .. } => "called_back",
-            Self::CallbackWanted => "callback_wanted",
-            Self::Revoked { .. } => "revoked",
-            Self::Erased => "erased",
-            Self::WordsErased(_) => "words_erased",
-            Self::ProjectSaved(_) => "project_saved",
-            Self::AgentSaved(_) => "agent_saved",
-            Self::HumanSaved(_) => "human_saved",
-            Self::HumanErased => "human_erased",
-            Self::KeyErased => "key_erased",
-            Self::SigningKeyDestroyed { .. } => "signing_key_destroyed",
-            Self::KeyIssued(_) => "key_issued",
-            Self::KeyRevoked => "key_revoked",
-            Self::KeyRevokedWithTokens => "key_revoked_with_tokens",
-            Self::PasskeyUsed { .. } => "passkey_used",
-            Self::PasskeyConfirmed => "passkey_confirmed",
-            Self::RuleAdded(_) => "rule_added",
-            Self::RuleRemoved => "rule_removed",
-            Self::WebhookSaved(_) => "webhook_saved",
-            Self::WebhookRotated { .. } => "webhook_rotated",
-            Self::WebhookTested => "webhook_tested",
-            Self::WebhookGone => "webhook_gone",
-            Self::WebhookRemoved => "webhook_removed",
+            Self::Ask(event) => event.name(),
+            Self::Directory(event) => event.name(),
             Self::Task(event) => event.name(),
             Self::Artifact(event) => event.name(),
             Self::EntryWritten(_) => "entry_written",
@@ -432,102 +160,22 @@ impl Happened {
     /// Whether it erases the values of an earlier event of its subject. Every store deletes them in
     /// the transaction that writes this event.
     pub fn erases(&self, earlier: &Trace) -> bool {
-        if matches!(self, Self::Erased | Self::HumanErased) {
-            return true;
+        match self {
+            Self::Ask(event) => event.erases(earlier),
+            Self::Directory(event) => matches!(event, DirectoryEvent::HumanErased),
+            Self::Task(event) => event.erases(earlier),
+            Self::Artifact(_) | Self::EntryWritten(_) => false,
         }
-        if let Self::Task(event) = self {
-            return event.erases(earlier);
-        }
-        let Self::WordsErased(erased) = self else { return false };
-        let wrote = match earlier.what {
-            "commented" | "cancelled" | "revoked" | "answer_held" => true,
-            "answered" => !erased.replies.is_empty(),
-            _ => false,
-        };
-        wrote && earlier.human.as_ref() == Some(&erased.human)
     }
 
     /// Visits every erasable value, always in the same order.
     pub fn slots(&mut self, visit: &mut dyn FnMut(&mut dyn Slot)) {
         match self {
-            Self::Asked(asked) => {
-                visit(&mut asked.question);
-                visit(&mut asked.metadata);
-                if let OnExpiry::Answer { reply } = &mut asked.on_expiry {
-                    visit(reply);
-                }
-                if let Some(callback) = &mut asked.callback {
-                    visit(&mut callback.url);
-                }
-                if let Some(place) = &mut asked.place {
-                    visit(&mut **place);
-                }
-                if let Some(checkpoint) = &mut asked.checkpoint {
-                    visit(&mut checkpoint.beside);
-                }
-                if let Some(claims) = &mut asked.claims {
-                    visit(&mut claims.said);
-                }
-            }
-            Self::Answered { vote: said, .. }
-            | Self::AnswerHeld { vote: said, .. }
-            | Self::Defaulted { resolution: said } => {
-                visit(&mut said.reply);
-                if let Some(attested) = &mut said.attested {
-                    visit(&mut **attested);
-                }
-                if let Some(evidence) = &mut said.passkey {
-                    visit(&mut **evidence);
-                }
-                if let Some(sender) = &mut said.sender {
-                    visit(&mut **sender);
-                }
-            }
-            Self::Cancelled { reason: Some(text), .. }
-            | Self::Commented { text, .. }
-            | Self::Revoked { reason: text } => visit(text),
-            Self::WordsErased(erased) => {
-                erased.replies.iter_mut().for_each(|reply| visit(reply));
-            }
-            Self::HumanSaved(human) => visit(&mut human.profile),
+            Self::Ask(event) => event.slots(visit),
+            Self::Directory(DirectoryEvent::HumanSaved(human)) => visit(&mut human.profile),
             Self::Task(event) => event.slots(visit),
             Self::EntryWritten(written) => visit(&mut written.value),
-            Self::Cancelled { reason: None, .. }
-            | Self::Followed { .. }
-            | Self::Opened
-            | Self::Progressed { .. }
-            | Self::Claimed
-            | Self::Assigned { .. }
-            | Self::ActionPicked { .. }
-            | Self::AnswerWithdrawn
-            | Self::Expired { .. }
-            | Self::Failed { .. }
-            | Self::Reminded
-            | Self::Escalated { .. }
-            | Self::Joined { .. }
-            | Self::Extended { .. }
-            | Self::Granted { .. }
-            | Self::CalledBack { .. }
-            | Self::CallbackWanted
-            | Self::Erased
-            | Self::HumanErased
-            | Self::KeyErased
-            | Self::SigningKeyDestroyed { .. }
-            | Self::ProjectSaved(_)
-            | Self::AgentSaved(_)
-            | Self::KeyIssued(_)
-            | Self::KeyRevoked
-            | Self::KeyRevokedWithTokens
-            | Self::PasskeyConfirmed
-            | Self::PasskeyUsed { .. }
-            | Self::RuleAdded(_)
-            | Self::RuleRemoved
-            | Self::WebhookSaved(_)
-            | Self::WebhookRotated { .. }
-            | Self::WebhookTested
-            | Self::WebhookGone
-            | Self::WebhookRemoved
-            | Self::Artifact(_) => {}
+            Self::Directory(_) | Self::Artifact(_) => {}
         }
     }
 }

@@ -11,10 +11,10 @@ use crate::ask::{
 use crate::audit::{Digest, Head, Record};
 use crate::command::Envelope;
 use crate::directory::{Agent, Disabled, Holder, Human, Kept, Key, Project, Rule, Webhook};
-use crate::event::{Event, Happened};
+use crate::event::{AskEvent, DirectoryEvent, Event, Happened};
 use crate::follow_up::Cause;
 use crate::follow_up::FollowUp;
-use crate::ids::Subject;
+use crate::ids::{AskId, Subject};
 use crate::task::{Artifact, Entry, Task, evolve_artifact, evolve_entry, evolve_task};
 use crate::time::Time;
 use crate::world::{Decision, SecretAnswer, World};
@@ -104,110 +104,21 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
     if seq != before.as_ref().map_or(1, |before| before.head().seq + 1) {
         return Err(misfit);
     }
-    let after = match (before, what) {
-        (None, Happened::Asked(asked)) => {
+    let after = match what {
+        Happened::Ask(what) => {
             let Subject::Ask(id) = misfit.subject else { return Err(misfit) };
-            Entity::Ask(Box::new(Ask {
-                id,
-                head,
-                visible_head: None,
-                created_at: at,
-                asked: *asked,
-                look: None,
-                claim: None,
-                held: None,
-                followed_by: None,
-                latest: None,
-                votes: Vec::new(),
-                comments: Vec::new(),
-                picked: Vec::new(),
-                revoked: None,
-                reminded_at: None,
-                callbacks: Vec::new(),
-                redacted: Vec::new(),
-                held_comments: Vec::new(),
-                state: AskState::Pending,
-            }))
-        }
-        (Some(Entity::Ask(mut ask)), what) => {
-            let hidden = matches!(what, Happened::AnswerHeld { .. } | Happened::AnswerWithdrawn);
-            ask.visible_head = hidden.then_some(ask.visible_head.unwrap_or(ask.head));
-            ask.head = head;
-            if evolve_ask(&mut ask, &what, &by).is_none() {
-                return Err(misfit);
-            }
+            let before = match before {
+                None => None,
+                Some(Entity::Ask(ask)) => Some(ask),
+                Some(_) => return Err(misfit),
+            };
+            let ask = evolve_ask(id, before, head, what, &by).ok_or_else(|| misfit.clone())?;
             Entity::Ask(ask)
         }
-        (None | Some(Entity::Project(_)), Happened::ProjectSaved(project)) => {
-            Entity::Project(Kept { head, entity: *project })
+        Happened::Directory(what) => {
+            evolve_directory(before, head, what).ok_or_else(|| misfit.clone())?
         }
-        (None | Some(Entity::Agent(_)), Happened::AgentSaved(agent)) => {
-            Entity::Agent(Kept { head, entity: *agent })
-        }
-        (None | Some(Entity::Human(_)), Happened::HumanSaved(human)) => {
-            Entity::Human(Box::new(Kept { head, entity: *human }))
-        }
-        (Some(Entity::Human(kept)), Happened::HumanErased) => {
-            Entity::Human(Box::new(Kept { head, entity: kept.entity.erased() }))
-        }
-        (Some(Entity::Human(kept)), Happened::SigningKeyDestroyed { .. }) => {
-            Entity::Human(Box::new(Kept { head, ..*kept }))
-        }
-        (None, Happened::KeyIssued(key)) => Entity::Key(Kept { head, entity: *key }),
-        (Some(Entity::Key(kept)), Happened::KeyRevoked) => {
-            Entity::Key(Kept { head, entity: Key { revoked_at: Some(at), ..kept.entity } })
-        }
-        (Some(Entity::Key(kept)), Happened::KeyErased) => {
-            Entity::Key(Kept { head, entity: kept.entity.erased(at) })
-        }
-        (Some(Entity::Key(kept)), Happened::KeyRevokedWithTokens) => {
-            let revoked_at = Some(at);
-            Entity::Key(Kept {
-                head,
-                entity: Key { revoked_at, tokens_ended: true, ..kept.entity },
-            })
-        }
-        (Some(Entity::Key(kept)), Happened::PasskeyUsed { public, challenge, counter }) => {
-            let Holder::Passkey { human, enrolment, uses, .. } = kept.entity.holder else {
-                return Err(misfit);
-            };
-            let uses = uses.and(challenge, counter, at);
-            let holder = Holder::Passkey { human, public, enrolment, uses };
-            Entity::Key(Kept { head, entity: Key { holder, ..kept.entity } })
-        }
-        (Some(Entity::Key(kept)), Happened::PasskeyConfirmed) => {
-            let Holder::Passkey { human, public, enrolment: Some(mut enrolment), uses } =
-                kept.entity.holder
-            else {
-                return Err(misfit);
-            };
-            enrolment.counts_from = enrolment.counts_from.min(at);
-            let holder = Holder::Passkey { human, public, enrolment: Some(enrolment), uses };
-            Entity::Key(Kept { head, entity: Key { holder, ..kept.entity } })
-        }
-        (None, Happened::RuleAdded(rule)) => Entity::Rule(Kept { head, entity: *rule }),
-        (Some(Entity::Rule(kept)), Happened::RuleRemoved) => {
-            Entity::Rule(Kept { head, entity: Rule { removed: true, ..kept.entity } })
-        }
-        (None | Some(Entity::Webhook(_)), Happened::WebhookSaved(webhook)) => {
-            Entity::Webhook(Kept { head, entity: *webhook })
-        }
-        (Some(Entity::Webhook(kept)), Happened::WebhookRotated { until: previous_until }) => {
-            let generation = kept.generation.saturating_add(1);
-            let entity = Webhook { generation, previous_until, ..kept.entity };
-            Entity::Webhook(Kept { head, entity })
-        }
-        (Some(Entity::Webhook(kept)), Happened::WebhookTested) => {
-            Entity::Webhook(Kept { head, ..kept })
-        }
-        (Some(Entity::Webhook(kept)), Happened::WebhookGone) => {
-            let entity = Webhook { disabled: Some(Disabled::Gone), ..kept.entity };
-            Entity::Webhook(Kept { head, entity })
-        }
-        (Some(Entity::Webhook(kept)), Happened::WebhookRemoved) => {
-            Entity::Webhook(Kept { head, entity: Webhook { removed: true, ..kept.entity } })
-        }
-        (before, Happened::Task(event)) => {
+        Happened::Task(event) => {
             let Subject::Task(id) = misfit.subject else { return Err(misfit) };
             let before = match before {
                 None => None,
@@ -217,7 +128,7 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
             let task = evolve_task(id, before, head, *event).ok_or_else(|| misfit.clone())?;
             Entity::Task(Box::new(task))
         }
-        (before, Happened::Artifact(event)) => {
+        Happened::Artifact(event) => {
             let Subject::Artifact(id) = misfit.subject else { return Err(misfit) };
             let before = match before {
                 None => None,
@@ -227,7 +138,7 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
             let made = evolve_artifact(id, before, head, *event).ok_or_else(|| misfit.clone())?;
             Entity::Artifact(Box::new(made))
         }
-        (before, Happened::EntryWritten(written)) => {
+        Happened::EntryWritten(written) => {
             let Subject::Entry(id) = misfit.subject else { return Err(misfit) };
             let before = match before {
                 None => None,
@@ -238,36 +149,151 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
                 .ok_or_else(|| misfit.clone())?;
             Entity::Entry(Box::new(entry))
         }
-        (_, _) => return Err(misfit),
     };
     if after.subject() == misfit.subject { Ok(after) } else { Err(misfit) }
 }
 
-/// Applies an event to an ask. `None` if it cannot have happened to this ask.
-fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By) -> Option<()> {
+/// Applies an event to an ask, or creates it. `None` if the event cannot have happened to this ask.
+fn evolve_ask(
+    id: AskId,
+    before: Option<Box<Ask>>,
+    head: Head,
+    what: AskEvent,
+    by: &By,
+) -> Option<Box<Ask>> {
+    let Some(mut ask) = before else {
+        let AskEvent::Asked(asked) = what else { return None };
+        return Some(Box::new(Ask {
+            id,
+            head,
+            visible_head: None,
+            created_at: head.at,
+            asked: *asked,
+            look: None,
+            claim: None,
+            held: None,
+            followed_by: None,
+            latest: None,
+            votes: Vec::new(),
+            comments: Vec::new(),
+            picked: Vec::new(),
+            revoked: None,
+            reminded_at: None,
+            callbacks: Vec::new(),
+            redacted: Vec::new(),
+            held_comments: Vec::new(),
+            state: AskState::Pending,
+        }));
+    };
+    let hidden = matches!(what, AskEvent::AnswerHeld { .. } | AskEvent::AnswerWithdrawn);
+    ask.visible_head = hidden.then_some(ask.visible_head.unwrap_or(ask.head));
+    ask.head = head;
+    change_ask(&mut ask, &what, by)?;
+    Some(ask)
+}
+
+/// Applies an event of the directory. `None` if it cannot have happened to what was there before.
+fn evolve_directory(before: Option<Entity>, head: Head, what: DirectoryEvent) -> Option<Entity> {
+    let at = head.at;
+    Some(match (before, what) {
+        (None | Some(Entity::Project(_)), DirectoryEvent::ProjectSaved(project)) => {
+            Entity::Project(Kept { head, entity: *project })
+        }
+        (None | Some(Entity::Agent(_)), DirectoryEvent::AgentSaved(agent)) => {
+            Entity::Agent(Kept { head, entity: *agent })
+        }
+        (None | Some(Entity::Human(_)), DirectoryEvent::HumanSaved(human)) => {
+            Entity::Human(Box::new(Kept { head, entity: *human }))
+        }
+        (Some(Entity::Human(kept)), DirectoryEvent::HumanErased) => {
+            Entity::Human(Box::new(Kept { head, entity: kept.entity.erased() }))
+        }
+        (Some(Entity::Human(kept)), DirectoryEvent::SigningKeyDestroyed { .. }) => {
+            Entity::Human(Box::new(Kept { head, ..*kept }))
+        }
+        (None, DirectoryEvent::KeyIssued(key)) => Entity::Key(Kept { head, entity: *key }),
+        (Some(Entity::Key(kept)), DirectoryEvent::KeyRevoked) => {
+            Entity::Key(Kept { head, entity: Key { revoked_at: Some(at), ..kept.entity } })
+        }
+        (Some(Entity::Key(kept)), DirectoryEvent::KeyErased) => {
+            Entity::Key(Kept { head, entity: kept.entity.erased(at) })
+        }
+        (Some(Entity::Key(kept)), DirectoryEvent::KeyRevokedWithTokens) => {
+            let revoked_at = Some(at);
+            Entity::Key(Kept {
+                head,
+                entity: Key { revoked_at, tokens_ended: true, ..kept.entity },
+            })
+        }
+        (Some(Entity::Key(kept)), DirectoryEvent::PasskeyUsed { public, challenge, counter }) => {
+            let Holder::Passkey { human, enrolment, uses, .. } = kept.entity.holder else {
+                return None;
+            };
+            let uses = uses.and(challenge, counter, at);
+            let holder = Holder::Passkey { human, public, enrolment, uses };
+            Entity::Key(Kept { head, entity: Key { holder, ..kept.entity } })
+        }
+        (Some(Entity::Key(kept)), DirectoryEvent::PasskeyConfirmed) => {
+            let Holder::Passkey { human, public, enrolment: Some(mut enrolment), uses } =
+                kept.entity.holder
+            else {
+                return None;
+            };
+            enrolment.counts_from = enrolment.counts_from.min(at);
+            let holder = Holder::Passkey { human, public, enrolment: Some(enrolment), uses };
+            Entity::Key(Kept { head, entity: Key { holder, ..kept.entity } })
+        }
+        (None, DirectoryEvent::RuleAdded(rule)) => Entity::Rule(Kept { head, entity: *rule }),
+        (Some(Entity::Rule(kept)), DirectoryEvent::RuleRemoved) => {
+            Entity::Rule(Kept { head, entity: Rule { removed: true, ..kept.entity } })
+        }
+        (None | Some(Entity::Webhook(_)), DirectoryEvent::WebhookSaved(webhook)) => {
+            Entity::Webhook(Kept { head, entity: *webhook })
+        }
+        (Some(Entity::Webhook(kept)), DirectoryEvent::WebhookRotated { until: previous_until }) => {
+            let generation = kept.generation.saturating_add(1);
+            let entity = Webhook { generation, previous_until, ..kept.entity };
+            Entity::Webhook(Kept { head, entity })
+        }
+        (Some(Entity::Webhook(kept)), DirectoryEvent::WebhookTested) => {
+            Entity::Webhook(Kept { head, ..kept })
+        }
+        (Some(Entity::Webhook(kept)), DirectoryEvent::WebhookGone) => {
+            let entity = Webhook { disabled: Some(Disabled::Gone), ..kept.entity };
+            Entity::Webhook(Kept { head, entity })
+        }
+        (Some(Entity::Webhook(kept)), DirectoryEvent::WebhookRemoved) => {
+            Entity::Webhook(Kept { head, entity: Webhook { removed: true, ..kept.entity } })
+        }
+        (_, _) => return None,
+    })
+}
+
+/// Applies an event to an ask that exists.
+fn change_ask(ask: &mut Ask, what: &AskEvent, by: &By) -> Option<()> {
     let (place, at) = (ask.head, ask.head.at);
     let over = |ending| AskState::Over { place, ending: Box::new(ending) };
     match (what, ask.is_open()) {
         // Only these events can happen to a closed ask.
-        (Happened::Followed { next }, _) => {
+        (AskEvent::Followed { next }, _) => {
             ask.followed_by.get_or_insert(*next);
             if ask.is_opening() {
                 ask.latest = Some(*next);
             }
         }
-        (Happened::Commented { text, .. }, _) => {
+        (AskEvent::Commented { text, .. }, _) => {
             ask.comments.push(Comment { by: by.clone(), at, text: text.clone() });
         }
-        (Happened::Granted { grants }, _) => ask.granted(grants),
-        (Happened::CalledBack { outcome }, false) => {
+        (AskEvent::Granted { grants }, _) => ask.granted(grants),
+        (AskEvent::CalledBack { outcome }, false) => {
             ask.called_back(CallbackAttempt { at, result: outcome.clone() });
         }
-        (Happened::CallbackWanted, false) => {}
-        (Happened::Revoked { reason }, false) => {
+        (AskEvent::CallbackWanted, false) => {}
+        (AskEvent::Revoked { reason }, false) => {
             ask.revoked = Some(Revocation { by: by.clone(), at, reason: reason.clone() });
         }
-        (Happened::Erased, false) => ask.erase(),
-        (Happened::WordsErased(erased), _) => ask.erase_words_of(erased),
+        (AskEvent::Erased, false) => ask.erase(),
+        (AskEvent::WordsErased(erased), _) => ask.erase_words_of(erased),
         (_, false) => return None,
         (what, true) => {
             evolve_open(ask, what, by, at, over)?;
@@ -283,36 +309,36 @@ fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By) -> Option<()> {
 /// Applies an event that only an open ask can have.
 fn evolve_open(
     ask: &mut Ask,
-    what: &Happened,
+    what: &AskEvent,
     by: &By,
     at: Time,
     over: impl Fn(Ending) -> AskState,
 ) -> Option<()> {
     match what {
-        Happened::Opened => {
+        AskEvent::Opened => {
             ask.look = Some(Look { by: by.clone(), at });
             ask.state = AskState::Opened;
         }
-        Happened::Progressed { progress } => {
+        AskEvent::Progressed { progress } => {
             ask.look.get_or_insert_with(|| Look { by: by.clone(), at });
             ask.state = AskState::InProgress { progress: *progress };
         }
-        Happened::Claimed => {
+        AskEvent::Claimed => {
             let By::Human(human) = by else { return None };
             ask.claim = Some(Claim { human: human.clone(), at });
         }
-        Happened::ActionPicked { action } => {
+        AskEvent::ActionPicked { action } => {
             ask.picked.push(Picked { action: *action, by: by.clone(), at });
         }
-        Happened::Assigned { to } => ask.claim = Some(Claim { human: to.clone(), at }),
-        Happened::Answered { vote, decisive } => {
+        AskEvent::Assigned { to } => ask.claim = Some(Claim { human: to.clone(), at }),
+        AskEvent::Answered { vote, decisive } => {
             ask.votes.push((**vote).clone());
             ask.held = None;
             if *decisive {
                 ask.state = over(Ending::Completed((**vote).clone()));
             }
         }
-        Happened::AnswerHeld { vote, until } => {
+        AskEvent::AnswerHeld { vote, until } => {
             if ask.held.is_some() {
                 return None;
             }
@@ -324,23 +350,23 @@ fn evolve_open(
             }
             ask.held = Some(Box::new(Held { vote: (**vote).clone(), until: *until }));
         }
-        Happened::AnswerWithdrawn => drop(ask.held.take()?),
-        Happened::Defaulted { resolution } => {
+        AskEvent::AnswerWithdrawn => drop(ask.held.take()?),
+        AskEvent::Defaulted { resolution } => {
             ask.state = over(Ending::Completed((**resolution).clone()));
         }
-        Happened::Cancelled { reason, decided } => {
+        AskEvent::Cancelled { reason, decided } => {
             let (by, reason, decided) = (by.clone(), reason.clone(), *decided);
             ask.state = over(Ending::Cancelled { at, by, reason, decided });
         }
-        Happened::Expired { deadline, report } => {
+        AskEvent::Expired { deadline, report } => {
             ask.state = over(Ending::Expired { at: *deadline, report: *report });
         }
-        Happened::Failed { deadline } => ask.state = over(Ending::Failed { at: *deadline }),
-        Happened::Reminded => {
+        AskEvent::Failed { deadline } => ask.state = over(Ending::Failed { at: *deadline }),
+        AskEvent::Reminded => {
             ask.reminded_at = Some(at);
             ask.asked.reminders.retain(|due| *due > at);
         }
-        Happened::Escalated { seats } => {
+        AskEvent::Escalated { seats } => {
             let (reached, later): (Vec<_>, Vec<_>) =
                 ask.asked.ladder.drain(..).partition(|rung| rung.at <= at);
             ask.asked.ladder = later;
@@ -348,38 +374,17 @@ fn evolve_open(
             let seated: Vec<_> = if seats.is_empty() { named.collect() } else { seats.clone() };
             seat_all(ask, seated);
         }
-        Happened::Joined { seats } => seat_all(ask, seats.clone()),
-        Happened::Extended { until } => *ask.asked.expires_at.as_mut()? = *until,
-        Happened::Asked(_)
-        | Happened::Followed { .. }
-        | Happened::Commented { .. }
-        | Happened::Granted { .. }
-        | Happened::CalledBack { .. }
-        | Happened::CallbackWanted
-        | Happened::Revoked { .. }
-        | Happened::Erased
-        | Happened::WordsErased(_)
-        | Happened::HumanErased
-        | Happened::KeyErased
-        | Happened::SigningKeyDestroyed { .. }
-        | Happened::ProjectSaved(_)
-        | Happened::AgentSaved(_)
-        | Happened::HumanSaved(_)
-        | Happened::KeyIssued(_)
-        | Happened::KeyRevoked
-        | Happened::KeyRevokedWithTokens
-        | Happened::PasskeyConfirmed
-        | Happened::PasskeyUsed { .. }
-        | Happened::RuleAdded(_)
-        | Happened::RuleRemoved
-        | Happened::WebhookSaved(_)
-        | Happened::WebhookRotated { .. }
-        | Happened::WebhookTested
-        | Happened::WebhookGone
-        | Happened::WebhookRemoved
-        | Happened::Task(_)
-        | Happened::Artifact(_)
-        | Happened::EntryWritten(_) => return None,
+        AskEvent::Joined { seats } => seat_all(ask, seats.clone()),
+        AskEvent::Extended { until } => *ask.asked.expires_at.as_mut()? = *until,
+        AskEvent::Asked(_)
+        | AskEvent::Followed { .. }
+        | AskEvent::Commented { .. }
+        | AskEvent::Granted { .. }
+        | AskEvent::CalledBack { .. }
+        | AskEvent::CallbackWanted
+        | AskEvent::Revoked { .. }
+        | AskEvent::Erased
+        | AskEvent::WordsErased(_) => return None,
     }
     Some(())
 }
@@ -480,7 +485,7 @@ mod tests {
             seq,
             at: cast.now(),
             by: By::System,
-            what: Happened::Opened,
+            what: AskEvent::Opened.into(),
         };
         let next = evolve(before(), &opened(id, 2), Digest::ZERO).unwrap();
         assert!(matches!(&next, Entity::Ask(ask) if ask.phase() == Phase::Engaged));

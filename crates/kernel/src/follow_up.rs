@@ -12,7 +12,7 @@ use crate::actor::By;
 use crate::ask::{Ask, Priority, Seat};
 use crate::audit::Digest;
 use crate::directory::Directory;
-use crate::event::{Event, Happened};
+use crate::event::{AskEvent, DirectoryEvent, Event, Happened};
 use crate::ids::{ArtifactId, AskId, HumanId, KeyId, Subject, WebhookId};
 use crate::question::Kind;
 use crate::task::{ArtifactEvent, Contract};
@@ -243,46 +243,67 @@ enum CauseKind {
     Other,
 }
 
-impl Cause {
-    pub(crate) fn of(event: &Event) -> Self {
-        let kind = match (&event.what, &event.subject) {
-            (Happened::Asked(asked), _) => {
-                let maker = if let By::Human(human) = &event.by
+impl CauseKind {
+    fn of_ask(what: &AskEvent, by: &By) -> Self {
+        match what {
+            AskEvent::Asked(asked) => {
+                let maker = if let By::Human(human) = by
                     && asked.review.is_some()
                 {
                     Some(human.clone())
                 } else {
                     None
                 };
-                CauseKind::Asked { maker }
+                Self::Asked { maker }
             }
-            (Happened::Assigned { to }, _) => {
-                CauseKind::Assigned(vec![Seat::Person { human: to.clone() }], Occasion::Assigned)
+            AskEvent::Assigned { to } => {
+                Self::Assigned(vec![Seat::Person { human: to.clone() }], Occasion::Assigned)
             }
-            (Happened::Escalated { seats } | Happened::Joined { seats }, _) => {
-                CauseKind::Assigned(seats.clone(), Occasion::Escalated)
+            AskEvent::Escalated { seats } | AskEvent::Joined { seats } => {
+                Self::Assigned(seats.clone(), Occasion::Escalated)
             }
-            (Happened::Commented { nudge: true, .. }, _) => {
-                CauseKind::Repeated(Occasion::Escalated)
+            AskEvent::Commented { nudge: true, .. } => Self::Repeated(Occasion::Escalated),
+            AskEvent::Reminded => Self::Repeated(Occasion::Reminder),
+            AskEvent::Answered { decisive: true, .. }
+            | AskEvent::Defaulted { .. }
+            | AskEvent::Cancelled { .. }
+            | AskEvent::Expired { .. }
+            | AskEvent::Failed { .. } => Self::Closed,
+            AskEvent::CallbackWanted => Self::CallbackWanted,
+            AskEvent::Erased => Self::Erased,
+            AskEvent::Answered { decisive: false, .. }
+            | AskEvent::AnswerHeld { .. }
+            | AskEvent::AnswerWithdrawn
+            | AskEvent::Followed { .. }
+            | AskEvent::Opened
+            | AskEvent::Progressed { .. }
+            | AskEvent::Claimed
+            | AskEvent::Commented { nudge: false, .. }
+            | AskEvent::ActionPicked { .. }
+            | AskEvent::Extended { .. }
+            | AskEvent::Granted { .. }
+            | AskEvent::CalledBack { .. }
+            | AskEvent::Revoked { .. }
+            | AskEvent::WordsErased(_) => Self::Other,
+        }
+    }
+}
+
+impl Cause {
+    pub(crate) fn of(event: &Event) -> Self {
+        let kind = match (&event.what, &event.subject) {
+            (Happened::Ask(what), _) => CauseKind::of_ask(what, &event.by),
+            (Happened::Directory(DirectoryEvent::HumanErased), Subject::Human(human)) => {
+                CauseKind::HumanErased(human.clone())
             }
-            (Happened::Reminded, _) => CauseKind::Repeated(Occasion::Reminder),
-            (
-                Happened::Answered { decisive: true, .. }
-                | Happened::Defaulted { .. }
-                | Happened::Cancelled { .. }
-                | Happened::Expired { .. }
-                | Happened::Failed { .. },
-                _,
-            ) => CauseKind::Closed,
-            (Happened::CallbackWanted, _) => CauseKind::CallbackWanted,
-            (Happened::Erased, _) => CauseKind::Erased,
-            (Happened::HumanErased, Subject::Human(human)) => CauseKind::HumanErased(human.clone()),
+            (Happened::Directory(DirectoryEvent::WebhookTested), Subject::Webhook(id)) => {
+                CauseKind::WebhookTested(*id)
+            }
             (Happened::Artifact(event), Subject::Artifact(id))
                 if matches!(**event, ArtifactEvent::Erased) =>
             {
                 CauseKind::ArtifactErased(*id)
             }
-            (Happened::WebhookTested, Subject::Webhook(id)) => CauseKind::WebhookTested(*id),
             (_, _) => CauseKind::Other,
         };
         Self { seq: event.seq, at: event.at, topic: Topic::of(&event.what), kind }

@@ -88,7 +88,7 @@ pub use actor::{Actor, Assurance, By, SenderVerification, Via};
 pub use ask::{Ask, AskState, Ending, Phase};
 pub use command::{AskCommand, Command, DirectoryCommand, Envelope};
 pub use decide::decide;
-pub use event::{Event, Happened};
+pub use event::{AskEvent, DirectoryEvent, Event, Happened};
 pub use evolve::{Changes, Entity, evolve, settle};
 pub use follow_up::{FollowUp, follow_ups};
 pub use ids::{

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::actor::By;
 use crate::ask::{Ask, Ending};
-use crate::event::Happened;
+use crate::event::{AskEvent, Happened};
 use crate::question::{Reply, Stance};
 use crate::task::Duty;
 
@@ -153,51 +153,31 @@ impl Topic {
 
     /// The topic of an event; `None` if only the server and people see the event.
     pub fn of(what: &Happened) -> Option<Self> {
+        let Happened::Ask(what) = what else { return None };
         Some(match what {
-            Happened::Asked(_) => Self::Created,
-            Happened::Opened => Self::Opened,
-            Happened::Claimed | Happened::Assigned { .. } => Self::Claimed,
-            Happened::Commented { .. } => Self::Commented,
-            Happened::ActionPicked { .. } => Self::ActionPicked,
-            Happened::Escalated { .. } | Happened::Joined { .. } => Self::Escalated,
-            Happened::Answered { vote, decisive: true } => Self::answered(vote.reply.value()),
-            Happened::Defaulted { .. } => Self::Defaulted,
-            Happened::Expired { .. } | Happened::Failed { .. } => Self::Expired,
-            Happened::Cancelled { .. } => Self::Cancelled,
-            Happened::Revoked { .. } => Self::Revoked,
-            Happened::Answered { decisive: false, .. }
-            | Happened::AnswerHeld { .. }
-            | Happened::AnswerWithdrawn
-            | Happened::Followed { .. }
-            | Happened::Progressed { .. }
-            | Happened::Reminded
-            | Happened::Extended { .. }
-            | Happened::Granted { .. }
-            | Happened::CalledBack { .. }
-            | Happened::CallbackWanted
-            | Happened::Erased
-            | Happened::WordsErased(_)
-            | Happened::HumanErased
-            | Happened::KeyErased
-            | Happened::SigningKeyDestroyed { .. }
-            | Happened::ProjectSaved(_)
-            | Happened::AgentSaved(_)
-            | Happened::HumanSaved(_)
-            | Happened::KeyIssued(_)
-            | Happened::KeyRevoked
-            | Happened::KeyRevokedWithTokens
-            | Happened::PasskeyConfirmed
-            | Happened::PasskeyUsed { .. }
-            | Happened::RuleAdded(_)
-            | Happened::RuleRemoved
-            | Happened::WebhookSaved(_)
-            | Happened::WebhookRotated { .. }
-            | Happened::WebhookTested
-            | Happened::WebhookGone
-            | Happened::WebhookRemoved
-            | Happened::Task(_)
-            | Happened::Artifact(_)
-            | Happened::EntryWritten(_) => return None,
+            AskEvent::Asked(_) => Self::Created,
+            AskEvent::Opened => Self::Opened,
+            AskEvent::Claimed | AskEvent::Assigned { .. } => Self::Claimed,
+            AskEvent::Commented { .. } => Self::Commented,
+            AskEvent::ActionPicked { .. } => Self::ActionPicked,
+            AskEvent::Escalated { .. } | AskEvent::Joined { .. } => Self::Escalated,
+            AskEvent::Answered { vote, decisive: true } => Self::answered(vote.reply.value()),
+            AskEvent::Defaulted { .. } => Self::Defaulted,
+            AskEvent::Expired { .. } | AskEvent::Failed { .. } => Self::Expired,
+            AskEvent::Cancelled { .. } => Self::Cancelled,
+            AskEvent::Revoked { .. } => Self::Revoked,
+            AskEvent::Answered { decisive: false, .. }
+            | AskEvent::AnswerHeld { .. }
+            | AskEvent::AnswerWithdrawn
+            | AskEvent::Followed { .. }
+            | AskEvent::Progressed { .. }
+            | AskEvent::Reminded
+            | AskEvent::Extended { .. }
+            | AskEvent::Granted { .. }
+            | AskEvent::CalledBack { .. }
+            | AskEvent::CallbackWanted
+            | AskEvent::Erased
+            | AskEvent::WordsErased(_) => return None,
         })
     }
 

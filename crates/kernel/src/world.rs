@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::actor::By;
 use crate::ask::Ask;
 use crate::directory::Directory;
-use crate::event::Happened;
+use crate::event::{AskEvent, Happened};
 use crate::evolve::Entity;
 use crate::follow_up::FollowUp;
 use crate::ids::{ArtifactId, AskId, EntryId, Subject, TaskId};
@@ -142,11 +142,11 @@ pub struct SecretAnswer {
 }
 
 impl Decision {
-    pub(crate) fn of(subject: Subject, happened: Happened) -> Self {
-        Self { happened: vec![(subject, happened)], ..Self::default() }
+    pub(crate) fn of(subject: Subject, happened: impl Into<Happened>) -> Self {
+        Self { happened: vec![(subject, happened.into())], ..Self::default() }
     }
 
-    pub(crate) fn on(ask: &Ask, happened: Happened) -> Self {
+    pub(crate) fn on(ask: &Ask, happened: AskEvent) -> Self {
         Self::of(Subject::Ask(ask.id), happened)
     }
 

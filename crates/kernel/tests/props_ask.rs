@@ -18,8 +18,8 @@ use kernel::directory::Human;
 use kernel::insight::{COUNTED, Measure, Tally, counts_for};
 use kernel::receipt::Receipt;
 use kernel::{
-    AskCommand, AskId, Command, Entity, Event, FollowUp, Happened, Subject, Verdict, decide,
-    evolve, follow_ups, settle,
+    AskCommand, AskEvent, AskId, Command, Entity, Event, FollowUp, Happened, Subject, Verdict,
+    decide, evolve, follow_ups, settle,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -66,8 +66,8 @@ proptest! {
                 prop_assert_eq!(receipt.place.seq, end.seq, "a receipt names what decided");
             }
             let said = ends.into_iter().next().and_then(|event| match event.what {
-                Happened::Answered { vote, .. } => Some(*vote),
-                Happened::Defaulted { resolution } => Some(*resolution),
+                Happened::Ask(AskEvent::Answered { vote, .. }) => Some(*vote),
+                Happened::Ask(AskEvent::Defaulted { resolution }) => Some(*resolution),
                 _ => None,
             });
             let Some(resolution) = ask.resolution() else {
@@ -435,11 +435,13 @@ fn events(stage: &Stage, ask: &Ask) -> Vec<Event> {
 
 fn is_end(event: &Event) -> bool {
     match event.what {
-        Happened::Answered { decisive, .. } => decisive,
-        Happened::Defaulted { .. }
-        | Happened::Cancelled { .. }
-        | Happened::Expired { .. }
-        | Happened::Failed { .. } => true,
+        Happened::Ask(AskEvent::Answered { decisive, .. }) => decisive,
+        Happened::Ask(
+            AskEvent::Defaulted { .. }
+            | AskEvent::Cancelled { .. }
+            | AskEvent::Expired { .. }
+            | AskEvent::Failed { .. },
+        ) => true,
         _ => false,
     }
 }

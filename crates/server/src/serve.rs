@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use axum::extract::FromRef;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use gateway::Gateway;
 use gateway::answer_files::AnswerFiles;
@@ -19,7 +20,6 @@ use gateway::jwt::JwtVerifier;
 use gateway::key_destruction::KeyDestruction;
 use gateway::login_rate_limit::LoginRateLimit;
 use gateway::oidc::Provider;
-use gateway::passkeys::Passkeys;
 use gateway::readiness::Readiness;
 use gateway::receipts::Receipts;
 use gateway::sealed_head::HeadFile;
@@ -44,8 +44,8 @@ use crate::config::{Config, Database, variables};
 use crate::connections::{Connections, Limits};
 use crate::http::api::Dev;
 use crate::http::callers::Callers;
-use crate::http::hacp::PageEnds;
-use crate::http::{App, Shared, operations_router, refusal_router, router};
+use crate::http::services::{Core, Operations, Services, Shared, Storage, Streaming};
+use crate::http::{operations_router, refusal_router, router};
 use crate::listener::Listener;
 use crate::script::{Players, Script};
 use crate::telemetry;
@@ -150,33 +150,28 @@ impl Server {
             stop: stop.clone(),
             tasks: tasks.clone(),
         });
-        let app = Shared::new(App {
+        let streaming = Streaming {
+            streams: Streams::new(config.stream_limit),
+            watchers: Streams::new(config.stream_limit),
+            stop: stop.clone(),
+            tasks: tasks.clone(),
+        };
+        let core = Core {
             gateway,
+            config: Arc::new(config),
             secrets,
             receipts,
             authenticator,
             sessions,
             callers,
-            passkeys: Passkeys::new(&config.public_url),
-            provider,
-            dev,
-            files,
-            blobs,
-            answer_files,
-            erasure,
-            notifier,
-            providers,
-            sealer: Arc::new(sealer),
-            readiness: Readiness::default(),
-            metrics,
-            streams: Streams::new(config.stream_limit),
-            watchers: Streams::new(config.stream_limit),
-            key_destruction,
-            told: PageEnds::default(),
-            stop: stop.clone(),
-            tasks: tasks.clone(),
-            config: Arc::new(config),
-        });
+            providers: Arc::new(providers),
+            streaming,
+        };
+        let storage = Storage { blobs, answer_files, erasure, key_destruction };
+        let sealer = Arc::new(sealer);
+        let readiness = Readiness::default();
+        let reported = Operations { readiness, metrics, sealer, files };
+        let app = Shared::new(Services::new(core, storage, notifier, reported, provider, dev));
         let server = Self { app, feed_head: head, tasks, stop, listening, operations, welcome };
         server.work();
         server.listen(listeners, tls)?;
@@ -210,18 +205,18 @@ impl Server {
         self.stop.cancel();
         self.tasks.close();
         self.tasks.wait().await;
-        if let Err(error) = self.app.sealer.seal().await {
+        if let Err(error) = self.app.operations.sealer.seal().await {
             // The next start seals them.
             tracing::warn!(error = format!("{error:#}"), "cannot seal the last records");
         }
-        let kept = feed_head::keep(self.app.gateway.store(), &self.feed_head).await;
+        let kept = feed_head::keep(self.app.core.gateway.store(), &self.feed_head).await;
         if let Err(error) = kept {
             tracing::warn!(error = format!("{error:#}"), "cannot keep the head of the feed");
         }
     }
 
     fn work(&self) {
-        let gateway = &self.app.gateway;
+        let gateway = &self.app.core.gateway;
         let feed = || gateway.store().feed();
         let stop = || self.stop.clone();
         let database = || Arc::clone(gateway.database());
@@ -233,31 +228,42 @@ impl Server {
             feed(),
             stop(),
         ));
-        let named = self.app.config.metrics_projects;
+        let named = self.app.core.config.metrics_projects;
         let counted = Arc::clone(gateway.store());
         self.tasks.spawn(insights::run(counted, database(), feed(), named, stop()));
         self.app.notifier.start(feed);
-        if let Some(dev) = &self.app.dev {
+        if let Some(dev) = Option::<Dev>::from_ref(&self.app) {
             let players = Arc::clone(&dev.players);
             self.tasks.spawn(players.run(gateway.clone(), feed(), stop()));
         }
-        let (app, config) = (&self.app, &self.app.config);
-        self.tasks.spawn(sealer::run(Arc::clone(&app.sealer), config.seal_every, feed(), stop()));
+        let (app, config) = (&self.app, &self.app.core.config);
+        self.tasks.spawn(sealer::run(
+            Arc::clone(&app.operations.sealer),
+            config.seal_every,
+            feed(),
+            stop(),
+        ));
         let (store, kept) = (Arc::clone(gateway.store()), self.feed_head.clone());
         self.tasks.spawn(feed_head::run(store, kept, feed(), stop()));
         if let Some(command) = &config.anchor_command {
             let (store, command) = (Arc::clone(gateway.store()), command.clone());
             let commands = OperatorCommands::new(variables());
-            self.tasks.spawn(anchor::run(store, commands, command, app.sealer.newest(), stop()));
+            self.tasks.spawn(anchor::run(
+                store,
+                commands,
+                command,
+                app.operations.sealer.newest(),
+                stop(),
+            ));
         }
         let (words, counts) = (config.retention, config.insights_retention);
         self.tasks.spawn(retention::run(gateway.clone(), words, counts, stop()));
-        self.tasks.spawn(keys::run(app.receipts.signer().clone(), database(), stop()));
+        self.tasks.spawn(keys::run(app.core.receipts.signer().clone(), database(), stop()));
         self.tasks.spawn(housekeeping::run(
             gateway.clone(),
-            Arc::clone(&self.app.authenticator),
-            self.app.blobs.clone(),
-            self.app.metrics.clone(),
+            Arc::clone(&self.app.core.authenticator),
+            self.app.storage.blobs.clone(),
+            self.app.operations.metrics.clone(),
             stop(),
         ));
     }
@@ -267,7 +273,7 @@ impl Server {
         let mut first: Option<Arc<Connections>> = None;
         for socket in sockets {
             let connections =
-                first.get_or_insert_with(|| Connections::new(Limits::of(&self.app.config)));
+                first.get_or_insert_with(|| Connections::new(Limits::of(&self.app.core.config)));
             let routes = router(self.app.clone());
             let listener = Listener::new(
                 socket,

@@ -1,7 +1,7 @@
 //! Events of a case, for `GET …/events` and the callback. Sections 8.5 and 9.
 
 use kernel::ask::Ending;
-use kernel::{Ask, AskState, Event, Happened};
+use kernel::{Ask, AskEvent, AskState, Event, Happened};
 use serde_json::{Map, Value, json};
 
 use super::case_id;
@@ -23,66 +23,46 @@ pub struct Told {
 pub fn told(ask: &Ask, event: &Event, engaged: bool, signature: Option<Signature>) -> Option<Told> {
     let case_id = case_id(ask.id);
     let opened_at = ask.look.as_ref().map(|look| look.at);
-    let (event, data) = match &event.what {
-        Happened::Opened => ("review.opened", json!({ "case_id": case_id, "opened_at": event.at })),
-        Happened::Progressed { progress } => {
+    let Happened::Ask(what) = &event.what else { return None };
+    let (event, data) = match what {
+        AskEvent::Opened => ("review.opened", json!({ "case_id": case_id, "opened_at": event.at })),
+        AskEvent::Progressed { progress } => {
             let mut data = json!({ "case_id": case_id, "opened_at": opened_at });
             if let (Some(progress), Some(data)) = (progress, data.as_object_mut()) {
                 data.insert("progress".to_owned(), json!(progress));
             }
             ("review.in_progress", data)
         }
-        Happened::Reminded if engaged => return None,
-        Happened::Reminded => {
+        AskEvent::Reminded if engaged => return None,
+        AskEvent::Reminded => {
             let prompt = ask.question.value().map(kernel::question::Question::prompt);
             let message = format!("Still waiting: {}", prompt.unwrap_or("this case"));
             let data = json!({ "case_id": case_id, "reminder_at": event.at, "message": message });
             ("review.reminder", data)
         }
-        Happened::Answered { decisive: true, .. }
-        | Happened::Defaulted { .. }
-        | Happened::Expired { .. }
-        | Happened::Failed { .. }
-        | Happened::Cancelled { .. } => return ended(ask, signature),
-        Happened::Answered { decisive: false, .. }
-        | Happened::AnswerHeld { .. }
-        | Happened::AnswerWithdrawn
-        | Happened::Asked(_)
-        | Happened::Followed { .. }
-        | Happened::Claimed
-        | Happened::Assigned { .. }
-        | Happened::Commented { .. }
-        | Happened::ActionPicked { .. }
-        | Happened::Escalated { .. }
-        | Happened::Joined { .. }
-        | Happened::Extended { .. }
-        | Happened::Granted { .. }
-        | Happened::CalledBack { .. }
-        | Happened::CallbackWanted
-        | Happened::Revoked { .. }
-        | Happened::Erased
-        | Happened::WordsErased(_)
-        | Happened::HumanErased
-        | Happened::KeyErased
-        | Happened::SigningKeyDestroyed { .. }
-        | Happened::ProjectSaved(_)
-        | Happened::AgentSaved(_)
-        | Happened::HumanSaved(_)
-        | Happened::KeyIssued(_)
-        | Happened::KeyRevoked
-        | Happened::KeyRevokedWithTokens
-        | Happened::PasskeyConfirmed
-        | Happened::PasskeyUsed { .. }
-        | Happened::RuleAdded(_)
-        | Happened::RuleRemoved
-        | Happened::WebhookSaved(_)
-        | Happened::WebhookRotated { .. }
-        | Happened::WebhookTested
-        | Happened::WebhookGone
-        | Happened::WebhookRemoved
-        | Happened::Task(_)
-        | Happened::Artifact(_)
-        | Happened::EntryWritten(_) => return None,
+        AskEvent::Answered { decisive: true, .. }
+        | AskEvent::Defaulted { .. }
+        | AskEvent::Expired { .. }
+        | AskEvent::Failed { .. }
+        | AskEvent::Cancelled { .. } => return ended(ask, signature),
+        AskEvent::Answered { decisive: false, .. }
+        | AskEvent::AnswerHeld { .. }
+        | AskEvent::AnswerWithdrawn
+        | AskEvent::Asked(_)
+        | AskEvent::Followed { .. }
+        | AskEvent::Claimed
+        | AskEvent::Assigned { .. }
+        | AskEvent::Commented { .. }
+        | AskEvent::ActionPicked { .. }
+        | AskEvent::Escalated { .. }
+        | AskEvent::Joined { .. }
+        | AskEvent::Extended { .. }
+        | AskEvent::Granted { .. }
+        | AskEvent::CalledBack { .. }
+        | AskEvent::CallbackWanted
+        | AskEvent::Revoked { .. }
+        | AskEvent::Erased
+        | AskEvent::WordsErased(_) => return None,
     };
     Some(Told { event, data })
 }

@@ -8,7 +8,7 @@ use kernel::audit::{Digest, open};
 use kernel::directory::Holder;
 use kernel::passkey_evidence::{PasskeyEvidence, VERSION, answer_digest};
 use kernel::seal::{self, Block};
-use kernel::{Happened, Subject, Time};
+use kernel::{DirectoryEvent, Happened, Subject, Time};
 use p256::ecdsa::signature::hazmat::PrehashVerifier as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256, Sha384};
@@ -269,7 +269,9 @@ pub fn enrolled(
     let named = subject == evidence.key.to_string()
         && event.subject == Subject::Key(evidence.key)
         && (seq, event.seq) == (1, 1);
-    let Happened::KeyIssued(key) = &event.what else { return Err(EvidenceError::Enrolment) };
+    let Happened::Directory(DirectoryEvent::KeyIssued(key)) = &event.what else {
+        return Err(EvidenceError::Enrolment);
+    };
     let Holder::Passkey { human, enrolment: Some(enrolment), .. } = &key.holder else {
         return Err(EvidenceError::Enrolment);
     };

@@ -5,7 +5,7 @@ use kernel::actor::Actor;
 use kernel::command::AskCommand;
 use kernel::form::Progress;
 use kernel::testing::Cast;
-use kernel::{AskId, Happened};
+use kernel::{AskEvent, AskId, Happened};
 use serde_json::{Value, json};
 
 use crate::stage::{answer, body, made, respond, with};
@@ -17,7 +17,7 @@ fn story(cast: &Cast, id: AskId) -> Vec<Value> {
     for event in cast.record_of(id) {
         let line = told(cast.seen(id), &event, engaged, None);
         said.extend(line.map(|Told { event, data }| json!({ "event": event, "data": data })));
-        engaged |= matches!(event.what, Happened::Progressed { .. });
+        engaged |= matches!(event.what, Happened::Ask(AskEvent::Progressed { .. }));
     }
     said
 }

@@ -15,7 +15,7 @@ use kernel::audit::{Digest, Record};
 use kernel::directory::{Enrolment, Holder, Key, PasskeyUses};
 use kernel::passkey_evidence::{AnswerStatement, PasskeyEvidence, VERSION, answer_digest};
 use kernel::seal::{self, Block, Tree};
-use kernel::{Event, Happened, KeyId, Subject, Time};
+use kernel::{AskEvent, DirectoryEvent, Event, KeyId, Subject, Time};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256, Sha384};
 
@@ -224,11 +224,11 @@ fn enrolment(evidence: &PasskeyEvidence, change: &dyn Fn(&mut Event, &mut Key)) 
         seq: 1,
         at,
         by: By::Human(human),
-        what: Happened::Opened,
+        what: AskEvent::Opened.into(),
     };
     change(&mut event, &mut key);
-    if event.what == Happened::Opened {
-        event.what = Happened::KeyIssued(Box::new(key));
+    if event.what == AskEvent::Opened.into() {
+        event.what = DirectoryEvent::KeyIssued(Box::new(key)).into();
     }
     let record = Record::link(Digest::ZERO, event);
     let hashes = [Digest([1; 32]), Digest([2; 32]), record.hash, Digest([4; 32]), Digest([5; 32])];
@@ -481,7 +481,7 @@ fn enrolments(plain: &Value, mine: &Authenticator) -> Vec<Value> {
         ),
         enrolled(
             "enrolment-that-is-a-removal",
-            &|event, _| event.what = Happened::KeyRevoked,
+            &|event, _| event.what = DirectoryEvent::KeyRevoked.into(),
             Some("enrolment"),
         ),
         enrolled("enrolment-not-the-first-event", &|event, _| event.seq = 2, Some("enrolment")),

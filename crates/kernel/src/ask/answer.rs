@@ -8,7 +8,7 @@ use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::directory::PasskeyUse;
 use crate::directory::passkey;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::AskId;
 use crate::passkey_evidence::PasskeyEvidence;
 use crate::question::Reply;
@@ -134,7 +134,7 @@ pub(crate) fn vote(
         shown: Some(envelope.shown),
         sender: envelope.sender(&mut salts),
     });
-    let happened = Happened::Answered { vote, decisive };
+    let happened = AskEvent::Answered { vote, decisive };
     let mut decision = Decision::on(ask, happened);
     if !secret.is_empty() {
         decision.secret = Some(SecretAnswer { ask: ask.id, values: secret });

@@ -3,7 +3,7 @@
 use crate::ask::comment;
 use crate::audit::Erasable;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::{AskId, HumanId, Subject};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
@@ -41,9 +41,11 @@ pub(crate) fn decide(
     if let Some(note) = note {
         let text = comment::checked(ask, "note", note)?;
         let text = Erasable::new(text, &mut envelope.salts.clone());
-        decision.happened.push((Subject::Ask(ask.id), Happened::Commented { text, nudge: false }));
+        decision
+            .happened
+            .push((Subject::Ask(ask.id), AskEvent::Commented { text, nudge: false }.into()));
     }
-    decision.happened.push((Subject::Ask(ask.id), Happened::Assigned { to: to.clone() }));
+    decision.happened.push((Subject::Ask(ask.id), AskEvent::Assigned { to: to.clone() }.into()));
     Ok(decision)
 }
 

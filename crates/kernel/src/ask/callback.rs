@@ -4,7 +4,7 @@
 use crate::actor::Actor;
 use crate::ask::{Ask, CallbackAttempt, CallbackResult};
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
@@ -32,7 +32,7 @@ pub(crate) fn note(
         }
         heard @ (CallbackResult::Taken { .. } | CallbackResult::Refused { .. }) => heard,
     };
-    Ok(Decision::on(ask, Happened::CalledBack { outcome }))
+    Ok(Decision::on(ask, AskEvent::CalledBack { outcome }))
 }
 
 /// Calls the agent back again. The agent and everyone who may see the ask can request this.
@@ -48,7 +48,7 @@ pub(crate) fn again(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result
         return Err(Refusal::NotFound { what: "request" }.into());
     }
     wanted(ask)?;
-    Ok(Decision::on(ask, Happened::CallbackWanted))
+    Ok(Decision::on(ask, AskEvent::CallbackWanted))
 }
 
 /// Refuses a callback if the ask names no callback URL, is still open, or was erased.

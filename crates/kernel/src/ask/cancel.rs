@@ -3,7 +3,7 @@
 use crate::actor::Actor;
 use crate::audit::Erasable;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
 use crate::task;
@@ -39,7 +39,7 @@ pub(crate) fn decide(
     }
     let mut salts = envelope.salts.clone();
     let kept = reason.map(|text| Erasable::new(text.to_owned(), &mut salts));
-    let over = Decision::on(ask, Happened::Cancelled { reason: kept, decided: None });
+    let over = Decision::on(ask, AskEvent::Cancelled { reason: kept, decided: None });
     task::withdrawn(world, envelope, ask, reason, over)
 }
 

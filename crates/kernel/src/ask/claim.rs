@@ -1,7 +1,7 @@
 //! A person claims an ask, so that two people of a pool do not both work on it.
 
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
@@ -17,7 +17,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     match &ask.claim {
         Some(claim) if claim.human == person.id => Ok(Decision::default()),
         Some(claim) => Err(Refusal::TakenBy { by: claim.human.clone() }.into()),
-        None => Ok(Decision::on(ask, Happened::Claimed)),
+        None => Ok(Decision::on(ask, AskEvent::Claimed)),
     }
 }
 

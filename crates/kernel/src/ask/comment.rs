@@ -3,7 +3,7 @@
 use crate::ask::Ask;
 use crate::audit::Erasable;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
 use crate::text::is_storable;
@@ -25,7 +25,7 @@ pub(crate) fn decide(
         return Err(Refusal::NotFound { what: "request" }.into());
     }
     let text = Erasable::new(checked(ask, "text", text)?, &mut envelope.salts.clone());
-    Ok(Decision::on(ask, Happened::Commented { text, nudge: false }))
+    Ok(Decision::on(ask, AskEvent::Commented { text, nudge: false }))
 }
 
 /// Checks the text of a field, and that the ask can take one more comment.

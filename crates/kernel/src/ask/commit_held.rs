@@ -1,11 +1,13 @@
 //! A held answer can no longer be undone. It takes effect as the answer of the person who gave it.
 
+use crate::event::Happened;
+
 use super::answer::AnswerProofs;
 use super::{Ask, answer};
 use crate::actor::{Actor, By};
 use crate::ask::Due;
 use crate::command::Envelope;
-use crate::event::{Asked, Happened};
+use crate::event::{AskEvent, Asked};
 use crate::ids::AskId;
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
@@ -17,7 +19,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     else {
         return Err(Refusal::NotDue.into());
     };
-    let dropped = || Decision::on(ask, Happened::AnswerWithdrawn);
+    let dropped = || Decision::on(ask, AskEvent::AnswerWithdrawn);
     let (By::Human(human), Some(reply)) = (&held.vote.by, held.vote.reply.value()) else {
         return Ok(dropped());
     };
@@ -39,7 +41,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     ) {
         Ok(mut decision) => {
             for (_, happened) in &mut decision.happened {
-                if let Happened::Answered { vote, .. } = happened {
+                if let Happened::Ask(AskEvent::Answered { vote, .. }) = happened {
                     // The vote keeps the time at which the person answered, not the time of the
                     // timer.
                     vote.at = held.vote.at;

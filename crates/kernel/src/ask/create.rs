@@ -10,7 +10,7 @@ use crate::ask::{
 use crate::audit::{Erasable, Salts};
 use crate::command::{Envelope, NewAsk, Silence};
 use crate::directory::{Agent, Human, Project};
-use crate::event::{Asked, Happened};
+use crate::event::{AskEvent, Asked};
 use crate::ids::{AskId, Subject};
 use crate::refusal::Refusal;
 use crate::routing::{Facts, seats};
@@ -102,9 +102,11 @@ pub(crate) fn decide(
         claims: new.claims.as_ref().map(|claims| claims.kept(project.envelopes, &mut salts)),
     };
     check_silence(project, &asked, &new.on_expiry)?;
-    let mut decision = Decision::of(Subject::Ask(ask), Happened::Asked(Box::new(asked)));
+    let mut decision = Decision::of(Subject::Ask(ask), AskEvent::Asked(Box::new(asked)));
     if let Some(previous) = previous {
-        decision.happened.push((Subject::Ask(previous.id), Happened::Followed { next: ask }));
+        decision
+            .happened
+            .push((Subject::Ask(previous.id), AskEvent::Followed { next: ask }.into()));
     }
     // The first ask of a conversation records the newest one, so that no lookup has to follow the
     // whole conversation.
@@ -112,7 +114,7 @@ pub(crate) fn decide(
         && new.follows != Some(opening)
     {
         world.ask(opening)?;
-        decision.happened.push((Subject::Ask(opening), Happened::Followed { next: ask }));
+        decision.happened.push((Subject::Ask(opening), AskEvent::Followed { next: ask }.into()));
     }
     Ok(decision)
 }

@@ -2,7 +2,7 @@
 //! commitments only, and the store deletes the committed values in the same transaction.
 
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
 use crate::task::checkpoint_erased;
@@ -22,7 +22,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     if ask.question.value().is_none() {
         return Ok(Decision { happened: copy.into_iter().collect(), ..Decision::default() });
     }
-    let mut erased = Decision::on(ask, Happened::Erased);
+    let mut erased = Decision::on(ask, AskEvent::Erased);
     erased.happened.extend(copy);
     Ok(erased)
 }

@@ -6,7 +6,7 @@ use super::{Ask, AskState, Ending};
 use crate::actor::{Actor, By};
 use crate::audit::Erasable;
 use crate::command::Envelope;
-use crate::event::{Happened, WordsErased};
+use crate::event::{AskEvent, WordsErased};
 use crate::ids::{AskId, HumanId};
 use crate::question::Reply;
 use crate::refusal::Refusal;
@@ -44,7 +44,7 @@ pub(crate) fn decide(
     }
     let without_comments = !replies.is_empty() && !has_comments;
     let erased = WordsErased { human: human.clone(), replies, without_comments };
-    Ok(Decision::on(ask, Happened::WordsErased(Box::new(erased))))
+    Ok(Decision::on(ask, AskEvent::WordsErased(Box::new(erased))))
 }
 
 impl Ask {

@@ -3,7 +3,7 @@
 use crate::actor::Actor;
 use crate::ask::{Due, Seat};
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
 use crate::routing::present;
@@ -18,7 +18,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     // Absences are known only now, so the event records who is asked.
     let present = |seat: Seat| present(world.directory, seat, &ask.project, world.now);
     let seats = reached.map(|rung| present(rung.seat.clone())).collect();
-    Ok(Decision::on(ask, Happened::Escalated { seats }))
+    Ok(Decision::on(ask, AskEvent::Escalated { seats }))
 }
 
 #[cfg(test)]
@@ -26,6 +26,7 @@ mod tests {
     use super::*;
     use crate::command::{AskCommand, DirectoryCommand};
     use crate::directory::{About, Absence, NewProfile, NewProject, Step};
+    use crate::event::Happened;
     use crate::follow_up::FollowUp;
     use crate::follow_up::Occasion;
     use crate::testing::{Cast, human, new_ask, yes};
@@ -102,7 +103,7 @@ mod tests {
     fn an_escalation_without_absences_is_stored_as_ever() {
         let stored = r#"{"event":"escalated"}"#;
         let event: Happened = serde_json::from_str(stored).unwrap();
-        assert_eq!(event, Happened::Escalated { seats: Vec::new() });
+        assert_eq!(event, AskEvent::Escalated { seats: Vec::new() }.into());
         assert_eq!(serde_json::to_string(&event).unwrap(), stored);
     }
 }

@@ -3,7 +3,7 @@
 use crate::actor::{Actor, Assurance, By, Via};
 use crate::ask::{DefaultAction, Due, OnExpiry, Resolution, Shown};
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
 use crate::task::{self, Ended};
@@ -20,19 +20,19 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     // that an agent can see.
     let happened = match &ask.on_expiry {
         OnExpiry::StayOpen => return Err(Refusal::NotDue.into()),
-        OnExpiry::Fail => Happened::Failed { deadline },
+        OnExpiry::Fail => AskEvent::Failed { deadline },
         // Silence proves nothing. If an answer now needs more than that, the ask ends as if the
         // agent had named no default: it is neither approved nor answered.
         OnExpiry::Answer { .. } if !ask.takes_silence(world.directory) => {
-            Happened::Failed { deadline }
+            AskEvent::Failed { deadline }
         }
         OnExpiry::Report { action: DefaultAction::Approve }
             if !ask.takes_silence(world.directory) =>
         {
-            Happened::Expired { deadline, report: DefaultAction::Abort }
+            AskEvent::Expired { deadline, report: DefaultAction::Abort }
         }
-        OnExpiry::Report { action } => Happened::Expired { deadline, report: *action },
-        OnExpiry::Answer { reply } => Happened::Defaulted {
+        OnExpiry::Report { action } => AskEvent::Expired { deadline, report: *action },
+        OnExpiry::Answer { reply } => AskEvent::Defaulted {
             resolution: Box::new(Resolution {
                 reply: reply.clone(),
                 by: By::System,

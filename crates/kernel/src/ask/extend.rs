@@ -2,7 +2,7 @@
 
 use crate::actor::Actor;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
 use crate::time::{LONGEST_TIMEOUT, Time};
@@ -36,7 +36,7 @@ pub(crate) fn decide(
     if until > world.now.plus_seconds(LONGEST_TIMEOUT) {
         return Err(invalid("at most 100 years from now").into());
     }
-    Ok(Decision::on(ask, Happened::Extended { until }))
+    Ok(Decision::on(ask, AskEvent::Extended { until }))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::ask::{Ask, Grant, Purpose};
 use crate::audit::Digest;
 use crate::command::Envelope;
 use crate::directory::Directory;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::{AskId, HumanId};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
@@ -45,7 +45,7 @@ pub(crate) fn decide(
         let sent_at = grant.sent_to.is_some().then_some(world.now);
         Grant { sent_at, ..grant.clone() }
     };
-    Ok(Decision::on(ask, Happened::Granted { grants: grants.iter().map(dated).collect() }))
+    Ok(Decision::on(ask, AskEvent::Granted { grants: grants.iter().map(dated).collect() }))
 }
 
 impl Ask {

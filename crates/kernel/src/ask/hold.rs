@@ -11,7 +11,7 @@ use super::{Ask, Vote, answer};
 use crate::actor::{Actor, By, Via};
 use crate::audit::Erasable;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::{AskId, HumanId};
 use crate::question::Reply;
 use crate::refusal::Refusal;
@@ -74,7 +74,7 @@ pub(crate) fn decide(
         shown: Some(envelope.shown),
         sender: None,
     });
-    Ok(Decision::on(ask, Happened::AnswerHeld { vote, until }))
+    Ok(Decision::on(ask, AskEvent::AnswerHeld { vote, until }))
 }
 
 impl Ask {

@@ -23,6 +23,7 @@ mod due;
 pub mod erase;
 pub mod erase_words;
 pub mod escalate;
+pub mod event;
 pub mod expire;
 pub mod extend;
 pub mod fold;

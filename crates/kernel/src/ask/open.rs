@@ -2,7 +2,7 @@
 
 use crate::ask::AskState;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::AskId;
 use crate::world::{Decision, Stop, World};
 
@@ -12,7 +12,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     // Opening an ask again, or opening a closed ask, changes nothing and is no error.
     match &ask.state {
         AskState::Pending if ask.still_open(world.now).is_ok() => {
-            Ok(Decision::on(ask, Happened::Opened))
+            Ok(Decision::on(ask, AskEvent::Opened))
         }
         AskState::Pending
         | AskState::Opened

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::actor::By;
 use crate::ask::Ask;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
 use crate::time::Time;
@@ -48,7 +48,7 @@ pub(crate) fn decide(
         let expected = "at most 100 actions picked on one request";
         return Err(Refusal::Invalid { field: "action", expected }.into());
     }
-    Ok(Decision::on(ask, Happened::ActionPicked { action }))
+    Ok(Decision::on(ask, AskEvent::ActionPicked { action }))
 }
 
 impl Ask {

@@ -2,7 +2,7 @@
 
 use crate::ask::AskState;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::form::Progress;
 use crate::ids::AskId;
 use crate::world::{Decision, Stop, World};
@@ -19,7 +19,7 @@ pub(crate) fn decide(
     if ask.state == (AskState::InProgress { progress }) {
         return Ok(Decision::default());
     }
-    Ok(Decision::on(ask, Happened::Progressed { progress }))
+    Ok(Decision::on(ask, AskEvent::Progressed { progress }))
 }
 
 #[cfg(test)]

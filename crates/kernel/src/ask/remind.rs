@@ -3,7 +3,7 @@
 use crate::actor::Actor;
 use crate::ask::Due;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
@@ -13,7 +13,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     let (Actor::System, Some(Due::Remind)) = (&envelope.actor, ask.due(world.now)) else {
         return Err(Refusal::NotDue.into());
     };
-    Ok(Decision::on(ask, Happened::Reminded))
+    Ok(Decision::on(ask, AskEvent::Reminded))
 }
 
 #[cfg(test)]

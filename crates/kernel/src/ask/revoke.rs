@@ -3,7 +3,7 @@
 
 use crate::audit::Erasable;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
 use crate::text::is_storable;
@@ -34,7 +34,7 @@ pub(crate) fn decide(
         return Ok(Decision::default());
     }
     let reason = Erasable::new(reason.to_owned(), &mut envelope.salts.clone());
-    Ok(Decision::on(ask, Happened::Revoked { reason }))
+    Ok(Decision::on(ask, AskEvent::Revoked { reason }))
 }
 
 #[cfg(test)]

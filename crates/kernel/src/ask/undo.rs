@@ -2,7 +2,7 @@
 
 use crate::actor::Actor;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
@@ -22,7 +22,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     if ask.held.is_none() {
         return Err(Refusal::NotAllowed { why: "there is no answer to undo" }.into());
     }
-    Ok(Decision::on(ask, Happened::AnswerWithdrawn))
+    Ok(Decision::on(ask, AskEvent::AnswerWithdrawn))
 }
 
 #[cfg(test)]

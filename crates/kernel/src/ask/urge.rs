@@ -4,7 +4,7 @@ use crate::actor::Actor;
 use crate::ask::{Seat, comment};
 use crate::audit::Erasable;
 use crate::command::{Envelope, Urge};
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
@@ -36,10 +36,10 @@ pub(crate) fn decide(
         .map(|human| Seat::Person { human: human.clone() })
         .filter(|seat| !ask.seats.contains(seat))
         .collect();
-    let mut decision = Decision::on(ask, Happened::Commented { text, nudge: true });
+    let mut decision = Decision::on(ask, AskEvent::Commented { text, nudge: true });
     if !new.is_empty() {
-        let joined = Happened::Joined { seats: new };
-        decision.happened.push((crate::ids::Subject::Ask(ask.id), joined));
+        let joined = AskEvent::Joined { seats: new };
+        decision.happened.push((crate::ids::Subject::Ask(ask.id), joined.into()));
     }
     Ok(decision)
 }

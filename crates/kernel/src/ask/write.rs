@@ -12,7 +12,7 @@ use crate::actor::Actor;
 use crate::ask::{Conversation, Dialect, Labels, OnExpiry, Priority, Route, Seat, Vote};
 use crate::audit::Erasable;
 use crate::command::{Envelope, Written};
-use crate::event::{Asked, Happened};
+use crate::event::{AskEvent, Asked};
 use crate::ids::{AgentId, AskId, Subject};
 use crate::question::{Answer, Body, Kind, Question, Reply};
 use crate::refusal::Refusal;
@@ -105,8 +105,8 @@ pub(crate) fn decide(
         shown: Some(envelope.shown),
         sender: envelope.sender(&mut salts),
     });
-    let mut decision = Decision::of(Subject::Ask(id), Happened::Asked(Box::new(asked)));
-    decision.happened.push((Subject::Ask(id), Happened::Answered { vote, decisive: true }));
+    let mut decision = Decision::of(Subject::Ask(id), AskEvent::Asked(Box::new(asked)));
+    decision.happened.push((Subject::Ask(id), AskEvent::Answered { vote, decisive: true }.into()));
     Ok(decision)
 }
 

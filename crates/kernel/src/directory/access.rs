@@ -8,7 +8,7 @@ use crate::actor::Actor;
 use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::directory::Human;
-use crate::event::Happened;
+use crate::event::DirectoryEvent;
 use crate::follow_up::SecurityEvent;
 use crate::ids::{HumanId, Subject};
 use crate::refusal::Refusal;
@@ -32,13 +32,15 @@ pub(crate) fn end(world: &World<'_>, envelope: &Envelope, id: &HumanId) -> Resul
     let human = directory.living(id).ok_or(Refusal::NotFound { what: "person" })?;
     let mut decision = Decision::default();
     let keys = directory.keys().filter(|key| key.human() == Some(id) && key.revoked_at.is_none());
-    decision.happened.extend(keys.map(|key| (Subject::Key(key.id), Happened::KeyRevoked)));
+    decision
+        .happened
+        .extend(keys.map(|key| (Subject::Key(key.id), DirectoryEvent::KeyRevoked.into())));
     let profile = human.profile.value().cloned().unwrap_or_default();
     let profile = Profile { verified: std::collections::BTreeSet::new(), ..profile };
     let profile = Erasable::new(profile, &mut envelope.salts.clone());
     let saved = Human { profile, access_ended_at: Some(world.now), ..human.clone() };
     let subject = Subject::Human(id.clone());
-    decision.happened.push((subject, Happened::HumanSaved(Box::new(saved))));
+    decision.happened.push((subject, DirectoryEvent::HumanSaved(Box::new(saved)).into()));
     Ok(notifying(decision, human, SecurityEvent::AccessEnded))
 }
 

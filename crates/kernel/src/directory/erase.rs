@@ -7,7 +7,7 @@ use super::{ADMIN_ONLY, Directory, Human, Project};
 use crate::actor::Actor;
 use crate::ask::Seat;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::DirectoryEvent;
 use crate::ids::{HumanId, Subject};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
@@ -38,16 +38,20 @@ pub(crate) fn decide(
         return Err(Refusal::Precondition { why }.into());
     }
 
-    let mut decision = Decision::of(Subject::Human(id.clone()), Happened::HumanErased);
+    let mut decision = Decision::of(Subject::Human(id.clone()), DirectoryEvent::HumanErased);
     let keys = directory.keys().filter(|key| key.human() == Some(id));
-    decision.happened.extend(keys.map(|key| (Subject::Key(key.id), Happened::KeyErased)));
+    decision
+        .happened
+        .extend(keys.map(|key| (Subject::Key(key.id), DirectoryEvent::KeyErased.into())));
     let rules = directory.rules().filter(|rule| rule.owner == *id || rule.delegate_to == *id);
-    decision.happened.extend(rules.map(|rule| (Subject::Rule(rule.id), Happened::RuleRemoved)));
+    decision
+        .happened
+        .extend(rules.map(|rule| (Subject::Rule(rule.id), DirectoryEvent::RuleRemoved.into())));
     for project in directory.projects().filter(|project| project.names(id)) {
         let mut project = project.clone();
         project.ladder.retain(|step| !step.seat.is(id));
         let subject = Subject::Project(project.id.clone());
-        decision.happened.push((subject, Happened::ProjectSaved(Box::new(project))));
+        decision.happened.push((subject, DirectoryEvent::ProjectSaved(Box::new(project)).into()));
     }
     Ok(decision)
 }

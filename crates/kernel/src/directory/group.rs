@@ -8,7 +8,7 @@ use imbl::{OrdMap, OrdSet};
 
 use super::{ADMIN_ONLY, Directory, Human};
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::DirectoryEvent;
 use crate::ids::{GroupId, HumanId, Subject};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
@@ -46,7 +46,7 @@ pub(crate) fn decide(
                 human.groups.remove(&new.id);
             }
             let subject = Subject::Human(human.id.clone());
-            decision.happened.push((subject, Happened::HumanSaved(Box::new(human))));
+            decision.happened.push((subject, DirectoryEvent::HumanSaved(Box::new(human)).into()));
         }
     }
     Ok(decision)

@@ -6,7 +6,7 @@ use crate::ask::{Ask, AskState};
 use crate::audit::Digest;
 use crate::command::Envelope;
 use crate::directory::Directory;
-use crate::event::Happened;
+use crate::event::DirectoryEvent;
 use crate::follow_up::SecurityEvent;
 use crate::ids::{KeyId, Subject};
 use crate::refusal::Refusal;
@@ -98,7 +98,7 @@ pub(super) fn issued(
         revoked_at: None,
         tokens_ended: false,
     };
-    Ok(Decision::of(Subject::Key(id), Happened::KeyIssued(Box::new(key))))
+    Ok(Decision::of(Subject::Key(id), DirectoryEvent::KeyIssued(Box::new(key))))
 }
 
 /// Revokes a credential. `with_tokens` also revokes the review, submit and poll tokens of the open
@@ -121,12 +121,12 @@ pub(crate) fn revoke(
         return Err(Refusal::Invalid { field: "tokens", expected }.into());
     }
     if with_tokens && !key.tokens_ended {
-        return Ok(Decision::of(Subject::Key(id), Happened::KeyRevokedWithTokens));
+        return Ok(Decision::of(Subject::Key(id), DirectoryEvent::KeyRevokedWithTokens));
     }
     if key.revoked_at.is_some() {
         return Ok(Decision::default());
     }
-    let decision = Decision::of(Subject::Key(id), Happened::KeyRevoked);
+    let decision = Decision::of(Subject::Key(id), DirectoryEvent::KeyRevoked);
     match &key.holder {
         Holder::Passkey { human, .. } => Ok(match world.directory.living(human) {
             Some(human) => notifying(decision, human, SecurityEvent::PasskeyRemoved),

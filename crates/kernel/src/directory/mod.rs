@@ -10,6 +10,7 @@ pub mod command;
 pub mod contact;
 mod endpoint;
 pub mod erase;
+pub mod event;
 pub mod group;
 mod holder;
 pub mod key;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Human, Means, Profile, TimeOfDay};
 use crate::audit::Erasable;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::DirectoryEvent;
 use crate::ids::{HumanId, Subject};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
@@ -119,7 +119,7 @@ pub(super) fn saved(
     }
     let profile = Erasable::new(after, &mut envelope.salts.clone());
     let subject = Subject::Human(human.id.clone());
-    Decision::of(subject, Happened::HumanSaved(Box::new(Human { profile, ..human })))
+    Decision::of(subject, DirectoryEvent::HumanSaved(Box::new(Human { profile, ..human })))
 }
 
 #[cfg(test)]

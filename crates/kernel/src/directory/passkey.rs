@@ -9,7 +9,7 @@ use crate::ask::Ask;
 use crate::ask::answer::PasskeyAnswer;
 use crate::audit::Digest;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::{DirectoryEvent, Happened};
 use crate::follow_up::{FollowUp, SecurityEvent};
 use crate::ids::{HumanId, KeyId, Subject};
 use crate::passkey_evidence::AnswerStatement;
@@ -197,7 +197,7 @@ pub(crate) fn enrol(
         revoked_at: None,
         tokens_ended: false,
     };
-    let mut decision = Decision::of(Subject::Key(id), Happened::KeyIssued(Box::new(key)));
+    let mut decision = Decision::of(Subject::Key(id), DirectoryEvent::KeyIssued(Box::new(key)));
     decision.happened.extend(used);
     Ok(notifying(decision, human, SecurityEvent::PasskeyAdded))
 }
@@ -222,7 +222,7 @@ pub(crate) fn remove(
         }
         Authority::SignIn(session) => fresh(world, &human.id, *session)?,
     }
-    decision.happened.push((Subject::Key(id), Happened::KeyRevoked));
+    decision.happened.push((Subject::Key(id), DirectoryEvent::KeyRevoked.into()));
     Ok(notifying(decision, human, SecurityEvent::PasskeyRemoved))
 }
 
@@ -242,7 +242,7 @@ pub(crate) fn confirm(world: &World<'_>, envelope: &Envelope, id: KeyId) -> Resu
     if key.counts_as_passkey(world.now) {
         return Ok(Decision::default());
     }
-    Ok(Decision::of(Subject::Key(id), Happened::PasskeyConfirmed))
+    Ok(Decision::of(Subject::Key(id), DirectoryEvent::PasskeyConfirmed))
 }
 
 /// Refuses to revoke one's own passkey through the command for other keys.
@@ -312,12 +312,12 @@ pub(super) fn moved<'k>(key: &'k Key, used: &PasskeyUse) -> Option<Result<Moved<
     if again || (counts && used.counter <= uses.counter) {
         return Some(Err(REPLAYED));
     }
-    let happened = Happened::PasskeyUsed {
+    let happened = DirectoryEvent::PasskeyUsed {
         public: used.public.clone(),
         challenge: Some(used.challenge),
         counter: used.counter,
     };
-    Some(Ok((human, key, (Subject::Key(key.id), happened))))
+    Some(Ok((human, key, (Subject::Key(key.id), happened.into()))))
 }
 
 /// Refuses unless this is a session of the person that began recently.

@@ -8,7 +8,7 @@ use imbl::OrdMap;
 use super::{ADMIN_ONLY, Agent, Directory, Hears, Human, Kept, Profile, contact, profile};
 use crate::audit::Erasable;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::DirectoryEvent;
 use crate::ids::{AgentId, GroupId, HumanId, ProjectId, Subject};
 use crate::refusal::Refusal;
 use crate::text::{is_email, is_short, is_storable};
@@ -151,7 +151,7 @@ pub(crate) fn save_agent(
     let conversations =
         conversations.unwrap_or_else(|| before.is_some_and(|agent| agent.conversations));
     let agent = Agent { id: id.clone(), project, owner, conversations };
-    Ok(Decision::of(Subject::Agent(id), Happened::AgentSaved(Box::new(agent))))
+    Ok(Decision::of(Subject::Agent(id), DirectoryEvent::AgentSaved(Box::new(agent))))
 }
 
 pub(crate) fn save_human(
@@ -209,7 +209,7 @@ pub(crate) fn save_human(
     let access_ended_at = world.directory.human(&id).and_then(|human| human.access_ended_at);
     let human =
         Human { id: id.clone(), profile, admin, active, projects, groups, skills, access_ended_at };
-    Ok(Decision::of(Subject::Human(id), Happened::HumanSaved(Box::new(human))))
+    Ok(Decision::of(Subject::Human(id), DirectoryEvent::HumanSaved(Box::new(human))))
 }
 
 /// Adds a person. The command is refused if the person exists.

@@ -7,7 +7,7 @@ use crate::actor::{Actor, Assurance, Reach};
 use crate::ask::Envelopes;
 use crate::ask::create::MOST_REMINDERS;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::DirectoryEvent;
 use crate::ids::{ProjectId, Subject};
 use crate::quota::Limits;
 use crate::refusal::Refusal;
@@ -149,7 +149,7 @@ pub(crate) fn decide(
         quotas,
         irreversible_assurance: irreversible_assurance.of(world.directory.project(&new.id)),
     };
-    Ok(Decision::of(Subject::Project(id), Happened::ProjectSaved(Box::new(project))))
+    Ok(Decision::of(Subject::Project(id), DirectoryEvent::ProjectSaved(Box::new(project))))
 }
 
 /// Adds a project. The command is refused if the project exists.

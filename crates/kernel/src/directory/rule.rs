@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Human, Rule};
 use crate::ask::Priority;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::DirectoryEvent;
 use crate::ids::{HumanId, RuleId, Subject};
 use crate::question::Kind;
 use crate::refusal::Refusal;
@@ -44,7 +44,9 @@ pub(crate) fn add(
     let mut decision = Decision::default();
     for (id, rule) in new {
         let rule = checked(*id, rule, person)?;
-        decision.happened.push((Subject::Rule(rule.id), Happened::RuleAdded(Box::new(rule))));
+        decision
+            .happened
+            .push((Subject::Rule(rule.id), DirectoryEvent::RuleAdded(Box::new(rule)).into()));
     }
     Ok(decision)
 }
@@ -67,5 +69,5 @@ pub(crate) fn remove(world: &World<'_>, envelope: &Envelope, id: RuleId) -> Resu
     if rule.is_none() {
         return Err(Refusal::NotFound { what: "rule" }.into());
     }
-    Ok(Decision::of(Subject::Rule(id), Happened::RuleRemoved))
+    Ok(Decision::of(Subject::Rule(id), DirectoryEvent::RuleRemoved))
 }

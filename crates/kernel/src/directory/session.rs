@@ -1,12 +1,14 @@
 //! Sessions: signing in and ending sessions.
 
+use crate::event::Happened;
+
 use super::key::{NewKey, issued};
 use super::passkey::moved;
 use super::{ADMIN_ONLY, Holder, Means, PasskeyUse, Visit, Way, address};
 use crate::actor::Actor;
 use crate::audit::Digest;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::DirectoryEvent;
 use crate::ids::{HumanId, KeyId, Subject};
 use crate::refusal::Refusal;
 use crate::time::Time;
@@ -62,7 +64,9 @@ pub(crate) fn sign_in(
     let others = world.directory.sessions_of(&human).count();
     let oldest =
         world.directory.sessions_of(&human).take((others + 1).saturating_sub(MOST_SESSIONS));
-    decision.happened.extend(oldest.map(|key| (Subject::Key(key.id), Happened::KeyRevoked)));
+    decision
+        .happened
+        .extend(oldest.map(|key| (Subject::Key(key.id), DirectoryEvent::KeyRevoked.into())));
     Ok(decision)
 }
 
@@ -96,7 +100,7 @@ fn proven(world: &World<'_>, proof: &Proof) -> Result<Entry, Refusal> {
             match key.map(|key| &key.holder) {
                 Some(Holder::Link { human, mailed }) => {
                     let way = if *mailed { Way::Mail } else { Way::Link };
-                    let used = Some((Subject::Key(*id), Happened::KeyRevoked));
+                    let used = Some((Subject::Key(*id), DirectoryEvent::KeyRevoked.into()));
                     let sent = key.filter(|_| *mailed).map(|key| key.issued_at);
                     let reads = sent.and_then(|at| written_to(world, human, at));
                     Ok(Entry { human: human.clone(), way, used, reads })
@@ -138,7 +142,8 @@ pub(crate) fn end(
         return Err(Refusal::NotFound { what: "person" }.into());
     }
     let ended = world.directory.sessions_of(human).filter(|key| Some(key.id) != except);
-    let happened = ended.map(|key| (Subject::Key(key.id), Happened::KeyRevoked)).collect();
+    let happened =
+        ended.map(|key| (Subject::Key(key.id), DirectoryEvent::KeyRevoked.into())).collect();
     Ok(Decision { happened, ..Decision::default() })
 }
 

@@ -4,7 +4,7 @@
 use super::ADMIN_ONLY;
 use crate::actor::Actor;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::DirectoryEvent;
 use crate::ids::Subject;
 use crate::world::{Decision, Stop, World};
 
@@ -15,7 +15,7 @@ pub(crate) fn destroy(world: &World<'_>, envelope: &Envelope, kid: &str) -> Resu
     if !world.directory.administers(&envelope.actor) {
         return Err(ADMIN_ONLY.into());
     }
-    let happened = Happened::SigningKeyDestroyed { kid: kid.to_owned() };
+    let happened = DirectoryEvent::SigningKeyDestroyed { kid: kid.to_owned() };
     Ok(Decision::of(Subject::Human(id.clone()), happened))
 }
 
@@ -42,7 +42,10 @@ mod tests {
         let record = cast.records().last().unwrap();
         assert_eq!(record.subject, Subject::Human(human("olga")));
         let event = record.event().unwrap();
-        assert_eq!(event.what, Happened::SigningKeyDestroyed { kid: "kid".to_owned() });
+        assert_eq!(
+            event.what,
+            DirectoryEvent::SigningKeyDestroyed { kid: "kid".to_owned() }.into()
+        );
         assert_eq!(cast.directory().human(&human("olga")).cloned(), before, "nothing else changes");
     }
 }

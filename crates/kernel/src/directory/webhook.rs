@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Directory, Disabled, Format, Hears, Webhook};
 use crate::actor::Actor;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::DirectoryEvent;
 use crate::ids::{Subject, WebhookId};
 use crate::refusal::Refusal;
 use crate::text::{is_short, is_storable};
@@ -76,7 +76,7 @@ pub(crate) fn save(
         disabled: (!new.enabled).then_some(still),
         removed: false,
     };
-    Ok(Decision::of(Subject::Webhook(id), Happened::WebhookSaved(Box::new(webhook))))
+    Ok(Decision::of(Subject::Webhook(id), DirectoryEvent::WebhookSaved(Box::new(webhook))))
 }
 
 fn check(directory: &Directory, new: &NewWebhook) -> Result<(), Refusal> {
@@ -123,7 +123,7 @@ pub(crate) fn rotate(
         return Err(Refusal::Invalid { field: "grace_seconds", expected }.into());
     }
     let until = (grace > 0).then(|| world.now.plus_seconds(grace));
-    Ok(Decision::of(Subject::Webhook(id), Happened::WebhookRotated { until }))
+    Ok(Decision::of(Subject::Webhook(id), DirectoryEvent::WebhookRotated { until }))
 }
 
 /// Sends a test event that belongs to no ask.
@@ -137,7 +137,7 @@ pub(crate) fn test(
         let why = "this endpoint is disabled; enable it first";
         return Err(Refusal::NotAllowed { why }.into());
     }
-    Ok(Decision::of(Subject::Webhook(id), Happened::WebhookTested))
+    Ok(Decision::of(Subject::Webhook(id), DirectoryEvent::WebhookTested))
 }
 
 /// Records that an endpoint answered that it is gone. The server no longer calls it.
@@ -153,7 +153,7 @@ pub(crate) fn gone(
     if webhook.disabled.is_some() {
         return Ok(Decision::default());
     }
-    Ok(Decision::of(Subject::Webhook(id), Happened::WebhookGone))
+    Ok(Decision::of(Subject::Webhook(id), DirectoryEvent::WebhookGone))
 }
 
 pub(crate) fn remove(
@@ -162,7 +162,7 @@ pub(crate) fn remove(
     id: WebhookId,
 ) -> Result<Decision, Stop> {
     kept(world, envelope, id)?;
-    Ok(Decision::of(Subject::Webhook(id), Happened::WebhookRemoved))
+    Ok(Decision::of(Subject::Webhook(id), DirectoryEvent::WebhookRemoved))
 }
 
 /// An endpoint the actor may manage. For other actors it does not exist.

@@ -8,7 +8,7 @@ use super::scale::{load, tenth, wait};
 use crate::actor::By;
 use crate::ask::claims::Level;
 use crate::ask::{Ask, Dialect, Resolution};
-use crate::event::{Event, Happened};
+use crate::event::{AskEvent, Event, Happened};
 use crate::question::{Answer, Body, Question};
 use crate::time::Time;
 
@@ -87,54 +87,34 @@ pub fn counts_for(event: &Event, ask: &Ask) -> Vec<Count> {
     if ask.is_opening() {
         return Vec::new();
     }
-    match &event.what {
-        Happened::Asked(_) => asked(ask),
-        Happened::Opened => opened(event.at, ask),
-        Happened::ActionPicked { action } => picked(event, ask, *action).into_iter().collect(),
-        Happened::Answered { vote, decisive: true } => answered(vote, ask),
-        Happened::Defaulted { .. } => vec![(Measure::Ended, "defaulted")],
-        Happened::Expired { .. } => vec![(Measure::Ended, "expired")],
-        Happened::Failed { .. } => vec![(Measure::Ended, "failed")],
-        Happened::Cancelled { .. } => vec![(Measure::Ended, "cancelled")],
-        Happened::Answered { decisive: false, .. }
-        | Happened::AnswerHeld { .. }
-        | Happened::AnswerWithdrawn
-        | Happened::Followed { .. }
-        | Happened::Progressed { .. }
-        | Happened::Claimed
-        | Happened::Assigned { .. }
-        | Happened::Commented { .. }
-        | Happened::Reminded
-        | Happened::Escalated { .. }
-        | Happened::Joined { .. }
-        | Happened::Extended { .. }
-        | Happened::Granted { .. }
-        | Happened::CalledBack { .. }
-        | Happened::CallbackWanted
-        | Happened::Revoked { .. }
-        | Happened::Erased
-        | Happened::WordsErased(_)
-        | Happened::HumanErased
-        | Happened::KeyErased
-        | Happened::SigningKeyDestroyed { .. }
-        | Happened::ProjectSaved(_)
-        | Happened::AgentSaved(_)
-        | Happened::HumanSaved(_)
-        | Happened::KeyIssued(_)
-        | Happened::KeyRevoked
-        | Happened::KeyRevokedWithTokens
-        | Happened::PasskeyConfirmed
-        | Happened::PasskeyUsed { .. }
-        | Happened::RuleAdded(_)
-        | Happened::RuleRemoved
-        | Happened::WebhookSaved(_)
-        | Happened::WebhookRotated { .. }
-        | Happened::WebhookTested
-        | Happened::WebhookGone
-        | Happened::WebhookRemoved
-        | Happened::Task(_)
-        | Happened::Artifact(_)
-        | Happened::EntryWritten(_) => Vec::new(),
+    let Happened::Ask(what) = &event.what else { return Vec::new() };
+    match what {
+        AskEvent::Asked(_) => asked(ask),
+        AskEvent::Opened => opened(event.at, ask),
+        AskEvent::ActionPicked { action } => picked(event, ask, *action).into_iter().collect(),
+        AskEvent::Answered { vote, decisive: true } => answered(vote, ask),
+        AskEvent::Defaulted { .. } => vec![(Measure::Ended, "defaulted")],
+        AskEvent::Expired { .. } => vec![(Measure::Ended, "expired")],
+        AskEvent::Failed { .. } => vec![(Measure::Ended, "failed")],
+        AskEvent::Cancelled { .. } => vec![(Measure::Ended, "cancelled")],
+        AskEvent::Answered { decisive: false, .. }
+        | AskEvent::AnswerHeld { .. }
+        | AskEvent::AnswerWithdrawn
+        | AskEvent::Followed { .. }
+        | AskEvent::Progressed { .. }
+        | AskEvent::Claimed
+        | AskEvent::Assigned { .. }
+        | AskEvent::Commented { .. }
+        | AskEvent::Reminded
+        | AskEvent::Escalated { .. }
+        | AskEvent::Joined { .. }
+        | AskEvent::Extended { .. }
+        | AskEvent::Granted { .. }
+        | AskEvent::CalledBack { .. }
+        | AskEvent::CallbackWanted
+        | AskEvent::Revoked { .. }
+        | AskEvent::Erased
+        | AskEvent::WordsErased(_) => Vec::new(),
     }
 }
 

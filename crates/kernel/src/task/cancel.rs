@@ -4,7 +4,7 @@ use super::may::{maybe_text, seen};
 use super::{Duty, Ended, State, Task, TaskEvent};
 use crate::audit::Erasable;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::TaskId;
 use crate::world::{Decision, Stop, World};
 
@@ -25,7 +25,7 @@ pub(super) fn decide(
         let ask = world.ask(pending.ask)?;
         if ask.is_open() {
             let reason = kept(envelope.salts.clone());
-            decision = Decision::on(ask, Happened::Cancelled { reason, decided: None });
+            decision = Decision::on(ask, AskEvent::Cancelled { reason, decided: None });
         }
         // The reason is in the event that follows.
         let (checkpoint, why) = (pending.ask, Ended::Cancelled);
@@ -50,6 +50,7 @@ impl Task {
 mod tests {
     use super::*;
     use crate::ask::Phase;
+    use crate::event::Happened;
     use crate::refusal::Refusal;
     use crate::task::{CheckpointKind, Handover, Outcome, Party, TaskCommand};
     use crate::testing::{Cast, human, new_task, raising, version};
@@ -98,7 +99,11 @@ mod tests {
         cast.may(cast.human("olga"), cancel(id));
         let TaskEvent::Cancelled { reason: Some(here) } = cast.last_of(id) else { panic!() };
         let there = cast.record_of(ask).into_iter().find_map(|event| {
-            if let Happened::Cancelled { reason, .. } = event.what { reason } else { None }
+            if let Happened::Ask(AskEvent::Cancelled { reason, .. }) = event.what {
+                reason
+            } else {
+                None
+            }
         });
         let there = there.unwrap();
         assert_eq!(here.value(), there.value());

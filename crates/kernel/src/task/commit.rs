@@ -10,7 +10,7 @@ use super::{
 };
 use crate::ask::Priority;
 use crate::command::Envelope;
-use crate::event::{Asked, Happened};
+use crate::event::{AskEvent, Asked, Happened};
 use crate::ids::{ArtifactId, AskId, Subject, TaskId};
 use crate::question::{Body, Question, QuestionError};
 use crate::refusal::Refusal;
@@ -121,7 +121,7 @@ fn put_up(
     let review = ForReview { task: task.id, artifact: artifact.clone() };
     let asked = Asked { review: Some(Box::new(review)), ..asked };
     let ask = AskId::new(envelope.fresh);
-    decision.happened.push((Subject::Ask(ask), Happened::Asked(Box::new(asked))));
+    decision.happened.push((Subject::Ask(ask), AskEvent::Asked(Box::new(asked)).into()));
     Ok(Some(ask))
 }
 

@@ -7,7 +7,7 @@ use crate::actor::Actor;
 use crate::ask::{Ask, DefaultAction};
 use crate::audit::Erasable;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
@@ -20,7 +20,7 @@ pub(super) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
         return Err(Refusal::Precondition { why }.into());
     }
     let deadline = ask.deadline().map_or(world.now, |at| at.min(world.now)).max(ask.created_at);
-    let over = Decision::on(ask, Happened::Expired { deadline, report: DefaultAction::Abort });
+    let over = Decision::on(ask, AskEvent::Expired { deadline, report: DefaultAction::Abort });
     ended(world, checkpoint, ask, (Ended::Expired, None), over)
 }
 

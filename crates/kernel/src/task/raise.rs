@@ -16,7 +16,7 @@ use crate::actor::Actor;
 use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::directory::Agent;
-use crate::event::{Asked, Happened};
+use crate::event::{AskEvent, Asked};
 use crate::form::{self, Field, FieldSpec, Form};
 use crate::ids::{AgentId, AskId, Subject, TaskId};
 use crate::question::{Body, Choice, Editable, Options, Pick, Question, QuestionError};
@@ -63,7 +63,7 @@ pub(super) fn raised(
     let checkpoint = AskId::new(envelope.fresh);
     let kind = new.kind;
     let happened = vec![
-        (Subject::Ask(checkpoint), Happened::Asked(Box::new(asked))),
+        (Subject::Ask(checkpoint), AskEvent::Asked(Box::new(asked)).into()),
         task.event(TaskEvent::Raised { checkpoint, kind, raised_by }),
     ];
     let contracts = task.running().map(|run| task.wants(run, Duty::Block)).into_iter().collect();

@@ -14,7 +14,7 @@ use crate::ask::answer::AnswerProofs;
 use crate::ask::{Ask, answer};
 use crate::audit::Erasable;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::AskEvent;
 use crate::ids::{AskId, RunId};
 use crate::question::{Answer, Body, Reply};
 use crate::refusal::Refusal;
@@ -60,7 +60,7 @@ pub(super) fn decide(
             }
             let mut salts = envelope.salts.clone();
             let reason = words.map(|text| Erasable::new(text, &mut salts));
-            Decision::on(ask, Happened::Cancelled { reason, decided: Some(new.action) })
+            Decision::on(ask, AskEvent::Cancelled { reason, decided: Some(new.action) })
         }
     };
     decision.happened.extend(edited.into_iter().flat_map(|used| used.happened));

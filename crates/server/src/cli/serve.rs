@@ -50,7 +50,7 @@ impl Serve {
         let stop = Stop::listen();
         // Continue without standard output.
         let _ = writeln!(std::io::stdout(), "{}", welcome(&server));
-        let dev = server.app().config.dev;
+        let dev = server.app().core.config.dev;
         tracing::info!(listening = ?server.listening(), dev, "ready");
         stop.wanted().await;
         tracing::info!("stopping");
@@ -61,7 +61,7 @@ impl Serve {
 
 /// The startup message for the operator. Secrets are shown here once and nowhere else.
 fn welcome(server: &Server) -> String {
-    let config = &server.app().config;
+    let config = &server.app().core.config;
     let url = config.public_url.as_str().trim_end_matches('/');
     let mut lines = vec![
         format!("Countersign {}\n", env!("CARGO_PKG_VERSION")),

@@ -1,6 +1,7 @@
 //! `/channels/{medium}/{name}`: where platforms say what they heard. Each call is checked on its bytes
 //! before anything is read, and answered within the few seconds platforms allow.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ::channels::inbound::InboundContent;
@@ -11,10 +12,14 @@ use axum::extract::{OriginalUri, Path, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+use channels::registry::ChannelRegistry;
+use gateway::Gateway;
+use notify::inbound::Inbound;
 
-use super::body;
 use super::problem::Problem;
-use super::{App, Shared};
+use super::{Shared, body};
+use crate::config::Config;
+use crate::http::services::Streaming;
 
 /// How long a platform is kept waiting: Slack, the least patient, gives three seconds. What takes longer
 /// goes on without it.
@@ -29,28 +34,28 @@ pub(super) fn routes() -> Router<Shared> {
 }
 
 async fn slack_call(
-    app: State<Shared>,
+    calls: State<Arc<InboundCalls>>,
     Path(name): Path<String>,
     uri: OriginalUri,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    inbound_call(app, Path((slack::NAME.to_owned(), name)), uri, headers, body).await
+    inbound_call(calls, Path((slack::NAME.to_owned(), name)), uri, headers, body).await
 }
 
 async fn inbound_call(
-    State(app): State<Shared>,
+    State(inbound_calls): State<Arc<InboundCalls>>,
     Path((medium, name)): Path<(String, String)>,
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let Some(channel) = app.notifier.channels.named(&medium) else {
+    let Some(channel) = inbound_calls.channels.named(&medium) else {
         let detail = "no channel of this name is set up here";
         return Err(Problem::new(404, "not-found").detail(detail));
     };
-    let bytes = body::read(body, app.config.body_limit).await?;
-    let url = app.as_others_see(&uri);
+    let bytes = body::read(body, inbound_calls.config.body_limit).await?;
+    let url = inbound_calls.public_url(&uri);
     let headers: Vec<(String, String)> = headers
         .iter()
         .map(|(key, value)| {
@@ -62,7 +67,7 @@ async fn inbound_call(
         name: &name,
         headers: &headers,
         body: &bytes,
-        now: app.gateway.wall_time(),
+        now: inbound_calls.gateway.wall_time(),
     };
     if let Err(forged) = channel.verify(&call) {
         tracing::warn!(channel = medium, error = %forged, "a call was not the platform's");
@@ -82,8 +87,8 @@ async fn inbound_call(
     // Whoever sent a sheet still has it before them: unanswered, it stays, and they send it again.
     let sheet =
         parsed.inbound.iter().any(|one| matches!(one.what, InboundContent::Submitted { .. }));
-    let inbound = app.notifier.inbound.clone();
-    let taking = app.tasks.spawn(async move {
+    let inbound = inbound_calls.inbound.clone();
+    let taking = inbound_calls.streaming.tasks.spawn(async move {
         let mut answer = parsed.answer;
         for one in &parsed.inbound {
             let said = inbound.handle(&channel, one).await?;
@@ -103,9 +108,18 @@ async fn inbound_call(
     }
 }
 
-impl App {
+/// Takes the calls of chat and email platforms.
+pub struct InboundCalls {
+    pub(in crate::http) gateway: Gateway,
+    pub(in crate::http) config: Arc<Config>,
+    pub(in crate::http) channels: Arc<ChannelRegistry>,
+    pub(in crate::http) inbound: Inbound,
+    pub(in crate::http) streaming: Streaming,
+}
+
+impl InboundCalls {
     /// An address of ours as whoever calls it knows it: what signatures are made over.
-    fn as_others_see(&self, uri: &Uri) -> String {
+    fn public_url(&self, uri: &Uri) -> String {
         let mut url = self.config.public_url.clone();
         url.set_path(uri.path());
         url.set_query(uri.query());

@@ -9,9 +9,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use bytes::Bytes;
 use gateway::Gateway;
+use views::{Frame, docs};
 
 use crate::http::{Shared, api, pages};
-use views::{Frame, docs};
 
 /// Its routes.
 pub fn routes() -> Router<Shared> {

@@ -3,6 +3,7 @@
 //!
 //! Nothing is kept, and nobody is asked who they are; so each address may do so only so often.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -14,13 +15,15 @@ use axum::routing::{get, post};
 use bytes::Bytes;
 use dialects::hxp_experience::{Checker, Level, Registry, Report, Rules, SCHEMA, Unreadable};
 use gateway::Gateway;
+use gateway::auth::Authenticator;
+use views::site::paths;
+use views::{Frame, envelope, message_page};
 
+use crate::config::Config;
 use crate::http::body::{self, BodyError};
 use crate::http::client_address::client_address;
 use crate::http::problem::Problem;
-use crate::http::{App, Shared, pages};
-use views::site::paths;
-use views::{Frame, envelope, message_page};
+use crate::http::{Shared, pages};
 
 /// The largest message that is judged.
 pub const LARGEST: usize = 8 << 20;
@@ -37,10 +40,14 @@ pub fn routes() -> Router<Shared> {
 }
 
 /// Judges a message. Whatever is JSON has a verdict, and a verdict is a 200.
-async fn validate(State(app): State<Shared>, request: Request) -> Response {
+async fn validate(
+    State(config): State<Arc<Config>>,
+    State(authenticator): State<Arc<Authenticator>>,
+    request: Request,
+) -> Response {
     let (parts, body) = request.into_parts();
     let answer = async {
-        app.counted(&parts)?;
+        counted(&config, &authenticator, &parts)?;
         let rules = rules(parts.uri.query().unwrap_or_default())?;
         let message = body::read(body, LARGEST).await.map_err(|error| match error {
             BodyError::TooLarge => {
@@ -71,10 +78,15 @@ async fn show(State(gateway): State<Gateway>) -> Response {
 }
 
 /// `POST /envelope`: the same message again, as a person would see it, with what was found in place.
-async fn look(State(app): State<Shared>, request: Request) -> Response {
+async fn look(
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(authenticator): State<Arc<Authenticator>>,
+    request: Request,
+) -> Response {
     let (parts, body) = request.into_parts();
-    let frame = Frame::anonymous(app.gateway.now());
-    if app.checked_often(&parts).is_err() {
+    let frame = Frame::anonymous(gateway.now());
+    if checked_often(&config, &authenticator, &parts).is_err() {
         return pages::html(StatusCode::TOO_MANY_REQUESTS, message_page::too_many_attempts(&frame));
     }
     let form = match body::read(body, LARGEST_FORM).await {
@@ -83,7 +95,9 @@ async fn look(State(app): State<Shared>, request: Request) -> Response {
             let shown = message_page::too_large(&frame, paths::ENVELOPE, LARGEST_FORM as u64);
             return pages::html(StatusCode::PAYLOAD_TOO_LARGE, shown);
         }
-        Err(BodyError::BrokenOff | BodyError::TooSlow) => return pages::unreadable(&app, false),
+        Err(BodyError::BrokenOff | BodyError::TooSlow) => {
+            return pages::unreadable(&gateway, false);
+        }
     };
     let mut looked = envelope::Looked::default();
     let mut level = None;
@@ -112,20 +126,22 @@ async fn judged(message: Bytes, rules: Rules) -> Result<Result<Report, Unreadabl
     })
 }
 
-impl App {
-    /// Counts a message by where it came from; an error says how long to wait.
-    fn checked_often(&self, parts: &Parts) -> Result<(), Duration> {
-        let ip = client_address(parts, &self.config.sign_in.trusted_proxies);
-        ip.map_or(Ok(()), |ip| self.authenticator.login_rate_limit().check(ip))
-    }
+/// Counts a message by where it came from; an error says how long to wait.
+fn checked_often(
+    config: &Config,
+    authenticator: &Authenticator,
+    parts: &Parts,
+) -> Result<(), Duration> {
+    let ip = client_address(parts, &config.sign_in.trusted_proxies);
+    ip.map_or(Ok(()), |ip| authenticator.login_rate_limit().check(ip))
+}
 
-    fn counted(&self, parts: &Parts) -> Result<(), Problem> {
-        self.checked_often(parts).map_err(|wait| {
-            Problem::new(429, "rate-limited")
-                .detail("too many messages from this address")
-                .retry_after(wait.as_secs() + 1)
-        })
-    }
+fn counted(config: &Config, authenticator: &Authenticator, parts: &Parts) -> Result<(), Problem> {
+    checked_often(config, authenticator, parts).map_err(|wait| {
+        Problem::new(429, "rate-limited")
+            .detail("too many messages from this address")
+            .retry_after(wait.as_secs() + 1)
+    })
 }
 
 /// `?level=core|standard|full&strict=true|false`; strict alone is true.

@@ -1,21 +1,24 @@
 //! For operators: `GET /healthz`, `GET /readyz`, `GET /metrics`, and the pages behind error codes.
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use gateway::Gateway;
-use gateway::REQUESTS;
 use gateway::readiness::NotReady;
+use gateway::{Gateway, REQUESTS};
 use notify::anchor;
 use serde_json::json;
-
-use crate::http::name::Named;
-use crate::http::problem::{INDEX, PAGES, Problem};
-use crate::http::{App, Shared, pages};
 use views::Frame;
 use views::docs::errors;
+
+use crate::config::Config;
+use crate::http::name::Named;
+use crate::http::problem::{INDEX, PAGES, Problem};
+use crate::http::services::Operations;
+use crate::http::{Shared, pages};
 
 /// Its routes. Metrics are not among them where they have an address of their own.
 pub fn routes(with_metrics: bool) -> Router<Shared> {
@@ -36,11 +39,14 @@ fn probes() -> Router<Shared> {
 
 /// Ready when the store can be written. A bucket that does not answer is told, and no more: most of
 /// what people and agents do needs no file, and another node has no other bucket.
-async fn readyz(State(app): State<Shared>) -> Response {
-    match app.readiness.check(app.gateway.store()).await {
+async fn readyz(
+    State(gateway): State<Gateway>,
+    State(operations): State<Arc<Operations>>,
+) -> Response {
+    match operations.readiness.check(gateway.store()).await {
         Ok(durability) => {
             let mut body = json!({ "status": "ready" });
-            if app.files.are_away() {
+            if operations.files.are_away() {
                 body["files"] = json!("the bucket does not answer");
             }
             if let Some(durability) = durability {
@@ -49,7 +55,7 @@ async fn readyz(State(app): State<Shared>) -> Response {
             axum::Json(body).into_response()
         }
         Err(NotReady(reason)) => {
-            app.gateway.database().failed(REQUESTS, &reason);
+            gateway.database().failed(REQUESTS, &reason);
             let status = "the store cannot be written";
             let body = axum::Json(json!({ "status": status, "reason": reason }));
             (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
@@ -57,29 +63,33 @@ async fn readyz(State(app): State<Shared>) -> Response {
     }
 }
 
-async fn metrics(State(app): State<Shared>) -> Response {
-    measure(&app).await;
-    let text = app.metrics.render();
+async fn metrics(
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(operations): State<Arc<Operations>>,
+) -> Response {
+    measure(&gateway, &config, &operations).await;
+    let text = operations.metrics.render();
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }
 
 /// What waits is measured when somebody looks.
-async fn measure(app: &App) {
+async fn measure(gateway: &Gateway, config: &Config, operations: &Operations) {
     #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
     let set = |name: &'static str, n: u64| metrics::gauge!(name).set(n as f64);
-    set("countersign_watched_asks", app.gateway.wake().len() as u64);
-    if let Ok(unsealed) = app.sealer.unsealed().await {
+    set("countersign_watched_asks", gateway.wake().len() as u64);
+    if let Ok(unsealed) = operations.sealer.unsealed().await {
         set("countersign_unsealed_records", unsealed);
     }
-    if app.files.are_elsewhere() {
-        set("countersign_files_away", u64::from(app.files.are_away()));
+    if operations.files.are_elsewhere() {
+        set("countersign_files_away", u64::from(operations.files.are_away()));
     }
-    if app.config.anchor_command.is_some()
-        && let Ok(waiting) = anchor::waiting(app.gateway.store()).await
+    if config.anchor_command.is_some()
+        && let Ok(waiting) = anchor::waiting(gateway.store()).await
     {
         set("countersign_blocks_not_anchored", waiting);
     }
-    if let Ok(backlog) = app.gateway.store().backlog().await {
+    if let Ok(backlog) = gateway.store().backlog().await {
         set("countersign_outbox_waiting", backlog.waiting);
         set("countersign_outbox_dead", backlog.dead);
     }
@@ -95,7 +105,7 @@ async fn error_codes(State(gateway): State<Gateway>, headers: HeaderMap) -> Resp
 
 /// The page behind a problem's `type`.
 async fn explain(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
     Named(code): Named<String>,
     headers: HeaderMap,
 ) -> Response {
@@ -103,9 +113,9 @@ async fn explain(
     match (known, wants(&headers)) {
         (Some((_, page)), Wants::Markdown) => markdown(page),
         (Some((code, page)), Wants::Page | Wants::Anything) => {
-            shown(errors::page(&Frame::anonymous(app.gateway.now()), code, page))
+            shown(errors::page(&Frame::anonymous(gateway.now()), code, page))
         }
-        (None, Wants::Page) => pages::no_such_page(&app),
+        (None, Wants::Page) => pages::no_such_page(&gateway),
         (None, Wants::Markdown | Wants::Anything) => {
             Problem::new(404, "not-found").detail("there is no such error").into_response()
         }

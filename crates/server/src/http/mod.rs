@@ -3,7 +3,6 @@
 pub mod a2h;
 pub mod api;
 pub mod body;
-pub mod bound;
 pub mod callers;
 pub(crate) mod channels;
 pub mod client_address;
@@ -12,172 +11,54 @@ pub mod cors;
 pub mod dialect_error;
 pub mod docs;
 pub mod envelope;
+pub mod envelope_headers;
 pub mod hacp;
 pub mod health;
 pub mod hitl;
-pub mod hxp_error;
 pub mod hxp_execution;
-pub mod hxp_socket;
 pub mod name;
 pub mod observe;
 pub mod pages;
-pub mod pass;
 pub mod problem;
+pub mod services;
 pub mod sse;
+pub mod stream_credential;
 pub mod submitted;
 pub mod unread;
 pub mod uploads;
 pub mod well_known;
 
-use std::ops::Deref;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::Router;
-use axum::extract::{FromRef, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use futures_util::future::Either;
-use gateway::answer_files::AnswerFiles;
-use gateway::auth::{Authenticator, Denied};
-use gateway::blobs::Blobs;
-use gateway::erasure::Erasure;
-use gateway::files::Files;
-use gateway::key_destruction::KeyDestruction;
-use gateway::oidc::Provider;
-use gateway::passkeys::Passkeys;
-use gateway::readiness::Readiness;
-use gateway::receipts::Receipts;
-use gateway::secrets::Secrets;
-use gateway::sessions::Sessions;
-use gateway::streams::Streams;
-use gateway::verification::Providers;
+use gateway::auth::Denied;
 use gateway::{Gateway, REQUESTS};
-use metrics_exporter_prometheus::PrometheusHandle;
-use notify::Notifier;
-use notify::sealer::Sealer;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 use tower::{Layer, Service, ServiceExt};
 use tower_http::cors::CorsLayer;
 use tracing::Instrument;
 
 use crate::config::Config;
-use crate::http::api::Dev;
-use crate::http::callers::Callers;
 use crate::http::observe::Observed;
 use crate::http::problem::Problem;
 use crate::http::unread::Bounds;
 
-/// What every handler shares.
-pub struct App {
-    /// The door to the kernel.
-    pub gateway: Gateway,
-    /// The settings.
-    pub config: Arc<Config>,
-    /// The server's own keys.
-    pub secrets: Arc<Secrets>,
-    /// Makes and signs receipts.
-    pub receipts: Receipts,
-    /// Checks credentials.
-    pub authenticator: Arc<Authenticator>,
-    /// When browser sessions are idle.
-    pub sessions: Sessions,
-    /// Who sent a request.
-    pub callers: Callers,
-    /// Makes and checks passkeys, or says why there can be none.
-    pub passkeys: Result<Passkeys, &'static str>,
-    /// Whose identities people may use.
-    pub provider: Option<Provider>,
-    /// What only development mode has.
-    pub dev: Option<Dev>,
-    /// Uploads.
-    pub files: Files,
-    /// Artifacts.
-    pub blobs: Blobs,
-    /// Files that answer an ask.
-    pub answer_files: AnswerFiles,
-    /// Erases personal data.
-    pub erasure: Erasure,
-    /// Notifies people, webhook endpoints and agents.
-    pub notifier: Notifier,
-    /// Who can prove that a person is there.
-    pub providers: Providers,
-    /// Closes the record into blocks, and signs.
-    pub sealer: Arc<Sealer>,
-    /// Whether the store can be written.
-    pub readiness: Readiness,
-    /// What `/metrics` shows.
-    pub metrics: PrometheusHandle,
-    /// Long connections.
-    pub streams: Arc<Streams>,
-    /// Open pages that watch for the end of their request.
-    pub watchers: Arc<Streams>,
-    /// Destroys the private halves of retired signing keys.
-    pub key_destruction: KeyDestruction,
-    /// How far the histories of tasks were read.
-    pub told: hacp::PageEnds,
-    /// Ends long connections when the server stops.
-    pub stop: CancellationToken,
-    /// What the server waits for when it stops.
-    pub tasks: TaskTracker,
-}
-
-/// The state of every handler. A clone is a pointer to the same [`App`].
-#[derive(Clone)]
-pub struct Shared(Arc<App>);
-
-impl Shared {
-    /// Shares it.
-    pub fn new(app: App) -> Self {
-        Self(Arc::new(app))
-    }
-}
-
-impl Deref for Shared {
-    type Target = App;
-
-    fn deref(&self) -> &App {
-        &self.0
-    }
-}
-
-/// Lets a handler name the service it uses, `State<Receipts>`, instead of the whole state.
-macro_rules! services {
-    ($($field:ident: $service:ty),* $(,)?) => {
-        $(
-            impl FromRef<Shared> for $service {
-                fn from_ref(shared: &Shared) -> Self {
-                    shared.$field.clone()
-                }
-            }
-        )*
-    };
-}
-
-services! {
-    answer_files: AnswerFiles,
-    blobs: Blobs,
-    callers: Callers,
-    config: Arc<Config>,
-    erasure: Erasure,
-    gateway: Gateway,
-    key_destruction: KeyDestruction,
-    receipts: Receipts,
-}
+pub use self::services::Shared;
 
 /// Every route.
 pub fn router(app: Shared) -> Router {
-    let cors = cors::layer(&app.config);
-    let local = app.config.listen.iter().all(|address| address.ip().is_loopback());
-    let surroundings = Arc::new(Surroundings { app: app.clone(), cors, local });
-    let with_metrics = app.config.operations_listen.is_empty();
+    let local = app.core.config.listen.iter().all(|address| address.ip().is_loopback());
+    let surroundings = Arc::new(Surroundings::new(&app, local));
+    let with_metrics = app.core.config.operations_listen.is_empty();
     Router::new()
         .merge(hxp_execution::routes())
-        .merge(hxp_socket::routes())
         .merge(hitl::routes())
         .merge(a2h::routes())
         .merge(hacp::routes())
@@ -196,8 +77,7 @@ pub fn router(app: Shared) -> Router {
 
 /// What is served on the operations address: health, readiness and metrics.
 pub fn operations_router(app: Shared, local: bool) -> Router {
-    let cors = cors::layer(&app.config);
-    let surroundings = Arc::new(Surroundings { app: app.clone(), cors, local });
+    let surroundings = Arc::new(Surroundings::new(&app, local));
     health::operations()
         .fallback(no_operation)
         .layer(middleware::from_fn_with_state(surroundings, around))
@@ -217,7 +97,7 @@ pub fn refusal_router() -> Router {
 async fn too_many_connections(uri: Uri) -> Response {
     let busy = Denied::Unavailable;
     match Speaks::at(uri.path()) {
-        Speaks::Hxp => hxp_error::HxpError::from(busy).into_response(),
+        Speaks::Hxp => hxp_execution::error::HxpError::from(busy).into_response(),
         Speaks::Hitl => hitl::HitlError::from(busy).into_response(),
         Speaks::A2h => a2h::A2hError::from(busy).into_response(),
         Speaks::Hacp => hacp::Failure::from(busy).into_response(),
@@ -300,7 +180,11 @@ impl Speaks {
     }
 }
 
-async fn nowhere(State(app): State<Shared>, request: Request) -> Response {
+async fn nowhere(
+    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    request: Request,
+) -> Response {
     let request = match a2h::collapsed(&app, request).await {
         Ok(answer) => return answer,
         Err(request) => request,
@@ -313,11 +197,11 @@ async fn nowhere(State(app): State<Shared>, request: Request) -> Response {
         Speaks::Native => Problem::new(404, "not-found")
             .detail("there is nothing at this address")
             .into_response(),
-        Speaks::Person => pages::no_such_page(&app),
+        Speaks::Person => pages::no_such_page(&gateway),
     }
 }
 
-async fn not_that_way(State(app): State<Shared>, request: Request) -> Response {
+async fn not_that_way(State(gateway): State<Gateway>, request: Request) -> Response {
     match Speaks::at(request.uri().path()) {
         Speaks::Hxp => hxp_execution::wrong_method(),
         Speaks::Hitl => hitl::wrong_method(),
@@ -326,16 +210,24 @@ async fn not_that_way(State(app): State<Shared>, request: Request) -> Response {
         Speaks::Native => Problem::new(405, "method-not-allowed")
             .detail("this address does not take this method")
             .into_response(),
-        Speaks::Person => pages::wrong_method(&app),
+        Speaks::Person => pages::wrong_method(&gateway),
     }
 }
 
 /// What the layer around every handler knows.
 struct Surroundings {
-    app: Shared,
+    gateway: Gateway,
+    config: Arc<Config>,
     cors: CorsLayer,
     /// Whether only this machine can reach the address.
     local: bool,
+}
+
+impl Surroundings {
+    fn new(app: &Shared, local: bool) -> Self {
+        let config = Arc::clone(&app.core.config);
+        Self { gateway: app.core.gateway.clone(), cors: cors::layer(&config), config, local }
+    }
 }
 
 /// What is around every handler. One layer, because each costs every request a copy of the router's
@@ -346,12 +238,12 @@ async fn around(
     request: Request,
     next: Next,
 ) -> Response {
-    let Surroundings { app, cors, local } = &*surroundings;
+    let Surroundings { gateway, config, cors, local } = &*surroundings;
     let observed = Observed::begin(&request);
     let (request, unread) = unread::watch(request);
-    let (body_limit, upload_limit) = (app.config.body_limit, app.config.upload_limit);
+    let (body_limit, upload_limit) = (config.body_limit, config.upload_limit);
     let bounds = Bounds { connection: body_limit, stream: upload_limit.saturating_add(body_limit) };
-    if *local && !is_known_host(app, &request) {
+    if *local && !is_known_host(config, &request) {
         drop(request);
         let refused = Problem::new(421, "wrong-host")
             .detail("this server does not answer to that name; see the setting public_url");
@@ -370,10 +262,10 @@ async fn around(
     let span = observed.span();
     let answer =
         AssertUnwindSafe(observed.during(answer)).catch_unwind().instrument(span.clone()).await;
-    let said = || in_own_words(app, &speaks, answer.unwrap_or_else(panicked));
+    let said = || in_own_words(gateway, &speaks, answer.unwrap_or_else(panicked));
     let mut answer = span.in_scope(said);
     if let Some(error) = observed.unavailable() {
-        app.gateway.database().failed(REQUESTS, error);
+        gateway.database().failed(REQUESTS, error);
     }
     unread.settle(&mut answer, bounds).await;
     if !foreign {
@@ -385,7 +277,7 @@ async fn around(
 
 /// What a library refused in plain text, a panic among it, is said again in the caller's own shape;
 /// and what only one caller may see is kept by no cache.
-fn in_own_words(app: &App, speaks: &Speaks, mut answer: Response) -> Response {
+fn in_own_words(gateway: &Gateway, speaks: &Speaks, mut answer: Response) -> Response {
     let plain = answer
         .headers()
         .get(header::CONTENT_TYPE)
@@ -403,7 +295,7 @@ fn in_own_words(app: &App, speaks: &Speaks, mut answer: Response) -> Response {
             (Speaks::Native, true) => Problem::new(500, "internal")
                 .detail("something went wrong here; the log knows more")
                 .into_response(),
-            (Speaks::Person, broken) => pages::unreadable(app, broken),
+            (Speaks::Person, broken) => pages::unreadable(gateway, broken),
         };
     }
     if !matches!(speaks, Speaks::Person) {
@@ -416,9 +308,9 @@ fn in_own_words(app: &App, speaks: &Speaks, mut answer: Response) -> Response {
 /// On loopback a host name that is not ours means that a web page pretends to be on this machine (DNS
 /// rebinding). HTTP/2 and absolute addresses name the host in the URI, HTTP/1 in `Host`: every name that
 /// is given must be ours.
-fn is_known_host(app: &App, request: &Request) -> bool {
+fn is_known_host(config: &Config, request: &Request) -> bool {
     let ours =
-        |host: &str| hxp_execution::is_loopback(host) || host == app.config.public_url.authority();
+        |host: &str| hxp_execution::is_loopback(host) || host == config.public_url.authority();
     let authority = request.uri().authority();
     let mut hosts = request.headers().get_all(header::HOST).iter();
     authority.is_none_or(|authority| ours(authority.as_str()))

@@ -15,10 +15,10 @@ use kernel::Refusal;
 use kernel::audit::Digest;
 use kernel::form::{Code, FieldError, FileRef};
 use kernel::question::{Answer, AnswerError, Reply};
-
-use crate::http::App;
-use crate::http::body::{self, BodyError};
 use views::Submitted;
+
+use crate::config::Config;
+use crate::http::body::{self, BodyError};
 
 /// The most a form without files and without a session may hold.
 const SMALL: usize = 16 * 1024;
@@ -72,7 +72,7 @@ pub async fn small(body: Body) -> Result<Submitted, Unread> {
 
 /// A form of somebody we know by a token it carries; files are taken for the fields in `file_fields`.
 pub async fn read(
-    app: &App,
+    config: &Config,
     headers: &HeaderMap,
     body: Body,
     proof: Proof<'_>,
@@ -80,11 +80,11 @@ pub async fn read(
 ) -> Result<Posted, Unread> {
     let kind = headers.get(header::CONTENT_TYPE);
     if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/form-data")) {
-        let form = plain(body, app.config.body_limit).await?;
+        let form = plain(body, config.body_limit).await?;
         let proof = proof.check(form.value(proof.name).map(str::to_owned))?;
         return Ok(Posted { form, files: Vec::new(), too_large: Vec::new(), proof });
     }
-    let (upload_limit, body_limit) = (app.config.upload_limit, app.config.body_limit);
+    let (upload_limit, body_limit) = (config.upload_limit, config.body_limit);
     let limit = upload_limit.saturating_mul(READ_ON).saturating_add(body_limit);
     let mut request = Request::new(Body::new(Limited::new(body, limit)));
     if let Some(kind) = kind {

@@ -1,19 +1,21 @@
 //! Files that answer an ask, as they come over HTTP in whichever dialect.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use dialects::native::Uploaded;
-use gateway::answer_files::NotKept;
+use gateway::Gateway;
+use gateway::answer_files::{AnswerFiles, NotKept};
 use gateway::files::Unread;
 use kernel::audit::Digest;
 use kernel::form::{FileRef, FileRefError};
 use kernel::question::Question;
 use kernel::{Actor, Ask, Refusal};
 
-use crate::http::App;
+use crate::config::Config;
 use crate::http::body::{self, BodyError};
 
 /// How long an upload may take: phones on bad networks are slow.
@@ -57,7 +59,14 @@ impl From<FileRefError> for Refused {
     }
 }
 
-impl App {
+/// Stores and returns files that answer an ask.
+pub struct Uploads {
+    pub(in crate::http) gateway: Gateway,
+    pub(in crate::http) config: Arc<Config>,
+    pub(in crate::http) answer_files: AnswerFiles,
+}
+
+impl Uploads {
     /// Takes a file for an answer to this ask, which the actor is known to see.
     pub(super) async fn upload(
         &self,

@@ -15,6 +15,7 @@ mod delivered_later;
 mod disk_full;
 mod erased_person;
 mod first_start;
+mod followers;
 mod held_answers;
 mod hostile_input;
 mod kill_nine;
@@ -26,6 +27,7 @@ mod one_winner;
 mod place;
 #[path = "../../../store/tests/postgres/proxy.rs"]
 mod proxy;
+mod receiver;
 mod repeated;
 mod restart_timers;
 mod rolling_restart;

@@ -220,7 +220,7 @@ async fn a_bucket_that_was_away_is_used_when_it_is_back() {
     assert_eq!(world.agent().get(&path).await.is(200)["offset"], 4, "no more has arrived");
 
     bucket.come_back().await;
-    world.app().blobs.look().await;
+    world.app().storage.blobs.look().await;
     assert_eq!(world.anonymous().get("/readyz").await.json, json!({ "status": "ready" }));
     assert_eq!(world.agent().get(&file).await.is(200).text, "kept");
     let whole = append(&world.agent(), &path, 4, "half").await.is(200);
@@ -270,8 +270,8 @@ async fn what_is_erased_leaves_the_bucket() {
 
     world.advance(31 * 24 * 3600);
     bucket.go_away().await;
-    assert!(world.app().blobs.sweep().await.is_err(), "not now");
-    retention::erase(world.gateway(), world.app().config.retention).await.unwrap();
+    assert!(world.app().storage.blobs.sweep().await.is_err(), "not now");
+    retention::erase(world.gateway(), world.app().core.config.retention).await.unwrap();
     // Far more often than anything else is tried.
     for _ in 0..14 {
         deliveries.drain().await.unwrap();
@@ -281,7 +281,7 @@ async fn what_is_erased_leaves_the_bucket() {
     bucket.come_back().await;
     eventually("all of it to be erased", async || {
         deliveries.drain().await.unwrap();
-        world.app().blobs.sweep().await.unwrap();
+        world.app().storage.blobs.sweep().await.unwrap();
         bucket.objects().is_empty()
     })
     .await;

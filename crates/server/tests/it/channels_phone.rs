@@ -59,7 +59,7 @@ fn code(text: &str) -> String {
 }
 
 pub(crate) fn ours(world: &World, path: &str) -> String {
-    let mut url = world.app().config.public_url.clone();
+    let mut url = world.app().core.config.public_url.clone();
     url.set_path(path);
     url.into()
 }

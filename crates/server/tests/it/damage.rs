@@ -71,7 +71,7 @@ async fn played(folder: &Path) -> Arc<Jwks> {
             raised(&world, &task, "approval", json!({})).await;
         }
     }
-    world.app().sealer.seal().await.unwrap();
+    world.app().operations.sealer.seal().await.unwrap();
     let live = Connection::open(world.folder().join("data/countersign.db")).unwrap();
     let copy = folder.join("sound.db");
     live.execute("VACUUM INTO ?1", [copy.to_str().unwrap()]).unwrap();

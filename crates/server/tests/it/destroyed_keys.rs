@@ -50,16 +50,16 @@ async fn postgres() -> Option<Settings> {
 /// Rotates beside the running server, as the command does. Gives the name of the key that retired.
 async fn rotate(world: &World) -> String {
     let retired = jwks(world).await.keys.last().unwrap().kid.clone();
-    let vault = vault(&world.app().config.location, Access::Change).await.unwrap();
+    let vault = vault(&world.app().core.config.location, Access::Change).await.unwrap();
     signing::rotate(&vault, world.now()).await.unwrap();
-    world.app().receipts.signer().refresh().await.unwrap();
+    world.app().core.receipts.signer().refresh().await.unwrap();
     world.advance(3600);
     retired
 }
 
 /// One call, as an administrator.
 async fn step(world: &World, kid: &str, limit: usize) -> DestructionProgress {
-    world.app().key_destruction.destroy(&administrator(), kid, limit).await.unwrap()
+    world.app().storage.key_destruction.destroy(&administrator(), kid, limit).await.unwrap()
 }
 
 fn administrator() -> Actor {
@@ -265,7 +265,7 @@ async fn what_changes_later_is_signed_by_the_next_key() {
     assert_eq!(checked(&world, &changed).await["valid"], true);
 
     // Called back after all, because a copy was in an old backup.
-    let keys = vault(&world.app().config.location, Access::Change).await.unwrap();
+    let keys = vault(&world.app().core.config.location, Access::Change).await.unwrap();
     signing::revoke(&keys, &second, "in a backup", world.now()).await.unwrap();
     assert_ne!(kid_of(&receipt(&world.agent(), &id).await), second);
     let path = format!("{KEYS}/{second}/destroy");
@@ -284,12 +284,12 @@ async fn other_nodes_let_go_of_a_destroyed_key() {
     let ended = world.now();
     let first = rotate(&world).await;
     // A node learns of a new key long before that key signs.
-    other.app().receipts.signer().refresh().await.unwrap();
+    other.app().core.receipts.signer().refresh().await.unwrap();
     other.advance(3600);
     destroy(&world, &first).await;
     assert_eq!(receipt(&other.agent(), &id).await, before);
-    other.app().receipts.signer().refresh().await.unwrap();
-    assert!(other.app().receipts.signer().is_destroyed_at(ended));
+    other.app().core.receipts.signer().refresh().await.unwrap();
+    assert!(other.app().core.receipts.signer().is_destroyed_at(ended));
     assert_eq!(receipt(&other.agent(), &id).await, before);
     other.end().await;
     world.end().await;
@@ -309,7 +309,7 @@ async fn what_cannot_be_destroyed() {
     assert!(unknown["detail"].as_str().unwrap().contains(&current), "{unknown}");
     let why = refused(&human, &current, 409, "precondition-failed").await;
     assert!(why["detail"].as_str().unwrap().contains("is the current key"), "{why}");
-    let keys = vault(&world.app().config.location, Access::Change).await.unwrap();
+    let keys = vault(&world.app().core.config.location, Access::Change).await.unwrap();
     signing::rotate(&keys, world.now()).await.unwrap();
     world.advance(30);
     let why = refused(&human, &current, 409, "precondition-failed").await;
@@ -321,7 +321,7 @@ async fn what_cannot_be_destroyed() {
     let listed = human.get(KEYS).await.is(200);
     assert_eq!(listed["keys"][0]["state"], "retired");
     assert_eq!(listed["keys"][1]["state"], "current");
-    let system = world.app().key_destruction.destroy(&Actor::System, &current, 10).await;
+    let system = world.app().storage.key_destruction.destroy(&Actor::System, &current, 10).await;
     assert!(system.is_err(), "somebody has to answer for it");
     destroy(&world, &current).await;
     let text = std::fs::read_to_string(world.folder().join("data/server-keys.json")).unwrap();

@@ -303,9 +303,9 @@ async fn what_nobody_went_on_with_is_taken_away() {
     append(&agent, &path, 0, "of none").await.is(204);
     assert_eq!(kept(&world), 2);
     world.advance(23 * 3600);
-    assert_eq!(world.app().blobs.sweep().await.unwrap(), 0);
+    assert_eq!(world.app().storage.blobs.sweep().await.unwrap(), 0);
     world.advance(2 * 3600);
-    assert_eq!(world.app().blobs.sweep().await.unwrap(), 1);
+    assert_eq!(world.app().storage.blobs.sweep().await.unwrap(), 1);
     assert_eq!(kept(&world), 1);
     refused(agent.get(&path).await, 404, "NOT_FOUND");
     assert_eq!(agent.get(&content).await.is(200).text, "of use");
@@ -362,7 +362,7 @@ async fn what_is_refused_fills_no_disk() {
     assert!(!reply["error"].is_null(), "{}", reply.text);
     assert_eq!(kept(&world), 1, "it may still be of use");
     world.advance(25 * 3600);
-    assert_eq!(world.app().blobs.sweep().await.unwrap(), 1);
+    assert_eq!(world.app().storage.blobs.sweep().await.unwrap(), 1);
     assert_eq!(kept(&world), 0);
     world.end().await;
 }

@@ -171,7 +171,7 @@ async fn the_secret_belongs_to_the_key() {
     refused(world.human().get("/hitl/v1/callback-secret").await, 401, "invalid_token");
     let strict = with(approval(), json!({ "hitl_callback_url": "https://10.0.0.1/hook" }));
     refused(world.agent().post(CASES, strict).await, 400, "invalid_request");
-    let secrets = &world.app().secrets;
+    let secrets = &world.app().core.secrets;
     let keys = world.gateway().directory();
     let keys: Vec<_> = keys.keys().map(|key| key.id).collect();
     assert_ne!(secrets.callback(keys[0]), secrets.callback(keys[1]));

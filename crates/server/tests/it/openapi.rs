@@ -192,7 +192,7 @@ async fn examples_are_taken() {
 async fn sent_code(world: &World) -> String {
     let means = Means::email("ada@example.com").mark();
     let human: HumanId = "user_dev".parse().unwrap();
-    let hash = world.app().secrets.code(&human, &means, "042137");
+    let hash = world.app().core.secrets.code(&human, &means, "042137");
     let expires_at = world.now().plus_seconds(600);
     let code = store::Code { human, means, hash, expires_at };
     world.gateway().store().put_code(code).await.unwrap();

@@ -79,7 +79,7 @@ async fn websockets_are_for_the_same_pages() {
         }
     };
     let (hxp, hacp) = (format!("/hxp/ws/{id}?token=dev-agent-key"), "/hacp/ws?token=");
-    let own = world.app().config.public_url.origin().ascii_serialization();
+    let own = world.app().core.config.public_url.origin().ascii_serialization();
     for origin in [None, Some("http://localhost:8000"), Some(&*own)] {
         assert_eq!(status(&hxp, origin).await, 101, "{origin:?}");
         assert_eq!(status(&format!("{hacp}dev-human-token"), origin).await, 101, "{origin:?}");

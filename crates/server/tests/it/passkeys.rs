@@ -115,7 +115,7 @@ async fn an_ip_address_has_no_passkeys_and_the_page_says_why() {
 
 /// The origin people reach this server by.
 fn origin(world: &World) -> String {
-    world.app().config.public_url.as_str().trim_end_matches('/').to_owned()
+    world.app().core.config.public_url.as_str().trim_end_matches('/').to_owned()
 }
 
 async fn signed_receipt(world: &World, id: &str) -> Value {
@@ -158,7 +158,7 @@ async fn a_passkey_answer_is_provable_without_trusting_the_server() {
     assert_eq!(plain.text, signed["receipt"].as_str().unwrap());
 
     // The enrolment is in a signed block, with the public key.
-    world.app().sealer.seal().await.unwrap();
+    world.app().operations.sealer.seal().await.unwrap();
     let proof = world.agent().get(&format!("/api/v1/asks/{id}/receipt/enrolment")).await.is(200);
     let proof: Inclusion = serde_json::from_value(proof.json).unwrap();
     verify_enrolment(&proof, &evidence, &claims, &jwks).unwrap();

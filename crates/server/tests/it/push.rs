@@ -46,7 +46,7 @@ async fn a_device_is_told_that_something_waits_and_that_it_is_over() {
     assert_eq!((&notice["tag"], &notice["url"]), (&json!(id), &json!(format!("/asks/{id}"))));
     assert_eq!((&notice["over"], &notice["urgent"]), (&json!(false), &json!(false)));
     let (headers, body) = phone.calls().pop().unwrap();
-    let contact = world.app().config.public_url.as_str().trim_end_matches('/');
+    let contact = world.app().core.config.public_url.as_str().trim_end_matches('/');
     assert_eq!(phone.vouched(&headers, world.now(), contact), key);
     for (name, value) in [
         ("ttl", "600"),

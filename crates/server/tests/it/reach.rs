@@ -51,7 +51,7 @@ async fn whoever_has_an_address_is_written_to() {
     assert_eq!(first.header("Subject"), "agent_dev wants your approval: Refund Ada?");
     assert_eq!(first.header("Auto-Submitted"), "auto-generated");
     let source = first.source();
-    let url = world.app().config.public_url.join(&format!("asks/{id}")).unwrap();
+    let url = world.app().core.config.public_url.join(&format!("asks/{id}")).unwrap();
     for part in ["> Refund Ada?", "in 27 min", "2026-03-01 09:27 UTC", url.as_str()] {
         assert!(source.contains(part), "{part}: {source}");
     }

@@ -109,7 +109,10 @@ async fn every_kind_of_question_has_its_receipt() {
         assert_eq!(claims["prompt"], "What\u{200b} now?", "as it was asked");
         assert_eq!(claims["by"], json!({ "kind": "human", "id": "user_dev" }));
         assert_eq!((&claims["via"], &claims["assurance"]), (&json!("api"), &json!("session")));
-        assert_eq!(claims["iss"], world.app().config.public_url.as_str().trim_end_matches('/'));
+        assert_eq!(
+            claims["iss"],
+            world.app().core.config.public_url.as_str().trim_end_matches('/')
+        );
         assert_eq!(claims["jti"], id.replace("ask_", "rcpt_"));
         // The question as the API shows it has the hash the receipt names.
         let shown = world.agent().get(&format!("{ASKS}/{id}")).await;
@@ -181,7 +184,7 @@ async fn agents_do_not_learn_who_is_in_a_pool() {
     answer(&world.member(), &id, json!({ "verdict": "approved" })).await;
     let theirs = receipt(&world.agent(), &id).await;
     let ours = receipt(&world.human(), &id).await;
-    let secret = world.app().secrets.evidence.reveal().as_bytes().to_vec();
+    let secret = world.app().core.secrets.evidence.reveal().as_bytes().to_vec();
     let ask: AskId = id.parse().unwrap();
     let name = pseudonym(&secret, ask, &"user_dev_2".parse().unwrap());
     let claims = proven(&world, &theirs).await;
@@ -190,7 +193,7 @@ async fn agents_do_not_learn_who_is_in_a_pool() {
     assert_eq!(proven(&world, &ours).await.by.to_string(), "user_dev_2");
 
     // Nor from the ask, the record, its proofs, or what is refused.
-    world.app().sealer.seal().await.unwrap();
+    world.app().operations.sealer.seal().await.unwrap();
     let ask = format!("{ASKS}/{id}");
     assert_eq!(world.agent().get(&ask).await.is(200)["result"]["by"]["id"], name.as_str());
     for path in ["", "/audit", "/audit/2/proof", "/receipt/proof", "/comments"] {

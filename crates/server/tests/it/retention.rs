@@ -22,7 +22,7 @@ fn kept_for(days: &str) -> Settings {
 impl World {
     /// What the server does by itself to what was kept long enough; how much that is.
     async fn retain(&self) -> u64 {
-        retention::erase(self.gateway(), self.app().config.retention).await.unwrap()
+        retention::erase(self.gateway(), self.app().core.config.retention).await.unwrap()
     }
 
     /// So many uploads are left, once the outbox is worked off: the server does that too.

@@ -53,7 +53,7 @@ async fn words_are_erased_on_demand() {
     let version = erased["version"].clone();
     assert_eq!(world.human().post(&erase, json!({})).await.is(200)["version"], version);
     fetched(&world.agent(), &id).await.problem(410, "erased");
-    world.app().sealer.seal().await.unwrap();
+    world.app().operations.sealer.seal().await.unwrap();
     assert_eq!(world.audit().await.findings, []);
     let export = world.human().get("/api/v1/audit/export").await.is(200).text;
     assert!(!export.contains("secret plan"));

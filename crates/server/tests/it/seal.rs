@@ -51,7 +51,7 @@ async fn an_event_is_proven_once_its_block_is_closed() {
     let refused = world.agent().get(&path).await.problem(409, "not-sealed");
     assert_eq!(refused.header("retry-after"), "11");
 
-    world.app().sealer.seal().await.unwrap();
+    world.app().operations.sealer.seal().await.unwrap();
     let proof = world.agent().get(&path).await.is(200);
     assert!(holds(&world, &proof.json), "{}", proof.text);
     assert!(!proof.text.contains("secret plan") && !proof.text.contains("fine by me"));
@@ -130,7 +130,7 @@ async fn blocks_are_listed_for_administrators() {
     let world = World::dev().await;
     for _ in 0..3 {
         asked(&world.agent()).await;
-        world.app().sealer.seal().await.unwrap();
+        world.app().operations.sealer.seal().await.unwrap();
     }
     let all = world.human().get("/api/v1/audit/blocks").await.is(200);
     let blocks = all["blocks"].as_array().unwrap();
@@ -162,7 +162,7 @@ async fn the_record_is_exported_whole_and_in_part() {
             answered(&world, &ask).await;
         }
         if n % 3 == 0 {
-            world.app().sealer.seal().await.unwrap();
+            world.app().operations.sealer.seal().await.unwrap();
         }
     }
     let export = world.human().get("/api/v1/audit/export").await.is(200);
@@ -202,19 +202,19 @@ async fn the_record_is_exported_whole_and_in_part() {
 async fn two_sealers_make_one_chain() {
     let world = World::with(Settings { seal_seconds: Some(0), ..dev() }).await;
     let app = world.app();
-    let store = app.gateway.store();
+    let store = app.core.gateway.store();
     let clock: Arc<dyn store::Clock> = Arc::new(gateway::clock::SystemClock);
     let rival = Sealer::new(
         Arc::clone(store),
         clock,
-        app.sealer.signer().clone(),
+        app.operations.sealer.signer().clone(),
         "https://rival.example.com".to_owned(),
         gateway::sealed_head::HeadFile::none(),
     );
     let mut closed = 0;
     for _ in 0..25 {
         world.agent().ask(approve("x")).await;
-        let both = tokio::join!(app.sealer.seal(), rival.seal());
+        let both = tokio::join!(app.operations.sealer.seal(), rival.seal());
         closed += both.0.unwrap() + both.1.unwrap();
     }
     let report = world.audit().await;
@@ -230,14 +230,14 @@ async fn two_sealers_make_one_chain() {
 async fn blocks_that_were_taken_away_are_missed() {
     let world = World::dev().await;
     let ask = asked(&world.agent()).await;
-    world.app().sealer.seal().await.unwrap();
+    world.app().operations.sealer.seal().await.unwrap();
     answered(&world, &ask).await;
-    world.app().sealer.seal().await.unwrap();
-    world.app().sealer.seal().await.unwrap();
+    world.app().operations.sealer.seal().await.unwrap();
+    world.app().operations.sealer.seal().await.unwrap();
     let live = rusqlite::Connection::open(world.folder().join("data/countersign.db")).unwrap();
     assert!(live.execute("DELETE FROM block WHERE n > 1", []).unwrap() > 0);
     asked(&world.agent()).await;
-    let refused = world.app().sealer.seal().await.unwrap_err().to_string();
+    let refused = world.app().operations.sealer.seal().await.unwrap_err().to_string();
     assert!(refused.contains("which was sealed here, is not in the record"), "{refused}");
     let left: i64 = live.query_row("SELECT count(*) FROM block", [], |row| row.get(0)).unwrap();
     assert_eq!(left, 1, "nothing is sealed on top of it");
@@ -264,7 +264,7 @@ async fn every_block_is_handed_to_the_anchor_command_in_order() {
     world.agent().ask(approve("x")).await;
     eventually("a complaint", async || logged().contains("no gate today")).await;
     // Sealing does not wait for it.
-    world.app().sealer.seal().await.unwrap();
+    world.app().operations.sealer.seal().await.unwrap();
     assert_eq!(world.audit().await.unsealed, 0);
     let metrics = world.anonymous().get("/metrics").await.text;
     assert!(metrics.contains("countersign_anchor_attempts_total{result=\"failed\"}"), "{metrics}");
@@ -273,7 +273,7 @@ async fn every_block_is_handed_to_the_anchor_command_in_order() {
     std::fs::write(&gate, "").unwrap();
     world.restart().await;
     world.agent().ask(approve("y")).await;
-    world.app().sealer.seal().await.unwrap();
+    world.app().operations.sealer.seal().await.unwrap();
     let store = Arc::clone(world.gateway().store());
     let blocks = store.blocks(0, 100).await.unwrap();
     let last = blocks.last().unwrap().block.n;

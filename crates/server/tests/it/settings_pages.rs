@@ -323,7 +323,7 @@ async fn an_empty_inbox_leads_to_the_first_answer() {
     let made = send(&me, "/settings/first-key", &[]).await.is(201);
     let html = Html::parse_document(&made.text);
     let secret = selected(&html, "#secret")[0].attr("value").unwrap().to_owned();
-    let url = world.app().config.public_url.as_str().trim_end_matches('/').to_owned();
+    let url = world.app().core.config.public_url.as_str().trim_end_matches('/').to_owned();
     let ways: Vec<String> = selected(&html, "pre").iter().map(|pre| pre.text().collect()).collect();
     assert_eq!(ways.len(), 3);
     assert!(ways.iter().all(|way| way.contains(&secret) && way.contains(&url)));

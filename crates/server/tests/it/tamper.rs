@@ -61,7 +61,7 @@ impl Played {
                 world.gateway().run(Actor::System, AskCommand::Erase(ask)).await.unwrap();
             }
             if n % 5 == 4 {
-                world.app().sealer.seal().await.unwrap();
+                world.app().operations.sealer.seal().await.unwrap();
             }
         }
         let folder = tempfile::tempdir().unwrap();

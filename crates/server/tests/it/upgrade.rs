@@ -5,8 +5,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use kernel::Subject;
 use serde_json::{Value, json};
 use server::config::{Secret, Settings};
+use store::followers::DELIVERIES;
 use tokio_postgres::NoTls;
 
 use crate::hook::{Hook, deliver};
@@ -40,6 +42,26 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// The feed and the outbox as the earlier release left them.
+#[derive(Default)]
+struct Left {
+    /// The position of the last event.
+    head: u64,
+    /// The messages that wait for the endpoint.
+    messages: BTreeSet<String>,
+}
+
+impl Left {
+    fn new(head: i64, waiting: impl IntoIterator<Item = String>) -> Self {
+        let effects = waiting.into_iter().map(|text| serde_json::from_str(&text).unwrap());
+        let told = |effect: Value| effect["told"]["id"].as_str().map(ToOwned::to_owned);
+        Self { head: u64::try_from(head).unwrap(), messages: effects.filter_map(told).collect() }
+    }
+}
+
+/// The effects that wait, in both databases.
+const WAITING: &str = "SELECT effect FROM outbox WHERE NOT dead";
+
 /// A file that only its owner reads.
 fn private(path: &Path, bytes: &[u8]) {
     use std::io::Write;
@@ -53,14 +75,20 @@ async fn a_data_folder_of_before_is_opened() {
     let expected = expected("sqlite");
     let post = Post::open(&[]).await;
     let now = expected["now"].as_str().unwrap().parse().unwrap();
+    let mut left = Left::default();
     let world = World::on(post.carrying(dev()), now, |data| {
         copy(&fixture().join("sqlite"), data);
         let sql = std::fs::read_to_string(fixture().join("sqlite.sql")).unwrap();
         let database = rusqlite::Connection::open(data.join("countersign.db")).unwrap();
         database.execute_batch(&sql).unwrap();
+        let head = "SELECT max(position) FROM record";
+        let head = database.query_row(head, [], |row| row.get(0)).unwrap();
+        let mut select = database.prepare(WAITING).unwrap();
+        let waiting = select.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap);
+        left = Left::new(head, waiting);
     })
     .await;
-    holds(world, &post, &expected).await;
+    holds(world, &post, &expected, &left).await;
 }
 
 #[tokio::test]
@@ -77,6 +105,12 @@ async fn a_database_of_before_is_opened() {
     let (before, _) = server.rsplit_once('/').unwrap();
     let url = format!("{before}/{name}");
     run(&url, &std::fs::read_to_string(fixture().join("postgres.sql")).unwrap()).await;
+    // Events that have no position yet get the next ones.
+    let head = "SELECT coalesce(max(position), 0)
+        + (SELECT coalesce(sum(cardinality(seqs)), 0) FROM public.pending)::bigint FROM public.feed";
+    let head = rows(&url, head).await[0].get(0);
+    let waiting = rows(&url, &WAITING.replace("outbox", "public.outbox")).await;
+    let left = Left::new(head, waiting.iter().map(|row| row.get(0)));
     let expected = expected("postgres");
     let post = Post::open(&[]).await;
     let settings = Settings {
@@ -85,7 +119,7 @@ async fn a_database_of_before_is_opened() {
         ..post.carrying(dev())
     };
     let now = expected["now"].as_str().unwrap().parse().unwrap();
-    holds(World::on(settings, now, |_| ()).await, &post, &expected).await;
+    holds(World::on(settings, now, |_| ()).await, &post, &expected, &left).await;
     run(&server, &format!("DROP DATABASE {name} WITH (FORCE)")).await;
 }
 
@@ -98,8 +132,19 @@ async fn run(url: &str, sql: &str) {
     }
 }
 
+/// Queries on a connection of its own.
+async fn rows(url: &str, sql: &str) -> Vec<tokio_postgres::Row> {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    tokio::select! {
+        rows = client.query(sql, &[]) => rows.unwrap(),
+        ended = connection => panic!("the connection ended: {ended:?}"),
+    }
+}
+
 /// The record verifies, everything is read as it was, and what waits is delivered once.
-async fn holds(world: World, post: &Post, expected: &Value) {
+async fn holds(world: World, post: &Post, expected: &Value, left: &Left) {
+    let follower = world.gateway().store().follower(DELIVERIES).await.unwrap();
+    assert!(follower >= left.head, "the follower begins behind the history, not at {follower}");
     let report = world.audit().await;
     assert!(report.events > 80);
     assert_eq!(report.findings, [], "the record does not hold");
@@ -114,7 +159,7 @@ async fn holds(world: World, post: &Post, expected: &Value) {
         crate::hacp::done(&world.human(), "task.get", json!({ "task_id": task })).await;
     }
     beside_the_record(&world, expected).await;
-    delivered_once(&world, post, expected).await;
+    delivered_once(&world, post, expected, left).await;
     world.leave().await;
 }
 
@@ -147,8 +192,9 @@ async fn beside_the_record(world: &World, expected: &Value) {
     assert_eq!(wrong["errors"][0]["expected"], "the code that was sent last");
 }
 
-/// The endpoint has moved, the mail server is back: each message arrives, and none twice.
-async fn delivered_once(world: &World, post: &Post, expected: &Value) {
+/// The endpoint has moved, the mail server is back: each message arrives, and none twice. Of the history
+/// only the messages arrive that waited.
+async fn delivered_once(world: &World, post: &Post, expected: &Value, left: &Left) {
     let hook = Hook::open(&[]).await;
     let endpoint = format!("{HOOKS}/{}", expected["webhook"].as_str().unwrap());
     let moved = json!({ "agent": "agent_dev", "url": hook.url });
@@ -170,7 +216,23 @@ async fn delivered_once(world: &World, post: &Post, expected: &Value) {
         .map(|id| id.to_str().unwrap().to_owned())
         .collect();
     assert_eq!(ids.len(), heard.len(), "an endpoint was notified twice");
+    assert!(!left.messages.is_empty());
+    assert_eq!(of_history(world, ids, left.head).await, left.messages);
     let letters = post.letters();
     let ids: BTreeSet<String> = letters.iter().map(|letter| letter.header("Message-ID")).collect();
     assert_eq!(ids.len(), letters.len(), "an email was sent twice");
+}
+
+/// The messages about events up to this position of the feed.
+async fn of_history(world: &World, messages: BTreeSet<String>, head: u64) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for message in messages {
+        let (ask, seq) = message.trim_start_matches("msg_").split_once('_').unwrap();
+        let subject = Subject::Ask(format!("ask_{ask}").parse().unwrap());
+        let position = world.gateway().store().position(subject, seq.parse().unwrap()).await;
+        if position.unwrap().unwrap() <= head {
+            found.insert(message);
+        }
+    }
+    found
 }

@@ -39,7 +39,7 @@ async fn signatures_and_tokens_keep_real_time_when_the_clock_is_moved() {
     let ask = format!("/api/v1/asks/{}", id.as_str().unwrap());
     phone.told(1).await;
     let (headers, _) = phone.calls().pop().unwrap();
-    let contact = world.app().config.public_url.as_str().trim_end_matches('/').to_owned();
+    let contact = world.app().core.config.public_url.as_str().trim_end_matches('/').to_owned();
     phone.vouched(&headers, world.now(), &contact);
 
     world.human().post(&format!("{ask}/answer"), yes()).await.is(200);

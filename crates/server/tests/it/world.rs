@@ -113,7 +113,7 @@ impl World {
     }
 
     pub(crate) fn gateway(&self) -> &Gateway {
-        &self.app().gateway
+        &self.app().core.gateway
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -223,12 +223,12 @@ impl World {
 
     /// What the server does once a minute.
     pub(crate) async fn tidy(&self) {
-        housekeeping::tidy(self.gateway(), &self.app().authenticator).await.unwrap();
+        housekeeping::tidy(self.gateway(), &self.app().core.authenticator).await.unwrap();
     }
 
     /// Every public key this server ever had.
     pub(crate) fn keys(&self) -> Arc<Jwks> {
-        Arc::new(self.app().receipts.signer().ever())
+        Arc::new(self.app().core.receipts.signer().ever())
     }
 
     /// A check of the whole record.

@@ -30,8 +30,10 @@ const ADVANCE: &str = "WITH moved AS (
     )
     SELECT count(*) FROM moved";
 
+/// A lease that ends later than any lease can is from before the clock was set back, and counts no more.
+/// Twice the lease, because the clocks of two nodes differ a little.
 const LEAD: &str = "UPDATE follower SET node = $2, leased_until = $4
-    WHERE name = $1 AND (node = $2 OR leased_until <= $3)";
+    WHERE name = $1 AND (node = $2 OR leased_until <= $3 OR leased_until > $4 + ($4 - $3))";
 
 #[async_trait]
 impl Followers for Postgres {

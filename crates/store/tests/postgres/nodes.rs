@@ -270,4 +270,7 @@ async fn one_node_at_a_time_runs_a_follower() {
     one.clock.advance(1);
     assert!(lead(&other, 2).await, "the first node is dead");
     assert!(!lead(&one, 1).await);
+    one.clock.advance(-3600);
+    assert!(lead(&one, 1).await, "the lease is from before the clock was set back");
+    assert!(!lead(&other, 2).await);
 }

@@ -8,6 +8,6 @@ pub mod diff;
 pub mod facts;
 pub mod markdown;
 pub mod query;
-pub mod task_words;
+pub mod task;
 pub mod when;
 pub mod words;

@@ -2,7 +2,7 @@
 
 use kernel::{Ask, Task};
 
-use crate::components::task_words;
+use crate::components::task;
 use crate::components::words::Words;
 use crate::site::paths;
 
@@ -25,11 +25,6 @@ impl Belongs {
         } else {
             "The agent waits with this task until somebody answers"
         };
-        Self {
-            href: paths::task(task.id),
-            goal: task_words::goal(task),
-            state: task_words::state(task),
-            role,
-        }
+        Self { href: paths::task(task.id), goal: task::goal(task), state: task::state(task), role }
     }
 }

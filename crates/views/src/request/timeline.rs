@@ -7,7 +7,7 @@ use kernel::audit::Digest;
 use kernel::directory::Directory;
 use kernel::question::Question;
 use kernel::task::Action;
-use kernel::{Event, Happened, Time};
+use kernel::{AskEvent, Event, Happened, Time};
 
 use crate::answer::outcome;
 use crate::components::when::When;
@@ -91,22 +91,29 @@ fn sentence(
     now: Time,
 ) -> (&'static str, String) {
     let plain = |text: &str| ("", text.to_owned());
+    let what = match what {
+        Happened::Ask(what) => what,
+        Happened::Directory(_) => return plain("changed the directory"),
+        Happened::Task(_) => return plain("moved its task"),
+        Happened::Artifact(_) => return plain("delivered something"),
+        Happened::EntryWritten(_) => return plain("wrote into a ledger"),
+    };
     match what {
         // A person started the conversation; there is no question from the agent.
-        Happened::Asked(asked) if asked.conversation.is_some() && asked.follows.is_none() => {
+        AskEvent::Asked(asked) if asked.conversation.is_some() && asked.follows.is_none() => {
             plain("began a conversation")
         }
-        Happened::Asked(_) => plain("asked"),
-        Happened::Followed { .. } => plain("asked again, in a new round"),
-        Happened::Opened => plain("looked at it first"),
-        Happened::Progressed { .. } => plain("began to fill it in"),
-        Happened::Claimed => plain("took it on"),
-        Happened::Assigned { to } => ("", format!("handed it to {}", words::person(directory, to))),
-        Happened::Commented { .. } => plain("left a comment"),
-        Happened::ActionPicked { action } => {
+        AskEvent::Asked(_) => plain("asked"),
+        AskEvent::Followed { .. } => plain("asked again, in a new round"),
+        AskEvent::Opened => plain("looked at it first"),
+        AskEvent::Progressed { .. } => plain("began to fill it in"),
+        AskEvent::Claimed => plain("took it on"),
+        AskEvent::Assigned { to } => ("", format!("handed it to {}", words::person(directory, to))),
+        AskEvent::Commented { .. } => plain("left a comment"),
+        AskEvent::ActionPicked { action } => {
             ("", format!("asked the agent for what it offers in place {}", action + 1))
         }
-        Happened::Answered { vote, .. } => {
+        AskEvent::Answered { vote, .. } => {
             let reply = vote.reply.value();
             let said = reply.map_or_else(
                 || "(the words were erased)".to_owned(),
@@ -116,17 +123,17 @@ fn sentence(
             let (door, sure) = (words::door(vote.via), words::sureness(vote));
             (tone, format!("answered {door} ({sure}): {said}"))
         }
-        Happened::AnswerHeld { until, .. } => {
+        AskEvent::AnswerHeld { until, .. } => {
             let until = When::new(*until, now);
             ("", format!("answered, and could undo it until {}", until.exact))
         }
-        Happened::AnswerWithdrawn => plain("took the answer back; nothing was decided"),
-        Happened::Defaulted { resolution } => {
+        AskEvent::AnswerWithdrawn => plain("took the answer back; nothing was decided"),
+        AskEvent::Defaulted { resolution } => {
             let said = resolution.reply.value().map(|reply| outcome::brief(reply, question));
             let said = said.unwrap_or_else(|| "(the words were erased)".to_owned());
             ("over", format!("took the default, because nobody answered in time: {said}"))
         }
-        Happened::Cancelled { decided, .. } => {
+        AskEvent::Cancelled { decided, .. } => {
             let what = match decided {
                 None => "withdrew it",
                 Some(Action::Reject) => "rejected it, and ended the task",
@@ -137,47 +144,26 @@ fn sentence(
             };
             ("over", what.to_owned())
         }
-        Happened::Expired { .. } | Happened::Failed { .. } => {
+        AskEvent::Expired { .. } | AskEvent::Failed { .. } => {
             ("over", "closed it, because time ran out".to_owned())
         }
-        Happened::Reminded => plain("reminded everybody who was asked"),
-        Happened::Escalated { .. } => plain("asked more people, because nobody had answered"),
-        Happened::Joined { .. } => plain("asked more people"),
-        Happened::Extended { until } => {
+        AskEvent::Reminded => plain("reminded everybody who was asked"),
+        AskEvent::Escalated { .. } => plain("asked more people, because nobody had answered"),
+        AskEvent::Joined { .. } => plain("asked more people"),
+        AskEvent::Extended { until } => {
             let until = When::new(*until, now);
             ("", format!("moved the deadline to {}", until.exact))
         }
-        Happened::Granted { .. } => plain("made links or tokens for it"),
-        Happened::CalledBack { outcome } => match outcome {
+        AskEvent::Granted { .. } => plain("made links or tokens for it"),
+        AskEvent::CalledBack { outcome } => match outcome {
             CallbackResult::Taken { .. } => plain("told the agent that it is over"),
             CallbackResult::Refused { .. } | CallbackResult::Unreached { .. } => {
                 plain("could not tell the agent that it is over")
             }
         },
-        Happened::CallbackWanted => plain("wanted the agent to be told again"),
-        Happened::Revoked { .. } => ("no", "revoked the receipt".to_owned()),
-        Happened::Erased => ("over", "erased the words; the chain stays whole".to_owned()),
-        Happened::WordsErased(_) => ("over", "erased what an erased person wrote".to_owned()),
-        Happened::ProjectSaved(_)
-        | Happened::AgentSaved(_)
-        | Happened::HumanSaved(_)
-        | Happened::HumanErased
-        | Happened::KeyErased
-        | Happened::SigningKeyDestroyed { .. }
-        | Happened::KeyIssued(_)
-        | Happened::KeyRevoked
-        | Happened::KeyRevokedWithTokens
-        | Happened::PasskeyConfirmed
-        | Happened::PasskeyUsed { .. }
-        | Happened::RuleAdded(_)
-        | Happened::RuleRemoved
-        | Happened::WebhookSaved(_)
-        | Happened::WebhookRotated { .. }
-        | Happened::WebhookTested
-        | Happened::WebhookGone
-        | Happened::WebhookRemoved => plain("changed the directory"),
-        Happened::Task(_) => plain("moved its task"),
-        Happened::Artifact(_) => plain("delivered something"),
-        Happened::EntryWritten(_) => plain("wrote into a ledger"),
+        AskEvent::CallbackWanted => plain("wanted the agent to be told again"),
+        AskEvent::Revoked { .. } => ("no", "revoked the receipt".to_owned()),
+        AskEvent::Erased => ("over", "erased the words; the chain stays whole".to_owned()),
+        AskEvent::WordsErased(_) => ("over", "erased what an erased person wrote".to_owned()),
     }
 }

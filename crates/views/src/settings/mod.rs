@@ -5,7 +5,7 @@
 //! | [`controls`] | form fields that keep the entered values and show their problems |
 //! | [`profile`] | a person's profile and absence |
 //! | [`devices`] | devices with push notifications |
-//! | [`told`] | contact methods, their order, and the digest |
+//! | [`notifications`] | contact methods, their order, and the digest |
 //! | [`people`] | people and groups |
 //! | [`agents`] | agents and their keys; the first key |
 //! | [`projects`] | the rules of a project |
@@ -17,12 +17,12 @@ pub mod agents;
 pub mod controls;
 pub mod devices;
 
+pub mod notifications;
 pub mod people;
 pub mod profile;
 pub mod projects;
 pub mod rules;
 pub mod signing;
-pub mod told;
 pub mod webhooks;
 
 use askama::Template;

@@ -6,7 +6,7 @@ use kernel::task::{NewGrant, Party, State, Until};
 use kernel::{Task, Time};
 
 use crate::answer_form::submitted::Submitted;
-use crate::components::task_words::{self as words_of, INTENTS};
+use crate::components::task::{self as words_of, INTENTS};
 use crate::components::words;
 use crate::settings::controls::Choice;
 

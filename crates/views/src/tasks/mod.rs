@@ -14,7 +14,7 @@ use kernel::task::State;
 use kernel::{ProjectId, Task};
 
 use crate::components::query::{Picker, Query};
-use crate::components::task_words as words_of;
+use crate::components::task as words_of;
 use crate::components::when::When;
 use crate::components::words::Words;
 use crate::site::{assets, paths};

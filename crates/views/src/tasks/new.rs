@@ -12,7 +12,7 @@ use kernel::{HumanId, ProjectId, Refusal, TaskId};
 
 use crate::answer_form::fields::{Control, FieldView, Mark};
 use crate::answer_form::problem::{FormProblem, Place, Problem};
-use crate::components::task_words::{self as words_of, AUTONOMIES};
+use crate::components::task::{self as words_of, AUTONOMIES};
 use crate::components::words::{self, Words};
 use crate::settings::controls::{Choice, Filled};
 use crate::site::assets;

@@ -8,7 +8,7 @@ use kernel::{ReviewId, Task, Time};
 
 use crate::answer_form::submitted::Submitted;
 use crate::components::facts::Block;
-use crate::components::task_words::{self as words_of, SEVERITIES};
+use crate::components::task::{self as words_of, SEVERITIES};
 use crate::components::when::When;
 use crate::components::words::{self, Words};
 

@@ -10,7 +10,7 @@ use kernel::{AskId, Refusal, Task, TaskId};
 use crate::banner::{Banner, Notice};
 use crate::components::diff::Part;
 use crate::components::facts::Block;
-use crate::components::task_words as words_of;
+use crate::components::task as words_of;
 use crate::components::when::When;
 use crate::components::words::{self, Words};
 use crate::request::timeline::Entry;

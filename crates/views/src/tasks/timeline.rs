@@ -6,7 +6,7 @@ use kernel::directory::Directory;
 use kernel::task::{Ended, TaskEvent};
 use kernel::{Event, Happened, Task, Time};
 
-use crate::components::task_words as words_of;
+use crate::components::task as words_of;
 use crate::components::when::When;
 use crate::components::words::{self, Words};
 use crate::request::timeline::Entry;

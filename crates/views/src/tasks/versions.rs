@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::components::diff::{Line, Part, Sheet};
 use crate::components::facts::link;
 use crate::components::markdown::{self, Reading};
-use crate::components::task_words as words_of;
+use crate::components::task as words_of;
 use crate::components::when::When;
 use crate::components::words::{self, Words};
 use crate::site::paths;

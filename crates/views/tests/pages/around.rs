@@ -5,7 +5,7 @@ use kernel::ask::Route;
 use kernel::audit::Digest;
 use kernel::command::NewAsk;
 use kernel::question::{Answer, Body, Reply};
-use kernel::{Ask, AskCommand, AskId, By, Event, Happened, Subject};
+use kernel::{Ask, AskCommand, AskEvent, AskId, By, Event, Happened, Subject};
 use scraper::Html;
 use serde_json::json;
 use views::answer_form::Desk;
@@ -54,9 +54,9 @@ pub(crate) fn gallery(g: &mut Gallery) {
     g.cast.act("mark", AskCommand::Comment(ask, HOSTILE.to_owned()));
     let agent = By::Agent("release-bot".parse().unwrap());
     let entries = vec![
-        entry(g, ask, 1, agent, Happened::Opened),
-        entry(g, ask, 2, By::Human(id("mark")), Happened::Claimed),
-        entry(g, ask, 3, By::System, Happened::Escalated { seats: Vec::new() }),
+        entry(g, ask, 1, agent, AskEvent::Opened.into()),
+        entry(g, ask, 2, By::Human(id("mark")), AskEvent::Claimed.into()),
+        entry(g, ask, 3, By::System, AskEvent::Escalated { seats: Vec::new() }.into()),
     ];
     let around = Around {
         alike: Alike::of(g.cast.seen(ask), &others, false),

@@ -8,8 +8,8 @@ use views::banner::Notice;
 use views::message_page;
 use views::settings::controls::Filled;
 use views::settings::devices::DeviceView;
-use views::settings::told::Told;
-use views::settings::{self, devices, told};
+use views::settings::notifications::NotificationSettings;
+use views::settings::{self, devices, notifications};
 use views::sign_in::sessions::Session;
 use views::sign_in::{self, Ways};
 use views::sign_in::{passkeys, sessions};
@@ -85,10 +85,10 @@ fn how_i_am_told(frame: &Frame) -> String {
         way("sms:+4930123456", false, false, false),
     ];
     let digest = Cadence::Day { at: "08:30".parse().unwrap() };
-    let told = Told { ways: &ways, digest, devices: 2, kinds: &["slack", "email"] };
+    let told = NotificationSettings { ways: &ways, digest, devices: 2, kinds: &["slack", "email"] };
     let nothing = FormProblem::default();
     let filled = Filled { form: None, problems: &nothing };
-    settings::page(frame, false, &told::page(&told, filled))
+    settings::page(frame, false, &notifications::page(&told, filled))
 }
 
 /// Two browsers, one of which looks.

@@ -4,17 +4,17 @@
 //! |---|---|
 //! | `work` | create, assign, start, cancel, interrupt, amend, grant, transfer, delegate |
 //! | `decide` | raise, resolve, expire, review, comment |
-//! | `made` | commit, artifact get, reference and share |
+//! | `artifacts` | commit, artifact get, reference and share |
 //! | `ledger` | ledger read, write and history |
-//! | `look` | list, show, inbox |
-//! | `replay`, `story`, `watch` | the history of a task: at a time, as text, and live |
+//! | `queries` | list, show, inbox |
+//! | `replay`, `timeline`, `watch` | the history of a task: at a time, as text, and live |
 
+mod artifacts;
 mod decide;
 mod ledger;
-mod look;
-mod made;
+mod queries;
 mod replay;
-mod story;
+mod timeline;
 mod watch;
 mod work;
 
@@ -46,9 +46,9 @@ enum TaskCommand {
     /// Write down work; you answer for it
     Create(Box<work::Create>),
     /// List tasks, newest first
-    List(look::List),
+    List(queries::List),
     /// Show one task
-    Show(look::Show),
+    Show(queries::Show),
     /// Give a task to an agent
     Assign(work::Assign),
     /// Begin, as the agent it was given to
@@ -72,13 +72,13 @@ enum TaskCommand {
     /// Say that nobody will decide
     Expire(decide::Expire),
     /// Deliver a file, as the agent it is with
-    Commit(made::Commit),
+    Commit(artifacts::Commit),
     /// Judge what was delivered
     Review(Box<decide::Review>),
     /// Add something to a review
     Comment(decide::Comment),
     /// Fetch, use and share what was delivered
-    Artifact(made::Artifact),
+    Artifact(artifacts::Artifact),
     /// What a project, a team or the organisation remembers
     Ledger(ledger::Ledger),
     /// Tell the whole story of a task
@@ -86,7 +86,7 @@ enum TaskCommand {
     /// Follow a task until it is over
     Watch(watch::Watch),
     /// List what waits for you
-    Inbox(look::Inbox),
+    Inbox(queries::Inbox),
 }
 
 impl Task {

@@ -6,7 +6,7 @@ use clap::Args;
 use client::tasks::Operation;
 use serde_json::{Value, json};
 
-use super::{Caller, given, look, story, text};
+use super::{Caller, given, look, text, timeline};
 use crate::cli::Exit;
 use crate::cli::output::say;
 use crate::cli::remote::Server;
@@ -36,7 +36,7 @@ impl Replay {
         }
         let events = told.get("events").unwrap_or(&told).as_array().map_or(&[][..], Vec::as_slice);
         let prompts = prompts(&server, events).await;
-        for line in story::tell(events, &prompts) {
+        for line in timeline::tell(events, &prompts) {
             say!("{line}");
         }
         Ok(Exit::Done)

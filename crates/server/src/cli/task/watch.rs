@@ -4,7 +4,7 @@ use clap::Args;
 use client::tasks::Operation;
 use serde_json::{Value, json};
 
-use super::{Caller, look, replay, story, text};
+use super::{Caller, look, replay, text, timeline};
 use crate::cli::Exit;
 use crate::cli::output::say;
 
@@ -55,7 +55,7 @@ impl Watch {
             say!("{event}");
         } else {
             let prompts = replay::prompts(server, std::slice::from_ref(event)).await;
-            for line in story::line(event, &prompts) {
+            for line in timeline::line(event, &prompts) {
                 say!("{line}");
             }
         }

@@ -1,6 +1,8 @@
 //! `POST /function_calls`, `POST /human_contacts`, `POST /contact_requests`, each of them by its
 //! `call_id`, and what waits: `GET /agent/…/pending`.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Query, State};
@@ -17,86 +19,86 @@ use serde_json::Value;
 use store::{Cursor, Filter, List, Order, Scope};
 
 use super::{A2hError, Answer, Caller, asking};
+use crate::http::a2h::A2hCalls;
+use crate::http::envelope_headers;
 use crate::http::name::Named;
-use crate::http::{App, Shared, bound};
 
 /// How many of what waits are listed at once; where there are more, `Link` says where they go on.
 const PENDING: usize = 100;
 
 pub(super) async fn create_function_call(
-    State(app): State<Shared>,
+    State(calls): State<Arc<A2hCalls>>,
     headers: HeaderMap,
     body: Body,
 ) -> Answer {
-    let caller = app.a2h_agent(&headers)?;
-    let bytes = app.a2h_body(&headers, body).await?;
+    let caller = calls.agent(&headers)?;
+    let bytes = calls.body(&headers, body).await?;
     let mut new = a2h::parse_function_call(&bytes)?;
-    new.ask.claims = bound::heard(new.ask.claims, &headers);
-    app.a2h_create(caller, Kind::FunctionCall, new).await
+    new.ask.claims = envelope_headers::apply(new.ask.claims, &headers);
+    calls.create(caller, Kind::FunctionCall, new).await
 }
 
 pub(super) async fn create_human_contact(
-    State(app): State<Shared>,
+    State(calls): State<Arc<A2hCalls>>,
     headers: HeaderMap,
     body: Body,
 ) -> Answer {
-    let caller = app.a2h_agent(&headers)?;
-    let bytes = app.a2h_body(&headers, body).await?;
+    let caller = calls.agent(&headers)?;
+    let bytes = calls.body(&headers, body).await?;
     let mut new = a2h::parse_human_contact(&bytes)?;
-    new.ask.claims = bound::heard(new.ask.claims, &headers);
-    app.a2h_create(caller, Kind::HumanContact, new).await
+    new.ask.claims = envelope_headers::apply(new.ask.claims, &headers);
+    calls.create(caller, Kind::HumanContact, new).await
 }
 
 pub(super) async fn function_call(
-    State(app): State<Shared>,
+    State(calls): State<Arc<A2hCalls>>,
     Named(call_id): Named<String>,
     headers: HeaderMap,
 ) -> Answer {
-    let caller = app.a2h_agent(&headers)?;
-    let ask = app.a2h_call(&caller, Kind::FunctionCall, &call_id).await?;
-    app.a2h_shown(&ask).await
+    let caller = calls.agent(&headers)?;
+    let ask = calls.call(&caller, Kind::FunctionCall, &call_id).await?;
+    calls.shown(&ask).await
 }
 
 pub(super) async fn human_contact(
-    State(app): State<Shared>,
+    State(calls): State<Arc<A2hCalls>>,
     Named(call_id): Named<String>,
     headers: HeaderMap,
 ) -> Answer {
-    let caller = app.a2h_agent(&headers)?;
-    let ask = app.a2h_call(&caller, Kind::HumanContact, &call_id).await?;
-    app.a2h_shown(&ask).await
+    let caller = calls.agent(&headers)?;
+    let ask = calls.call(&caller, Kind::HumanContact, &call_id).await?;
+    calls.shown(&ask).await
 }
 
 pub(super) async fn pending_function_calls(
-    State(app): State<Shared>,
+    State(calls): State<Arc<A2hCalls>>,
     uri: Uri,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Answer {
-    app.a2h_pending(Kind::FunctionCall, &uri, &headers, &pairs).await
+    calls.pending(Kind::FunctionCall, &uri, &headers, &pairs).await
 }
 
 pub(super) async fn pending_human_contacts(
-    State(app): State<Shared>,
+    State(calls): State<Arc<A2hCalls>>,
     uri: Uri,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Answer {
-    app.a2h_pending(Kind::HumanContact, &uri, &headers, &pairs).await
+    calls.pending(Kind::HumanContact, &uri, &headers, &pairs).await
 }
 
-impl App {
-    async fn a2h_create(&self, caller: Caller, kind: Kind, new: NewCall) -> Answer {
+impl A2hCalls {
+    async fn create(&self, caller: Caller, kind: Kind, new: NewCall) -> Answer {
         let NewCall { mut ask, call_id, fingerprint, to, place, conversation, bot_token } = new;
         if bot_token.is_some() {
-            self.a2h_brings_app(&caller.actor)?;
+            self.brings_app(&caller.actor)?;
         }
         if conversation.is_none() {
-            ask.route = self.a2h_route(&caller.project, to, place.as_ref());
+            ask.route = self.routing(&caller.project, to, place.as_ref());
             // Who is known here is told as they want to be told (A2H-007).
             let known = matches!(ask.route, Route::Person { .. });
-            ask.place =
-                place.filter(|place| !known && self.notifier.contacts.carries(&place.means));
+            ask.place = place.filter(|place| !known && self.contacts.carries(&place.means));
         }
         ask.timeout = self.config.a2h_timeout;
         let idempotency = Some(caller.naming(kind, &call_id, fingerprint));
@@ -117,14 +119,14 @@ impl App {
             return Err(kernel::Refusal::IdempotencyMismatch.into());
         }
         if !outcome.replayed {
-            return self.a2h_shown(&made).await;
+            return self.shown(&made).await;
         }
         let now = self.gateway.ask(made.id).await?;
-        self.a2h_shown(now.as_deref().ok_or_else(WireError::internal)?).await
+        self.shown(now.as_deref().ok_or_else(WireError::internal)?).await
     }
 
     /// Whether the key may have its calls said by an app of the agent's own (A2H-084).
-    fn a2h_brings_app(&self, actor: &Actor) -> Result<(), A2hError> {
+    fn brings_app(&self, actor: &Actor) -> Result<(), A2hError> {
         let Actor::Agent { key, .. } = actor else { return Err(WireError::unauthorized().into()) };
         let directory = self.gateway.directory();
         match directory.key(*key).map(|key| &key.holder) {
@@ -135,7 +137,7 @@ impl App {
 
     /// Who is asked: whom the channel names, else who answers for the agent (A2H-062, A2H-129). An
     /// address nobody here has stays with the call, for whoever delivers there.
-    fn a2h_route(&self, project: &ProjectId, to: Addressed, place: Option<&Place>) -> Route {
+    fn routing(&self, project: &ProjectId, to: Addressed, place: Option<&Place>) -> Route {
         let directory = self.gateway.directory();
         let known = match to {
             Addressed::Human(human) => return Route::Person { human },
@@ -147,25 +149,25 @@ impl App {
     }
 
     /// A call as it stands.
-    pub(super) async fn a2h_shown(&self, ask: &Ask) -> Answer {
+    pub(super) async fn shown(&self, ask: &Ask) -> Answer {
         let name = self.receipts.respondent(ask);
         let receipt = self.receipts.receipt_for(ask, &Actor::System).await?;
         let slack_message_ts = slack_message_ts(&**self.gateway.store(), ask).await?;
         let beside = Beside { name, receipt, slack_message_ts };
         let shown = a2h::call(ask, beside).ok_or_else(WireError::gone)?;
         let mut answer = Json(shown).into_response();
-        bound::say(ask, answer.headers_mut());
+        envelope_headers::write(ask, answer.headers_mut());
         Ok(answer)
     }
 
-    async fn a2h_pending(
+    async fn pending(
         &self,
         kind: Kind,
         uri: &Uri,
         headers: &HeaderMap,
         pairs: &[(String, String)],
     ) -> Answer {
-        let caller = self.a2h_agent(headers)?;
+        let caller = self.agent(headers)?;
         let cursor = pairs.iter().rfind(|(key, _)| key == "cursor").map(|(_, value)| value);
         let after = cursor.map(|cursor| {
             let ask = a2h::ask_id(cursor);

@@ -15,20 +15,20 @@ use store::{Cursor, Filter, List, Order, Scope};
 use super::Answer;
 use super::calls::link_to;
 use super::error::A2hError;
+use crate::http::a2h::A2hCalls;
 use crate::http::name::Named;
-use crate::http::{App, Shared};
 
 /// How many are listed at once; where there are more, `Link` says where they go on.
 const PAGE: usize = 100;
 
 /// Newest first. What was erased is left out.
 pub(super) async fn conversations(
-    State(app): State<Shared>,
+    State(calls): State<Arc<A2hCalls>>,
     uri: Uri,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Answer {
-    let caller = app.a2h_agent(&headers)?;
+    let caller = calls.agent(&headers)?;
     let Actor::Agent { id: agent, .. } = caller.actor else {
         return Err(WireError::unauthorized().into());
     };
@@ -45,7 +45,7 @@ pub(super) async fn conversations(
         after: after.transpose()?.map(|ask| Cursor { rank: 0, ask }),
         limit: PAGE,
     };
-    let page = app.gateway.list(list).await?;
+    let page = calls.gateway.list(list).await?;
     let begun: Vec<NewConversation> = page.asks.iter().filter_map(a2h::new_conversation).collect();
     let mut answer = Json(begun).into_response();
     if let Some(next) = page.next {
@@ -55,28 +55,28 @@ pub(super) async fn conversations(
 }
 
 pub(super) async fn conversation(
-    State(app): State<Shared>,
+    State(calls): State<Arc<A2hCalls>>,
     Named(uid): Named<String>,
     headers: HeaderMap,
 ) -> Answer {
-    let ask = app.opening(&headers, &uid).await?;
+    let ask = calls.opening(&headers, &uid).await?;
     Ok(Json(a2h::new_conversation(&ask).ok_or_else(WireError::gone)?).into_response())
 }
 
 pub(super) async fn channel(
-    State(app): State<Shared>,
+    State(calls): State<Arc<A2hCalls>>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Answer {
-    let ask = app.opening(&headers, &id).await?;
+    let ask = calls.opening(&headers, &id).await?;
     let channel = a2h::contact_channel(&ask).ok_or_else(WireError::no_conversation)?;
     Ok(Json(channel).into_response())
 }
 
-impl App {
+impl A2hCalls {
     /// The beginning of a conversation with whoever calls.
     async fn opening(&self, headers: &HeaderMap, id: &str) -> Result<Arc<Ask>, A2hError> {
-        let caller = self.a2h_agent(headers)?;
+        let caller = self.agent(headers)?;
         let id = a2h::ask_id(id).ok_or_else(WireError::no_conversation)?;
         let ask = self.gateway.ask(id).await?;
         let ask = ask.filter(|ask| ask.within_reach(&caller.actor) && ask.is_opening());

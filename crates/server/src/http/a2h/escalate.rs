@@ -3,6 +3,8 @@
 //! Whoever is asked is told once more, and people the escalation names by their address are asked too.
 //! What the agent says stands in the thread of the request, with the addresses nobody here has.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -11,38 +13,32 @@ use kernel::AskCommand;
 use kernel::command::Urge;
 
 use super::Answer;
+use crate::http::a2h::A2hCalls;
 use crate::http::name::Named;
-use crate::http::{App, Shared};
 
 pub(super) async fn function_call(
-    State(app): State<Shared>,
+    State(calls): State<Arc<A2hCalls>>,
     Named(call_id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Answer {
-    app.a2h_escalate(Kind::FunctionCall, &call_id, &headers, body).await
+    calls.escalate(Kind::FunctionCall, &call_id, &headers, body).await
 }
 
 pub(super) async fn human_contact(
-    State(app): State<Shared>,
+    State(calls): State<Arc<A2hCalls>>,
     Named(call_id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Answer {
-    app.a2h_escalate(Kind::HumanContact, &call_id, &headers, body).await
+    calls.escalate(Kind::HumanContact, &call_id, &headers, body).await
 }
 
-impl App {
-    async fn a2h_escalate(
-        &self,
-        kind: Kind,
-        call_id: &str,
-        headers: &HeaderMap,
-        body: Body,
-    ) -> Answer {
-        let caller = self.a2h_agent(headers)?;
-        let bytes = self.a2h_body(headers, body).await?;
-        let ask = self.a2h_call(&caller, kind, call_id).await?;
+impl A2hCalls {
+    async fn escalate(&self, kind: Kind, call_id: &str, headers: &HeaderMap, body: Body) -> Answer {
+        let caller = self.agent(headers)?;
+        let bytes = self.body(headers, body).await?;
+        let ask = self.call(&caller, kind, call_id).await?;
         ask.still_open(self.gateway.now())?;
         let escalation = a2h::parse_escalation(&bytes)?;
         let directory = self.gateway.directory();
@@ -62,6 +58,6 @@ impl App {
         people.dedup();
         let urge = Urge { text: escalation.words(&strangers), people };
         let outcome = self.gateway.run(caller.actor, AskCommand::Nudge(ask.id, urge)).await?;
-        self.a2h_shown(&outcome.ask.ok_or_else(WireError::internal)?).await
+        self.shown(&outcome.ask.ok_or_else(WireError::internal)?).await
     }
 }

@@ -4,6 +4,7 @@
 //! administrator sees everybody, and adds, changes and removes people.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Body;
@@ -11,14 +12,17 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::IntoResponse;
 use dialects::a2h::{self, HumanBody, WireError};
+use gateway::Gateway;
 use gateway::auth::Denied;
+use gateway::erasure::Erasure;
 use kernel::directory::{About, Directory, Human, NewHuman, Profile};
 use kernel::{Actor, DirectoryCommand, HumanId, ProjectId};
 use serde_json::json;
 
 use super::{A2hError, Answer, calls};
+use crate::http::a2h::A2hCalls;
+use crate::http::callers::Callers;
 use crate::http::name::Named;
-use crate::http::{App, Shared};
 
 /// How many people are listed or found at once, unless fewer are wanted.
 const LISTED: usize = 100;
@@ -34,28 +38,30 @@ enum Reader {
 }
 
 pub(super) async fn humans(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     uri: Uri,
     headers: HeaderMap,
     Query(pairs): Pairs,
 ) -> Answer {
-    let reader = app.a2h_reader(&headers).await?;
-    listed(&app, &reader, uri.path(), &pairs)
+    let reader = a2h_reader(&gateway, &callers, &headers).await?;
+    listed(&gateway, &reader, uri.path(), &pairs)
 }
 
 pub(super) async fn search(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     uri: Uri,
     headers: HeaderMap,
     Query(pairs): Pairs,
 ) -> Answer {
-    let reader = app.a2h_reader(&headers).await?;
+    let reader = a2h_reader(&gateway, &callers, &headers).await?;
     let words = param(&pairs, "q").unwrap_or_default();
     if words.trim().is_empty() {
         // Nothing in particular is everybody (A2H-122).
-        return listed(&app, &reader, &uri.path().replace("/search", ""), &pairs);
+        return listed(&gateway, &reader, &uri.path().replace("/search", ""), &pairs);
     }
-    let directory = app.gateway.directory();
+    let directory = gateway.directory();
     let limit = limit(&pairs)?;
     let found = match &reader {
         Reader::Agent(project) => directory.people_by_words(project, words, limit),
@@ -76,12 +82,13 @@ pub(super) async fn search(
 }
 
 pub(super) async fn human(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Answer {
-    let reader = app.a2h_reader(&headers).await?;
-    let directory = app.gateway.directory();
+    let reader = a2h_reader(&gateway, &callers, &headers).await?;
+    let directory = gateway.directory();
     let known = known(&directory, &id)?;
     if !reader.sees(known) {
         return Err(WireError::no_human().into());
@@ -89,11 +96,15 @@ pub(super) async fn human(
     Ok(Json(a2h::human(known, reader.whole())).into_response())
 }
 
-pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: Body) -> Answer {
-    let actor = app.a2h_admin(&headers).await?;
-    let bytes = app.a2h_body(&headers, body).await?;
+pub(super) async fn create(
+    State(calls): State<Arc<A2hCalls>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer {
+    let actor = a2h_admin(&calls.gateway, &calls.callers, &headers).await?;
+    let bytes = calls.body(&headers, body).await?;
     let HumanBody { name, description, contacts, projects } = a2h::parse_human(&bytes)?;
-    let directory = app.gateway.directory();
+    let directory = calls.gateway.directory();
     let projects = match projects {
         Some(projects) => projects.into_iter().collect(),
         None => administrator(&directory, &actor)?.projects.clone(),
@@ -101,7 +112,7 @@ pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: 
     if projects.is_empty() {
         return Err(WireError::field("projects", "the names of projects to be asked in").into());
     }
-    let id: HumanId = format!("human_{}", app.gateway.ids().ulid().to_string().to_lowercase())
+    let id: HumanId = format!("human_{}", calls.gateway.ids().ulid().to_string().to_lowercase())
         .parse()
         .map_err(|_| WireError::internal())?;
     let about = About { description, ..About::default() };
@@ -119,22 +130,22 @@ pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: 
         groups: BTreeSet::new(),
         skills: BTreeSet::new(),
     };
-    app.gateway.run(actor, DirectoryCommand::SaveHuman(new)).await?;
-    let directory = app.gateway.directory();
+    calls.gateway.run(actor, DirectoryCommand::SaveHuman(new)).await?;
+    let directory = calls.gateway.directory();
     let made = directory.human(&id).ok_or_else(WireError::internal)?;
     Ok((StatusCode::CREATED, Json(a2h::human(made, true))).into_response())
 }
 
 pub(super) async fn replace(
-    State(app): State<Shared>,
+    State(calls): State<Arc<A2hCalls>>,
     Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Answer {
-    let actor = app.a2h_admin(&headers).await?;
-    let bytes = app.a2h_body(&headers, body).await?;
+    let actor = a2h_admin(&calls.gateway, &calls.callers, &headers).await?;
+    let bytes = calls.body(&headers, body).await?;
     let HumanBody { name, description, contacts, projects } = a2h::parse_human(&bytes)?;
-    let directory = app.gateway.directory();
+    let directory = calls.gateway.directory();
     let mut new = as_known(known(&directory, &id)?);
     let about = new.profile.about.unwrap_or_default();
     new.profile.name = name;
@@ -142,8 +153,8 @@ pub(super) async fn replace(
     new.profile.contacts = Some(contacts);
     new.projects = projects.map_or(new.projects, |projects| projects.into_iter().collect());
     let id = new.id.clone();
-    app.gateway.run(actor, DirectoryCommand::SaveHuman(new)).await?;
-    let directory = app.gateway.directory();
+    calls.gateway.run(actor, DirectoryCommand::SaveHuman(new)).await?;
+    let directory = calls.gateway.directory();
     let changed = directory.human(&id).ok_or_else(WireError::internal)?;
     Ok(Json(a2h::human(changed, true)).into_response())
 }
@@ -151,20 +162,22 @@ pub(super) async fn replace(
 /// Erases a person (GDPR): nothing is left but the id. What they decided stays. Refused while they own
 /// agents, or while requests or tasks wait for them.
 pub(super) async fn remove(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
+    State(erasure): State<Erasure>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Answer {
-    let actor = app.a2h_admin(&headers).await?;
-    let directory = app.gateway.directory();
+    let actor = a2h_admin(&gateway, &callers, &headers).await?;
+    let directory = gateway.directory();
     let id: HumanId = id.parse().map_err(|_| WireError::no_human())?;
     directory.living(&id).ok_or_else(WireError::no_human)?;
-    app.erasure.erase_person(actor, &id).await?;
+    erasure.erase_person(actor, &id).await?;
     Ok(Json(json!({ "id": id, "deleted": true })).into_response())
 }
 
-fn listed(app: &App, reader: &Reader, path: &str, pairs: &[(String, String)]) -> Answer {
-    let directory = app.gateway.directory();
+fn listed(gateway: &Gateway, reader: &Reader, path: &str, pairs: &[(String, String)]) -> Answer {
+    let directory = gateway.directory();
     let limit = limit(pairs)?;
     let after = param(pairs, "cursor").map(|id| {
         let id: Result<HumanId, _> = id.parse();
@@ -234,26 +247,34 @@ impl Reader {
     }
 }
 
-impl App {
-    /// An agent with its key, or an administrator with their token.
-    async fn a2h_reader(&self, headers: &HeaderMap) -> Result<Reader, A2hError> {
-        match self.callers.agent(headers) {
-            Ok(Actor::Agent { project, .. }) => Ok(Reader::Agent(project)),
-            Ok(_) | Err(Denied::Unknown) => Ok(Reader::Admin(self.a2h_admin(headers).await?)),
-            Err(denied) => Err(denied.into()),
+/// An agent with its key, or an administrator with their token.
+async fn a2h_reader(
+    gateway: &Gateway,
+    callers: &Callers,
+    headers: &HeaderMap,
+) -> Result<Reader, A2hError> {
+    match callers.agent(headers) {
+        Ok(Actor::Agent { project, .. }) => Ok(Reader::Agent(project)),
+        Ok(_) | Err(Denied::Unknown) => {
+            Ok(Reader::Admin(a2h_admin(gateway, callers, headers).await?))
         }
+        Err(denied) => Err(denied.into()),
     }
+}
 
-    /// An administrator; whoever else is known may not (A2H-127).
-    async fn a2h_admin(&self, headers: &HeaderMap) -> Result<Actor, A2hError> {
-        match self.callers.human(headers).await {
-            Ok(actor) if self.gateway.directory().administers(&actor) => Ok(actor),
-            Ok(_) => Err(WireError::admins_only().into()),
-            Err(Denied::Unknown) => {
-                self.callers.agent(headers)?;
-                Err(WireError::admins_only().into())
-            }
-            Err(denied) => Err(denied.into()),
+/// An administrator; whoever else is known may not (A2H-127).
+async fn a2h_admin(
+    gateway: &Gateway,
+    callers: &Callers,
+    headers: &HeaderMap,
+) -> Result<Actor, A2hError> {
+    match callers.human(headers).await {
+        Ok(actor) if gateway.directory().administers(&actor) => Ok(actor),
+        Ok(_) => Err(WireError::admins_only().into()),
+        Err(Denied::Unknown) => {
+            callers.agent(headers)?;
+            Err(WireError::admins_only().into())
         }
+        Err(denied) => Err(denied.into()),
     }
 }

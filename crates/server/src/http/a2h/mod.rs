@@ -37,14 +37,19 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use bytes::Bytes;
 use dialects::a2h::{self, Kind, WireError};
+use gateway::Gateway;
 use gateway::auth::Denied;
+use gateway::receipts::Receipts;
 use kernel::audit::Digest;
 use kernel::command::NewAsk;
 use kernel::{Actor, Ask, AskCommand, AskId, ProjectId};
+use notify::people::contact_methods::ContactMethods;
 use store::Idempotency;
 use tower::ServiceExt;
 
-use crate::http::{App, Shared, body};
+use crate::config::Config;
+use crate::http::callers::Callers;
+use crate::http::{Shared, body};
 
 pub use error::A2hError;
 
@@ -182,15 +187,24 @@ impl Caller {
     }
 }
 
-impl App {
-    fn a2h_agent(&self, headers: &HeaderMap) -> Result<Caller, A2hError> {
+/// Function calls, human contacts and messages of A2H.
+pub struct A2hCalls {
+    pub(in crate::http) gateway: Gateway,
+    pub(in crate::http) config: Arc<Config>,
+    pub(in crate::http) callers: Callers,
+    pub(in crate::http) receipts: Receipts,
+    pub(in crate::http) contacts: ContactMethods,
+}
+
+impl A2hCalls {
+    fn agent(&self, headers: &HeaderMap) -> Result<Caller, A2hError> {
         let actor = self.callers.agent(headers)?;
         let Actor::Agent { project, .. } = &actor else { return Err(Denied::Unknown.into()) };
         Ok(Caller { project: project.clone(), actor })
     }
 
     /// A body that is sent as JSON, or does not say how.
-    async fn a2h_body(&self, headers: &HeaderMap, body: Body) -> Result<Bytes, A2hError> {
+    async fn body(&self, headers: &HeaderMap, body: Body) -> Result<Bytes, A2hError> {
         let kind = headers.get(header::CONTENT_TYPE).map(|kind| kind.to_str().unwrap_or_default());
         let kind =
             kind.map(|kind| kind.split(';').next().unwrap_or_default().trim().to_lowercase());
@@ -203,12 +217,7 @@ impl App {
 
     /// The call of a name, if the caller may know of it: one that was named so, or any ask by its own
     /// id.
-    async fn a2h_call(
-        &self,
-        caller: &Caller,
-        kind: Kind,
-        call_id: &str,
-    ) -> Result<Arc<Ask>, A2hError> {
+    async fn call(&self, caller: &Caller, kind: Kind, call_id: &str) -> Result<Arc<Ask>, A2hError> {
         let store = self.gateway.store();
         let (space, key) = (space(kind, &caller.project), key(call_id));
         let named = store.named(space, key, self.gateway.now()).await?;

@@ -1,5 +1,7 @@
 //! `GET /project`, `GET /status`, `GET /version` (A2H-018, A2H-019).
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -7,12 +9,12 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 use super::Answer;
-use crate::http::Shared;
+use crate::http::a2h::A2hCalls;
 
 /// The project of the key, under every name a client reads it by.
-pub(super) async fn project(State(app): State<Shared>, headers: HeaderMap) -> Answer {
-    let caller = app.a2h_agent(&headers)?;
-    let (project, organization) = (caller.project, app.config.public_url.authority().to_owned());
+pub(super) async fn project(State(calls): State<Arc<A2hCalls>>, headers: HeaderMap) -> Answer {
+    let caller = calls.agent(&headers)?;
+    let (project, organization) = (caller.project, calls.config.public_url.authority().to_owned());
     let body = json!({
         "name": project,
         "slug": project,

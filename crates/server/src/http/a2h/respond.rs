@@ -4,6 +4,8 @@
 //! An agent never answers. This is the exception the vendor's API has, for keys that were issued for it,
 //! and it is recorded as what it is: attested by the agent alone. A project may take no such answers.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -14,11 +16,11 @@ use kernel::question::Reply;
 use kernel::{Actor, AgentId, Ask, AskCommand};
 
 use super::{A2hError, Answer};
+use crate::http::a2h::A2hCalls;
 use crate::http::name::Named;
-use crate::http::{App, Shared};
 
 pub(super) async fn function_call(
-    State(app): State<Shared>,
+    State(calls): State<Arc<A2hCalls>>,
     Named(call_id): Named<String>,
     headers: HeaderMap,
     body: Body,
@@ -27,21 +29,21 @@ pub(super) async fn function_call(
         let question = ask.question.value().ok_or_else(WireError::gone)?;
         a2h::read_function_response(bytes, question, agent)
     };
-    app.a2h_respond(Kind::FunctionCall, &call_id, &headers, body, read).await
+    calls.respond(Kind::FunctionCall, &call_id, &headers, body, read).await
 }
 
 pub(super) async fn human_contact(
-    State(app): State<Shared>,
+    State(calls): State<Arc<A2hCalls>>,
     Named(call_id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Answer {
     let read = a2h::read_contact_response;
-    app.a2h_respond(Kind::HumanContact, &call_id, &headers, body, read).await
+    calls.respond(Kind::HumanContact, &call_id, &headers, body, read).await
 }
 
-impl App {
-    async fn a2h_respond(
+impl A2hCalls {
+    async fn respond(
         &self,
         kind: Kind,
         call_id: &str,
@@ -49,20 +51,20 @@ impl App {
         body: Body,
         read: impl Fn(&[u8], &Ask, &AgentId) -> Result<(Reply, Attested), WireError>,
     ) -> Answer {
-        let caller = self.a2h_agent(headers)?;
-        let agent = self.a2h_responds(&caller.actor)?;
-        let bytes = self.a2h_body(headers, body).await?;
-        let ask = self.a2h_call(&caller, kind, call_id).await?;
+        let caller = self.agent(headers)?;
+        let agent = self.responds(&caller.actor)?;
+        let bytes = self.body(headers, body).await?;
+        let ask = self.call(&caller, kind, call_id).await?;
         // Before the answer is held against the question: a late one is late whatever it says.
         ask.still_open(self.gateway.now())?;
         let (reply, attested) = read(&bytes, &ask, &agent)?;
         let relay = Actor::Relay { ask: ask.id, attested };
         let outcome = self.gateway.run(relay, AskCommand::Answer(ask.id, Box::new(reply))).await?;
-        self.a2h_shown(&outcome.ask.ok_or_else(WireError::internal)?).await
+        self.shown(&outcome.ask.ok_or_else(WireError::internal)?).await
     }
 
     /// The agent, if its key may pass on answers.
-    fn a2h_responds(&self, actor: &Actor) -> Result<AgentId, A2hError> {
+    fn responds(&self, actor: &Actor) -> Result<AgentId, A2hError> {
         let Actor::Agent { id, key, .. } = actor else {
             return Err(WireError::unauthorized().into());
         };

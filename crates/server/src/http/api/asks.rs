@@ -3,26 +3,30 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dialects::hxp_experience::claims::{self, NotAnObject};
-use dialects::native::{AskView, CreateAsk, Viewer};
-use gateway::Terms;
+use dialects::native::{AskView, CreateAsk};
 use gateway::wake::Topic;
+use gateway::{Gateway, Terms};
 use kernel::{Actor, Ask, AskCommand, AskId, Refusal, Subject};
+use notify::callbacks::Callbacks;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::config::Config;
+use crate::http::api::AskViews;
 use crate::http::api::openapi::{IdempotencyKey, IfNoneMatch, Wait};
+use crate::http::api::webhooks::callable;
+use crate::http::callers::Callers;
 use crate::http::conditions::{self, Seen};
 use crate::http::name::Named;
-use crate::http::pass::Pass;
 use crate::http::problem::Problem;
-use crate::http::{App, Shared, body, bound};
-use store::StoreError;
+use crate::http::services::Streaming;
+use crate::http::stream_credential::StreamCredential;
+use crate::http::{Shared, body, envelope_headers};
 
 /// How soon a store that was away is asked again by whoever waits.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -94,16 +98,19 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     security(("agent_key" = [])),
 )]
 async fn create(
-    State(app): State<Shared>,
+    State(ask_views): State<Arc<AskViews>>,
+    State(long_polls): State<Arc<LongPolls>>,
+    State(config): State<Arc<Config>>,
+    State(callbacks): State<Callbacks>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.only_agent(&headers).await?;
+    let actor = long_polls.callers.only_agent(&headers).await?;
     let wait = conditions::wait(&headers);
-    let bytes = body::read(body, app.config.body_limit).await?;
+    let bytes = body::read(body, config.body_limit).await?;
     let new: CreateAsk = super::parse(&bytes)?;
     if let Some(url) = &new.callback_url {
-        app.callable("callback_url", url)?;
+        callable(&callbacks, "callback_url", url)?;
     }
     let terms = Terms {
         idempotency: conditions::idempotency("native", &actor, &headers, &bytes)?,
@@ -114,18 +121,20 @@ async fn create(
         Some(_) => claims::within(&bytes, &[claims::MEMBER]).map_err(no_envelope)?,
         None => None,
     };
-    let new = Box::new(new.into_ask(bound::heard(claims, &headers)));
+    let new = Box::new(new.into_ask(envelope_headers::apply(claims, &headers)));
     let command = match conversation {
         Some(conversation) => AskCommand::Reply(conversation, new),
         None => AskCommand::Create(new),
     };
-    let outcome = app.gateway.run_on(terms, actor.clone(), command).await?;
+    let outcome = long_polls.gateway.run_on(terms, actor.clone(), command).await?;
     let mut ask = Arc::new(outcome.ask.ok_or(Refusal::NotFound { what: "request" })?);
     if outcome.replayed || wait.is_some() {
         let version = ask.version();
-        ask = app.held(&actor, &headers, ask.id, wait, |ask| ask.version() == version).await?;
+        ask = long_polls
+            .ask_or_wait(&actor, &headers, ask.id, wait, |ask| ask.version() == version)
+            .await?;
     }
-    let mut answer = (StatusCode::CREATED, app.shown(&ask, &actor).await?).into_response();
+    let mut answer = (StatusCode::CREATED, ask_views.shown(&ask, &actor).await?).into_response();
     if let Ok(place) = HeaderValue::from_str(&format!("/api/v1/asks/{}", ask.id)) {
         answer.headers_mut().insert(header::LOCATION, place);
     }
@@ -167,11 +176,12 @@ async fn create(
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn show(
-    State(app): State<Shared>,
+    State(ask_views): State<Arc<AskViews>>,
+    State(long_polls): State<Arc<LongPolls>>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.anyone(&headers).await?;
+    let actor = long_polls.callers.anyone(&headers).await?;
     let id = parse(&id)?;
     let (wait, seen) = (conditions::wait(&headers), Seen::read(&headers)?);
     let mut first = None;
@@ -179,7 +189,7 @@ async fn show(
         Seen::Unsaid | Seen::Any => *first.get_or_insert_with(|| ask.version()) == ask.version(),
         Seen::Versions(_) => seen.has(ask.version()),
     };
-    let ask = app.held(&actor, &headers, id, wait, known).await?;
+    let ask = long_polls.ask_or_wait(&actor, &headers, id, wait, known).await?;
     let unchanged = match seen {
         // Whoever did not wait has whichever it is.
         Seen::Any => first.is_none_or(|first| first == ask.version()),
@@ -187,10 +197,10 @@ async fn show(
     };
     // Whoever has this version already has what it says.
     let ask = match &actor {
-        Actor::Agent { .. } if !unchanged => app.gateway.told(ask).await?,
+        Actor::Agent { .. } if !unchanged => long_polls.gateway.told(ask).await?,
         _ => ask,
     };
-    let mut answer = app.shown(&ask, &actor).await?;
+    let mut answer = ask_views.shown(&ask, &actor).await?;
     if unchanged {
         *answer.status_mut() = StatusCode::NOT_MODIFIED;
         *answer.body_mut() = Body::empty();
@@ -200,9 +210,16 @@ async fn show(
     Ok(answer)
 }
 
-impl App {
+/// Waits for changes of an ask.
+pub struct LongPolls {
+    pub(in crate::http) gateway: Gateway,
+    pub(in crate::http) callers: Callers,
+    pub(in crate::http) streaming: Streaming,
+}
+
+impl LongPolls {
     /// An ask the actor may see, once it is open no longer or not what the caller knows; or after `wait` seconds.
-    async fn held(
+    async fn ask_or_wait(
         &self,
         actor: &Actor,
         headers: &HeaderMap,
@@ -212,8 +229,8 @@ impl App {
     ) -> Result<Arc<Ask>, Problem> {
         if let Some(seconds) = wait.filter(|seconds| *seconds > 0) {
             // Boxed, so that who does not wait carries no room for it.
-            let pass = Pass::new(self, actor.clone(), headers);
-            Box::pin(self.news(&pass, id, Duration::from_secs(seconds), known)).await?;
+            let credential = StreamCredential::new(&self.callers, actor.clone(), headers);
+            Box::pin(self.wait(&credential, id, Duration::from_secs(seconds), known)).await?;
             // A credential that was revoked meanwhile learns nothing more.
             self.callers.anyone(headers).await?;
         }
@@ -221,27 +238,27 @@ impl App {
     }
 
     /// Waits for that, or for the end of the credential. The ask is read, not kept: thousands may wait.
-    async fn news(
+    async fn wait(
         &self,
-        pass: &Pass,
+        credential: &StreamCredential,
         id: AskId,
         at_most: Duration,
         mut known: impl FnMut(&Ask) -> bool,
     ) -> Result<(), Problem> {
         let own = Topic::Subject(Subject::Ask(id));
-        let mut waiter = self.gateway.wake().subscribe(pass.topics().chain([own]));
+        let mut waiter = self.gateway.wake().subscribe(credential.topics().chain([own]));
         let time_is_up = tokio::time::sleep(at_most);
         tokio::pin!(time_is_up);
         let mut begun = false;
         loop {
-            let seen = self.gateway.visible(&pass.actor, id).await.map_err(Problem::from);
+            let seen = self.gateway.visible(&credential.actor, id).await.map_err(Problem::from);
             let (waits, away) = match seen {
                 Ok(ask) => (known(&ask) && ask.is_open(), false),
                 // Whoever waits already goes on: the store may be back in time.
                 Err(problem) if begun && problem.is_temporary() => (true, true),
                 Err(problem) => return Err(problem),
             };
-            if !waits || !pass.holds(self) {
+            if !waits || !credential.holds(&self.gateway) {
                 return Ok(());
             }
             begun = true;
@@ -251,55 +268,9 @@ impl App {
                 () = tokio::time::sleep(AGAIN), if away => {}
                 // The caller gets what there is.
                 () = &mut time_is_up => return Ok(()),
-                () = self.stop.cancelled() => return Ok(()),
+                () = self.streaming.stop.cancelled() => return Ok(()),
             }
         }
-    }
-
-    /// One ask with its tag.
-    pub(super) async fn shown(&self, ask: &Ask, actor: &Actor) -> Result<Response, Problem> {
-        let mut answer = Json(self.view(ask, actor).await?).into_response();
-        if let Ok(tag) = HeaderValue::from_str(&conditions::tag(ask)) {
-            answer.headers_mut().insert(header::ETAG, tag);
-        }
-        bound::say(ask, answer.headers_mut());
-        Ok(answer)
-    }
-
-    /// As whom an actor looks.
-    pub(super) fn viewer(&self, actor: &Actor) -> Viewer<'_> {
-        match actor {
-            Actor::Agent { .. } | Actor::System => {
-                Viewer::Agent(self.secrets.evidence.reveal().as_bytes())
-            }
-            Actor::Human { .. }
-            | Actor::LinkHolder { .. }
-            | Actor::Relay { .. }
-            | Actor::Guest { .. } => Viewer::Person,
-        }
-    }
-
-    /// An ask as this actor sees it.
-    pub(super) async fn view<'a>(
-        &self,
-        ask: &'a Ask,
-        actor: &Actor,
-    ) -> Result<AskView<'a>, StoreError> {
-        let receipt = self.receipts.receipt_for(ask, actor).await?;
-        Ok(AskView::of(ask, self.viewer(actor), self.config.public_url.as_str(), receipt))
-    }
-
-    /// Several asks as this actor sees them.
-    pub(super) async fn views<'a>(
-        &self,
-        asks: &'a [Ask],
-        actor: &Actor,
-    ) -> Result<Vec<AskView<'a>>, StoreError> {
-        let mut views = Vec::with_capacity(asks.len());
-        for ask in asks {
-            views.push(self.view(ask, actor).await?);
-        }
-        Ok(views)
     }
 }
 

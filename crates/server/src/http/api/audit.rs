@@ -18,13 +18,16 @@ use kernel::{Actor, Ask, AskId, Refusal, Subject};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::config::Config;
+use crate::http::Shared;
+use crate::http::api::AskViews;
 use crate::http::api::asks::parse;
 use crate::http::api::openapi::After;
-use crate::http::api::page::Params;
+use crate::http::api::paging::Params;
 use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
-use crate::http::{App, Shared};
+use crate::http::services::Operations;
 
 /// How many records are read at once.
 const PAGE: usize = 500;
@@ -52,15 +55,17 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn events(
-    State(app): State<Shared>,
+    State(ask_views): State<Arc<AskViews>>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (ask, actor) = app.seen(&headers, &id).await?;
-    let viewer = app.viewer(&actor);
+    let (ask, actor) = seen(&gateway, &callers, &headers, &id).await?;
+    let viewer = ask_views.viewer(&actor);
     let (mut shown, mut seq) = (Vec::new(), 0);
     loop {
-        let records = app.gateway.store().records(Subject::Ask(ask.id), seq, PAGE).await?;
+        let records = gateway.store().records(Subject::Ask(ask.id), seq, PAGE).await?;
         let Some(last) = records.last() else { break };
         seq = last.seq;
         shown.extend(records.into_iter().map(|record| RecordView::of(record, &ask, viewer)));
@@ -96,54 +101,64 @@ async fn events(
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn prove(
-    State(app): State<Shared>,
+    State(ask_views): State<Arc<AskViews>>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
     Named((id, seq)): Named<(String, String)>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (ask, actor) = app.seen(&headers, &id).await?;
+    let (ask, actor) = seen(&gateway, &callers, &headers, &id).await?;
     let seq = seq.parse().map_err(|_| Refusal::NotFound { what: "event" })?;
-    Ok(Json(app.proof(&ask, &actor, seq).await?).into_response())
+    Ok(Json(inclusion_proof(&ask_views, &gateway, &config, &ask, &actor, seq).await?)
+        .into_response())
 }
 
-impl App {
-    /// An ask the caller may see, and who that is.
-    async fn seen(&self, headers: &HeaderMap, id: &str) -> Result<(Arc<Ask>, Actor), Problem> {
-        let actor = self.callers.anyone(headers).await?;
-        Ok((self.gateway.visible(&actor, parse(id)?).await?, actor))
-    }
+/// An ask the caller may see, and who that is.
+async fn seen(
+    gateway: &Gateway,
+    callers: &Callers,
+    headers: &HeaderMap,
+    id: &str,
+) -> Result<(Arc<Ask>, Actor), Problem> {
+    let actor = callers.anyone(headers).await?;
+    Ok((gateway.visible(&actor, parse(id)?).await?, actor))
+}
 
-    /// The proof of one event of any subject, or when to ask for it again.
-    pub(crate) async fn inclusion_of(
-        &self,
-        subject: Subject,
-        seq: u64,
-    ) -> Result<Inclusion, Problem> {
-        let wait = self.config.seal_every.as_secs() + 1;
-        let found = proof(&**self.gateway.store(), subject, seq).await;
-        found.map_err(|why| match why {
-            NoProof::NotSealed => Problem::from(why).retry_after(wait),
-            NoProof::NotFound | NoProof::Broken | NoProof::Store(_) => why.into(),
-        })
-    }
+/// The proof of one event of any subject, or when to ask for it again.
+pub(crate) async fn inclusion_of(
+    gateway: &Gateway,
+    config: &Config,
+    subject: Subject,
+    seq: u64,
+) -> Result<Inclusion, Problem> {
+    let wait = config.seal_every.as_secs() + 1;
+    let found = proof(&**gateway.store(), subject, seq).await;
+    found.map_err(|why| match why {
+        NoProof::NotSealed => Problem::from(why).retry_after(wait),
+        NoProof::NotFound | NoProof::Broken | NoProof::Store(_) => why.into(),
+    })
+}
 
-    /// The proof of one event of an ask, as this actor gets it.
-    pub(crate) async fn proof(
-        &self,
-        ask: &Ask,
-        actor: &Actor,
-        seq: u64,
-    ) -> Result<Inclusion, Problem> {
-        let mut found = self.inclusion_of(Subject::Ask(ask.id), seq).await?;
-        if let Actor::Agent { .. } = actor
-            && is_held_answer(found.record.body.as_deref())
-        {
-            return Err(Refusal::NotFound { what: "event" }.into());
-        }
-        if self.viewer(actor).is_kept_from_names(ask) {
-            found.record.body = None;
-        }
-        Ok(found)
+/// The proof of one event of an ask, as this actor gets it.
+pub(crate) async fn inclusion_proof(
+    ask_views: &AskViews,
+    gateway: &Gateway,
+    config: &Config,
+    ask: &Ask,
+    actor: &Actor,
+    seq: u64,
+) -> Result<Inclusion, Problem> {
+    let mut found = inclusion_of(gateway, config, Subject::Ask(ask.id), seq).await?;
+    if let Actor::Agent { .. } = actor
+        && is_held_answer(found.record.body.as_deref())
+    {
+        return Err(Refusal::NotFound { what: "event" }.into());
     }
+    if ask_views.viewer(actor).is_kept_from_names(ask) {
+        found.record.body = None;
+    }
+    Ok(found)
 }
 
 /// Whether a record is about an answer that was held.
@@ -214,16 +229,18 @@ async fn blocks(
     security(("human_token" = [])),
 )]
 async fn export(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
+    State(operations): State<Arc<Operations>>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
-    app.callers.administrator(&headers).await?;
+    callers.administrator(&headers).await?;
     let after = Params::new(pairs, &["after"])?.after()?;
-    let sealer = &app.sealer;
-    let (store, signer) = (Arc::clone(app.gateway.store()), sealer.signer().clone());
+    let sealer = &operations.sealer;
+    let (store, signer) = (Arc::clone(gateway.store()), sealer.signer().clone());
     let issuer = sealer.issuer().to_owned();
-    let begun = Export::begin(store, signer, issuer, app.gateway.now(), after).await;
+    let begun = Export::begin(store, signer, issuer, gateway.now(), after).await;
     let begun = begun.map_err(|error| {
         tracing::error!(error = format!("{error:#}"), "cannot begin an export");
         Problem::new(503, "unavailable").detail("the record cannot be read").retry_after(1)

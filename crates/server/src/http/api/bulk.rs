@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{BulkAnswer, BulkResult, BulkResults};
-use gateway::Terms;
+use gateway::{Gateway, Terms};
 use kernel::ask::Shown;
 use kernel::question::Reply;
 use kernel::{Actor, Ask, AskCommand, AskId, Refusal};
@@ -16,8 +16,11 @@ use store::StoreError;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::config::Config;
+use crate::http::Shared;
+use crate::http::api::{AskViews, json};
+use crate::http::callers::Callers;
 use crate::http::problem::Problem;
-use crate::http::{App, Shared};
 
 /// More at once is more than anybody has looked at.
 pub(in crate::http) const MOST: usize = 200;
@@ -53,12 +56,15 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     security(("human_token" = [])),
 )]
 async fn answer_all(
-    State(app): State<Shared>,
+    State(ask_views): State<Arc<AskViews>>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.person(&headers).await?;
-    let BulkAnswer { asks, answer, comment, dry_run } = app.json(body).await?;
+    let actor = callers.person(&headers).await?;
+    let BulkAnswer { asks, answer, comment, dry_run } = json(&config, body).await?;
     let distinct: std::collections::BTreeSet<&AskId> = asks.iter().collect();
     if asks.is_empty() || asks.len() > MOST || distinct.len() < asks.len() {
         let expected = "1 to 200 different asks";
@@ -68,7 +74,7 @@ async fn answer_all(
     let mut answered = Vec::with_capacity(asks.len());
     for id in asks {
         let how = if dry_run { How::DryRun } else { How::AtOnce };
-        let result = app.one_of_many(&actor, id, &reply, how).await?;
+        let result = one_of_many(&gateway, &actor, id, &reply, how).await?;
         answered.push((id, result));
     }
     let mut results = Vec::with_capacity(answered.len());
@@ -77,7 +83,7 @@ async fn answer_all(
             Ok(ask) => BulkResult {
                 id: *id,
                 done: true,
-                ask: Some(app.view(ask, &actor).await?),
+                ask: Some(ask_views.view(ask, &actor).await?),
                 code: None,
                 why: None,
             },
@@ -104,44 +110,42 @@ pub(in crate::http) enum How {
     DryRun,
 }
 
-impl App {
-    /// Answers one of them, or says why not. Only a store that is away ends it all: what was answered
-    /// until then is.
-    pub(in crate::http) async fn one_of_many(
-        &self,
-        actor: &Actor,
-        id: AskId,
-        reply: &Reply,
-        how: How,
-    ) -> Result<Result<Ask, Refusal>, StoreError> {
-        let directory = self.gateway.directory();
-        let found = self.gateway.ask(id).await?.filter(|ask| ask.is_shown_to(actor, &directory));
-        let Some(ask) = found else { return Ok(Err(Refusal::NotFound { what: "request" })) };
-        let reply = match ask.bulk(reply) {
-            Ok(reply) => reply,
-            Err(refusal) => return Ok(Err(refusal)),
-        };
-        // What is answered is what was judged.
-        let shown = match how {
-            // The page of bulk answers lists them in short.
-            How::Held => Shown::Summary,
-            How::AtOnce | How::DryRun => Shown::Nothing,
-        };
-        let terms = Terms { expected: Some(ask.version()), shown, ..Terms::default() };
-        let command = match how {
-            How::Held => AskCommand::HoldAnswer(id, Box::new(reply)),
-            How::AtOnce | How::DryRun => AskCommand::Answer(id, Box::new(reply)),
-        };
-        let outcome = if how == How::DryRun {
-            let taken = self.gateway.considering(&ask).await?.takes(actor, command);
-            taken.map(|()| Some(Arc::unwrap_or_clone(ask)))
-        } else {
-            match self.gateway.run_on(terms, actor.clone(), command).await {
-                Ok(outcome) => Ok(outcome.ask),
-                Err(StoreError::Refused(refusal)) => Err(refusal),
-                Err(error) => return Err(error),
-            }
-        };
-        Ok(outcome.and_then(|ask| ask.ok_or(Refusal::NotFound { what: "request" })))
-    }
+/// Answers one of them, or says why not. Only a store that is away ends it all: what was answered
+/// until then is.
+pub(in crate::http) async fn one_of_many(
+    gateway: &Gateway,
+    actor: &Actor,
+    id: AskId,
+    reply: &Reply,
+    how: How,
+) -> Result<Result<Ask, Refusal>, StoreError> {
+    let directory = gateway.directory();
+    let found = gateway.ask(id).await?.filter(|ask| ask.is_shown_to(actor, &directory));
+    let Some(ask) = found else { return Ok(Err(Refusal::NotFound { what: "request" })) };
+    let reply = match ask.bulk(reply) {
+        Ok(reply) => reply,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    // What is answered is what was judged.
+    let shown = match how {
+        // The page of bulk answers lists them in short.
+        How::Held => Shown::Summary,
+        How::AtOnce | How::DryRun => Shown::Nothing,
+    };
+    let terms = Terms { expected: Some(ask.version()), shown, ..Terms::default() };
+    let command = match how {
+        How::Held => AskCommand::HoldAnswer(id, Box::new(reply)),
+        How::AtOnce | How::DryRun => AskCommand::Answer(id, Box::new(reply)),
+    };
+    let outcome = if how == How::DryRun {
+        let taken = gateway.considering(&ask).await?.takes(actor, command);
+        taken.map(|()| Some(Arc::unwrap_or_clone(ask)))
+    } else {
+        match gateway.run_on(terms, actor.clone(), command).await {
+            Ok(outcome) => Ok(outcome.ask),
+            Err(StoreError::Refused(refusal)) => Err(refusal),
+            Err(error) => return Err(error),
+        }
+    };
+    Ok(outcome.and_then(|ask| ask.ok_or(Refusal::NotFound { what: "request" })))
 }

@@ -1,21 +1,27 @@
 //! Conversations people begin: `POST /api/v1/agents/{id}/conversations` and
 //! `GET /api/v1/agents/{id}/address` for people, `GET /api/v1/conversations` for the agent they wrote to.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{AskPage, AskView, WriteAddress, WriteBody};
-use gateway::Terms;
+use gateway::{Gateway, Terms};
 use kernel::{Actor, AgentId, AskCommand, Phase, Refusal};
+use notify::inbound::Inbound;
 use store::{Filter, List, Order, Scope};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::api::narrowing::place;
+use crate::config::Config;
+use crate::http::api::AskViews;
+use crate::http::api::filters::place;
 use crate::http::api::openapi::{IdempotencyKey, Pages};
-use crate::http::api::page::Params;
+use crate::http::api::paging::Params;
+use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::{Shared, body, conditions};
@@ -61,13 +67,16 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     security(("human_token" = [])),
 )]
 async fn write(
-    State(app): State<Shared>,
+    State(ask_views): State<Arc<AskViews>>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.person(&headers).await?;
-    let bytes = body::read(body, app.config.body_limit).await?;
+    let actor = callers.person(&headers).await?;
+    let bytes = body::read(body, config.body_limit).await?;
     let WriteBody { text } = super::parse(&bytes)?;
     let agent: AgentId = id.parse().map_err(|_| Refusal::NotFound { what: "agent" })?;
     // One key is for one text to one agent.
@@ -75,9 +84,9 @@ async fn write(
     let idempotency = conditions::idempotency("write", &actor, &headers, &said)?;
     let terms = Terms { idempotency, ..Terms::default() };
     let outcome =
-        app.gateway.run_on(terms, actor.clone(), AskCommand::Write(agent, text.into())).await?;
+        gateway.run_on(terms, actor.clone(), AskCommand::Write(agent, text.into())).await?;
     let ask = outcome.ask.ok_or(Refusal::NotFound { what: "request" })?;
-    let mut answer = (StatusCode::CREATED, app.shown(&ask, &actor).await?).into_response();
+    let mut answer = (StatusCode::CREATED, ask_views.shown(&ask, &actor).await?).into_response();
     if let Ok(place) = HeaderValue::from_str(&format!("/api/v1/asks/{}", ask.id)) {
         answer.headers_mut().insert(header::LOCATION, place);
     }
@@ -110,12 +119,14 @@ async fn write(
     security(("human_token" = [])),
 )]
 async fn address(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
+    State(inbound): State<Inbound>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Json<WriteAddress>, Problem> {
-    let actor = app.callers.person(&headers).await?;
-    let directory = app.gateway.directory();
+    let actor = callers.person(&headers).await?;
+    let directory = gateway.directory();
     let person = if let Actor::Human { id, .. } = &actor { directory.human(id) } else { None };
     let person = person.ok_or(Refusal::NotAllowed { why: "this takes a person's token" })?;
     let agent = id.parse().ok().and_then(|id| directory.agent(&id));
@@ -124,7 +135,7 @@ async fn address(
     if !agent.conversations {
         return Err(Refusal::NotAllowed { why: "this agent takes no conversations" }.into());
     }
-    Ok(Json(WriteAddress { email: app.notifier.inbound.invitation(&agent.id, &person.id) }))
+    Ok(Json(WriteAddress { email: inbound.invitation(&agent.id, &person.id) }))
 }
 
 /// List what people wrote to the agent.
@@ -150,11 +161,13 @@ async fn address(
     security(("agent_key" = [])),
 )]
 async fn list(
-    State(app): State<Shared>,
+    State(ask_views): State<Arc<AskViews>>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.only_agent(&headers).await?;
+    let actor = callers.only_agent(&headers).await?;
     let Actor::Agent { id, .. } = &actor else {
         return Err(Refusal::NotAllowed { why: "this takes an agent key" }.into());
     };
@@ -168,8 +181,8 @@ async fn list(
         after: params.cursor(&name, place)?,
         limit: params.limit()?,
     };
-    let page = app.gateway.list(list).await?;
-    let shown = app.shown_page(&page, &name, &actor).await?;
+    let page = gateway.list(list).await?;
+    let shown = ask_views.shown_page(&page, &name, &actor).await?;
     let next = shown.next.clone();
     Ok(params.page(PATH, &shown, next.as_deref()))
 }

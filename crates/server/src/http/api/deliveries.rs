@@ -6,14 +6,16 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{DeliveryAttempt, DeliveryPage, DeliveryStatus, DeliveryView};
 use dialects::webhooks::TEST;
+use gateway::Gateway;
 use kernel::ask::CallbackAttempt;
 use kernel::{Refusal, Time, Topic, WebhookId};
 use store::work_queue::{LogQuery, Logged, Standing};
 
-use crate::http::Shared;
-use crate::http::api::identities::Pairs;
+use crate::http::api::directory::Pairs;
 use crate::http::api::openapi::Pages;
-use crate::http::api::page::{Params, bad, seal};
+use crate::http::api::paging::{Params, bad, seal};
+use crate::http::api::webhooks::kept_webhook;
+use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 
@@ -42,12 +44,13 @@ use crate::http::problem::Problem;
     security(("human_token" = [])),
 )]
 pub(super) async fn deliveries(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
     Query(pairs): Pairs,
 ) -> Result<Response, Problem> {
-    let (_, _, webhook) = app.kept_webhook(&headers, &id).await?;
+    let (_, _, webhook) = kept_webhook(&gateway, &callers, &headers, &id).await?;
     let params = Params::new(pairs, &["status", "limit", "cursor"])?;
     let (limit, status) = (params.limit()?, status(&params)?);
     let path = format!("/api/v1/webhooks/{webhook}/deliveries");
@@ -55,7 +58,7 @@ pub(super) async fn deliveries(
     let after = params.cursor(&name, place)?;
     // One more than the page has: whether there is another.
     let wanted = LogQuery { webhook, status, after, limit: limit + 1 };
-    let mut found = app.gateway.store().logged(wanted).await?;
+    let mut found = gateway.store().logged(wanted).await?;
     let more = found.len() > limit;
     found.truncate(limit);
     let next = found.last().filter(|_| more).map(|last| {
@@ -90,30 +93,29 @@ pub(super) async fn deliveries(
     security(("human_token" = [])),
 )]
 pub(super) async fn redeliver(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     Named((id, delivery)): Named<(String, String)>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (_, _, webhook) = app.kept_webhook(&headers, &id).await?;
-    let logged = app.redeliver(webhook, &delivery).await?;
+    let (_, _, webhook) = kept_webhook(&gateway, &callers, &headers, &id).await?;
+    let logged = send_again(&gateway, webhook, &delivery).await?;
     Ok((StatusCode::ACCEPTED, Json(view(logged))).into_response())
 }
 
-impl crate::http::App {
-    /// Has an endpoint told once more.
-    pub(crate) async fn redeliver(
-        &self,
-        webhook: WebhookId,
-        id: &str,
-    ) -> Result<Logged, store::StoreError> {
-        let directory = self.gateway.directory();
-        if directory.webhook(webhook).is_some_and(|webhook| webhook.disabled.is_some()) {
-            let why = "this endpoint is disabled; enable it first";
-            return Err(Refusal::NotAllowed { why }.into());
-        }
-        let again = self.gateway.store().redeliver(webhook, id, self.gateway.now()).await?;
-        Ok(again.ok_or(Refusal::NotFound { what: "delivery" })?)
+/// Sends a delivery to its endpoint again.
+pub(in crate::http) async fn send_again(
+    gateway: &Gateway,
+    webhook: WebhookId,
+    id: &str,
+) -> Result<Logged, store::StoreError> {
+    let directory = gateway.directory();
+    if directory.webhook(webhook).is_some_and(|webhook| webhook.disabled.is_some()) {
+        let why = "this endpoint is disabled; enable it first";
+        return Err(Refusal::NotAllowed { why }.into());
     }
+    let again = gateway.store().redeliver(webhook, id, gateway.now()).await?;
+    Ok(again.ok_or(Refusal::NotFound { what: "delivery" })?)
 }
 
 fn status(params: &Params) -> Result<Option<Standing>, Problem> {

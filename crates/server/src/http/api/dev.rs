@@ -1,6 +1,7 @@
 //! For testing agents, with `--dev` only: `/api/v1/dev/clock` moves the server's time,
 //! `/api/v1/dev/script` says which scripted people there are and what they did.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
@@ -8,6 +9,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
+use gateway::Gateway;
 use gateway::clock::MovableClock;
 use kernel::Time;
 use kernel::time::LONGEST_TIMEOUT;
@@ -16,18 +18,22 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::api::page::unfit;
+use crate::config::Config;
+use crate::http::Shared;
+use crate::http::api::json;
+use crate::http::api::paging::unfit;
+use crate::http::callers::Callers;
 use crate::http::problem::Problem;
-use crate::http::{App, Shared};
 use crate::script::{Played, Players, Script, duration};
 use crate::workers::timers;
 
 /// What only development mode has.
+#[derive(Clone)]
 pub struct Dev {
     /// The server's time.
-    pub clock: std::sync::Arc<MovableClock>,
+    pub clock: Arc<MovableClock>,
     /// Scripted people; nobody until a script is given.
-    pub players: std::sync::Arc<Players>,
+    pub players: Arc<Players>,
 }
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -53,9 +59,14 @@ struct Clock {
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]
-async fn clock(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
-    app.dev(&headers).await?;
-    Ok(told(app.gateway.now()))
+async fn clock(
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
+    State(dev): State<Option<Dev>>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    dev_tools(&callers, dev, &headers).await?;
+    Ok(told(gateway.now()))
 }
 
 /// How far time goes.
@@ -85,22 +96,25 @@ struct Move {
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn move_clock(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
+    State(dev): State<Option<Dev>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let dev = app.dev(&headers).await?;
-    let Move { advance } = app.json(body).await?;
+    let dev = dev_tools(&callers, dev, &headers).await?;
+    let Move { advance } = json(&config, body).await?;
     // Beyond the last moment there is, time would stand still.
     if advance.as_secs() > LONGEST_TIMEOUT {
         return Err(unfit("advance", "at most 100 years"));
     }
     dev.clock.advance(advance);
     // Scripted answers may come before a deadline and make new things due.
-    dev.players.play(&app.gateway).await?;
-    timers::run_due(&app.gateway).await?;
-    dev.players.play(&app.gateway).await?;
-    Ok(told(app.gateway.now()))
+    dev.players.play(&gateway).await?;
+    timers::run_due(&gateway).await?;
+    dev.players.play(&gateway).await?;
+    Ok(told(gateway.now()))
 }
 
 /// Read which scripted people there are, and what they did.
@@ -115,9 +129,14 @@ async fn move_clock(
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]
-async fn script(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
-    let dev = app.dev(&headers).await?;
-    dev.players.play(&app.gateway).await?;
+async fn script(
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
+    State(dev): State<Option<Dev>>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let dev = dev_tools(&callers, dev, &headers).await?;
+    dev.players.play(&gateway).await?;
     Ok(report(&dev.players))
 }
 
@@ -137,28 +156,33 @@ async fn script(State(app): State<Shared>, headers: HeaderMap) -> Result<Respons
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn replace_script(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
+    State(dev): State<Option<Dev>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let dev = app.dev(&headers).await?;
-    let script: Script = app.json(body).await?;
+    let dev = dev_tools(&callers, dev, &headers).await?;
+    let script: Script = json(&config, body).await?;
     script
         .check()
         .map_err(|error| Problem::new(422, "invalid-field").detail(format!("{error:#}")))?;
     // What was asked before belongs to the old script.
-    dev.players.play(&app.gateway).await?;
-    dev.players.replace(script, app.gateway.store().last_position().await?);
+    dev.players.play(&gateway).await?;
+    dev.players.replace(script, gateway.store().last_position().await?);
     Ok(report(&dev.players))
 }
 
-impl App {
-    async fn dev(&self, headers: &HeaderMap) -> Result<&Dev, Problem> {
-        self.callers.anyone(headers).await?;
-        self.dev.as_ref().ok_or_else(|| {
-            Problem::new(404, "not-found").detail("only a server started with --dev has this")
-        })
-    }
+async fn dev_tools(
+    callers: &Callers,
+    dev: Option<Dev>,
+    headers: &HeaderMap,
+) -> Result<Dev, Problem> {
+    callers.anyone(headers).await?;
+    dev.ok_or_else(|| {
+        Problem::new(404, "not-found").detail("only a server started with --dev has this")
+    })
 }
 
 fn told(now: Time) -> Response {

@@ -13,7 +13,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::api::identities::one;
+use crate::http::api::directory::one;
 use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;

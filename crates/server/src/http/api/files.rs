@@ -9,18 +9,20 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dialects::native::Uploaded;
+use gateway::Gateway;
 use gateway::auth::Denied;
+use gateway::files::Unread;
 use kernel::{Actor, Ask, AskId, HumanId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::http::Shared;
 use crate::http::api::asks::parse;
-use crate::http::api::page::{Params, bad};
+use crate::http::api::paging::{Params, bad};
+use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
-use crate::http::uploads::Refused;
-use crate::http::{App, Shared};
-use gateway::files::Unread;
+use crate::http::uploads::{Refused, Uploads};
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(upload)).routes(routes!(file))
@@ -64,18 +66,20 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     security(("human_token" = [])),
 )]
 async fn upload(
-    State(app): State<Shared>,
+    State(uploads): State<Arc<Uploads>>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.person(&headers).await?;
+    let actor = callers.person(&headers).await?;
     let Actor::Human { id: human, .. } = &actor else { return Err(Denied::Unknown.into()) };
     let params = Params::new(pairs, &["name"])?;
     let name = params.one("name")?.ok_or_else(|| bad("name", "the name of the file"))?;
-    let ask = app.answerable(human, parse(&id)?).await?;
-    let uploaded = app.upload(&ask, &actor, name, &headers, body).await?;
+    let ask = answerable(&gateway, human, parse(&id)?).await?;
+    let uploaded = uploads.upload(&ask, &actor, name, &headers, body).await?;
     Ok((StatusCode::CREATED, Json(uploaded)).into_response())
 }
 
@@ -95,14 +99,12 @@ impl From<Refused> for Problem {
     }
 }
 
-impl App {
-    /// An ask this person may answer.
-    async fn answerable(&self, human: &HumanId, id: AskId) -> Result<Arc<Ask>, Problem> {
-        let directory = self.gateway.directory();
-        let human = directory.human(human).ok_or(Denied::Unknown)?;
-        let found = self.gateway.ask(id).await?.filter(|ask| ask.admits(human));
-        Ok(found.ok_or(Refusal::NotFound { what: "request" })?)
-    }
+/// An ask this person may answer.
+async fn answerable(gateway: &Gateway, human: &HumanId, id: AskId) -> Result<Arc<Ask>, Problem> {
+    let directory = gateway.directory();
+    let human = directory.human(human).ok_or(Denied::Unknown)?;
+    let found = gateway.ask(id).await?.filter(|ask| ask.admits(human));
+    Ok(found.ok_or(Refusal::NotFound { what: "request" })?)
 }
 
 /// Fetch a file that answered an ask.
@@ -126,14 +128,16 @@ impl App {
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn file(
-    State(app): State<Shared>,
+    State(uploads): State<Arc<Uploads>>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     Named((id, digest)): Named<(String, String)>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.anyone(&headers).await?;
-    let ask = app.gateway.visible(&actor, parse(&id)?).await?;
+    let actor = callers.anyone(&headers).await?;
+    let ask = gateway.visible(&actor, parse(&id)?).await?;
     let missing = || Problem::new(404, "not-found").detail("this request has no such file");
-    app.kept_file(&ask, &digest).await?.ok_or_else(missing)
+    uploads.kept_file(&ask, &digest).await?.ok_or_else(missing)
 }
 
 impl From<Unread> for Problem {

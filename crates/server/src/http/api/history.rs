@@ -1,13 +1,15 @@
 //! `GET /api/v1/history`: everything that is over, newest first; and all of it at once, as a table or
 //! as lines of JSON.
 
+use std::sync::Arc;
+
 use axum::body::{Body, Bytes};
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{AskPage, Outcome};
 use futures_util::stream;
-use gateway::csv_export;
+use gateway::{Gateway, csv_export};
 use kernel::ask::Priority;
 use kernel::directory::Directory;
 use kernel::question::Kind;
@@ -19,9 +21,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::api::narrowing::{View, Whose, named, narrowed, place, word};
+use crate::http::api::AskViews;
+use crate::http::api::filters::{View, Whose, named, narrowed, page_of, place, word};
 use crate::http::api::openapi::Pages;
-use crate::http::api::page::{Params, bad};
+use crate::http::api::paging::{Params, bad};
+use crate::http::callers::Callers;
 use crate::http::problem::Problem;
 
 const PATH: &str = "/api/v1/history";
@@ -64,21 +68,23 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     security(("human_token" = [])),
 )]
 async fn history(
-    State(app): State<Shared>,
+    State(ask_views): State<Arc<AskViews>>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.person(&headers).await?;
+    let actor = callers.person(&headers).await?;
     let known: Vec<&str> = NARROWED.into_iter().chain(["limit", "cursor"]).collect();
     let params = Params::new(pairs, &known)?;
     let (whose, list) = wanted(&params, &actor)?;
-    let directory = app.gateway.directory();
+    let directory = gateway.directory();
     let whole = whose.open(&directory)?;
     let name = format!("history/{}/{:?}/{:?}", whose.name(), list.phases, list.filter);
     let after = params.cursor(&name, place)?;
     let list = List { scopes: whole.scopes.clone(), after, ..list };
-    let page = app.page_of(&whole, list).await?;
-    let shown = app.shown_page(&page, &name, &actor).await?;
+    let page = page_of(&gateway, &whole, list).await?;
+    let shown = ask_views.shown_page(&page, &name, &actor).await?;
     let next = shown.next.clone();
     Ok(params.page(PATH, &shown, next.as_deref()))
 }
@@ -116,11 +122,13 @@ async fn history(
     security(("human_token" = [])),
 )]
 async fn export(
-    State(app): State<Shared>,
+    State(ask_views): State<Arc<AskViews>>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.person(&headers).await?;
+    let actor = callers.person(&headers).await?;
     let known: Vec<&str> = NARROWED.into_iter().chain(["format"]).collect();
     let params = Params::new(pairs, &known)?;
     let format = match params.one("format")? {
@@ -128,12 +136,13 @@ async fn export(
         None => Format::Jsonl,
     };
     let (whose, list) = wanted(&params, &actor)?;
-    Ok(written(app, actor, whose, list, None, format))
+    Ok(written(gateway, ask_views, actor, whose, list, None, format))
 }
 
 /// All of a list, newest first, back to a moment if one is named.
 pub(in crate::http) fn written(
-    app: Shared,
+    gateway: Gateway,
+    ask_views: Arc<AskViews>,
     actor: Actor,
     whose: Whose,
     list: List,
@@ -142,21 +151,22 @@ pub(in crate::http) fn written(
 ) -> Response {
     let begun = Some(Going { list: List { limit: CHUNK, ..list }, first: true });
     let lines = stream::try_unfold(begun, move |going| {
-        let (app, actor, whose) = (app.clone(), actor.clone(), whose.clone());
+        let (gateway, ask_views) = (gateway.clone(), Arc::clone(&ask_views));
+        let (actor, whose) = (actor.clone(), whose.clone());
         async move {
             let Some(mut going) = going else { return Ok(None) };
             // Each page with the directory of its moment: who is sent away stops reading.
-            let directory = app.gateway.directory();
+            let directory = gateway.directory();
             let whole = open(&whose, &directory)?;
             let list = List { scopes: whole.scopes.clone(), ..going.list.clone() };
-            let page = app.page_of(&whole, list).await.map_err(|_| broke_off())?;
+            let page = page_of(&gateway, &whole, list).await.map_err(|_| broke_off())?;
             let (asks, next) = not_before(page, since);
             let mut text = String::new();
             if going.first && format == Format::Csv {
                 text.push_str(&csv_export::header());
             }
             for ask in &asks {
-                let shown = app.view(ask, &actor).await?;
+                let shown = ask_views.view(ask, &actor).await?;
                 let shown = serde_json::to_value(shown).unwrap_or_default();
                 match format {
                     Format::Csv => text.push_str(&csv_export::row(&shown)),
@@ -202,7 +212,7 @@ struct Going {
 fn open<'d>(
     whose: &Whose,
     directory: &'d Directory,
-) -> Result<super::narrowing::Whole<'d>, StoreError> {
+) -> Result<super::filters::Whole<'d>, StoreError> {
     whose.open(directory).map_err(|_| broke_off())
 }
 

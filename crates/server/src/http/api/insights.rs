@@ -8,15 +8,15 @@ use dialects::native::{AgentInsights, InsightsView};
 use gateway::Gateway;
 use gateway::insights::{self, Unseen};
 use kernel::insight::Day;
+use kernel::insight::access::{LONGEST_DAYS, Wanted};
 use kernel::{AgentId, ProjectId, Time};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::api::page::{Params, bad, unfit};
+use crate::http::api::paging::{Params, bad, unfit};
 use crate::http::callers::Callers;
 use crate::http::problem::Problem;
-use kernel::insight::access::{LONGEST_DAYS, Wanted};
 
 const KNOWN: [&str; 4] = ["project", "agent", "from", "to"];
 /// So many days are looked at if nobody says.

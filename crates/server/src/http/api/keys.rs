@@ -1,22 +1,25 @@
 //! Credentials: `/api/v1/keys`. Administrators manage all of them; people their own tokens and the
 //! keys of agents they own.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{IssueKey, IssuedKey, KeyPage, KeyView};
-use gateway::Gateway;
-use gateway::bootstrap;
+use gateway::{Gateway, bootstrap};
 use kernel::{DirectoryCommand, KeyId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::config::Config;
 use crate::http::Shared;
-use crate::http::api::identities::{Listing, Pairs};
+use crate::http::api::directory::{Listing, Pairs};
+use crate::http::api::json;
 use crate::http::api::openapi::Pages;
-use crate::http::api::page::{Params, unfit};
+use crate::http::api::paging::{Params, unfit};
 use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
@@ -120,12 +123,14 @@ async fn key(
     security(("human_token" = [])),
 )]
 async fn issue_key(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.person(&headers).await?;
-    let issued = bootstrap::issue_key(&app.gateway, actor, app.json(body).await?).await?;
+    let actor = callers.person(&headers).await?;
+    let issued = bootstrap::issue_key(&gateway, actor, json(&config, body).await?).await?;
     Ok((StatusCode::CREATED, Json(issued)).into_response())
 }
 

@@ -2,27 +2,32 @@
 //! for an administrator any agent's or project's. `GET /api/v1/asks/count` counts the same.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{AskCount, AskPage};
+use gateway::Gateway;
 use kernel::actor::Reach;
 use kernel::ask::{Fold, Priority};
 use kernel::directory::Directory;
 use kernel::question::Kind;
-use kernel::{Actor, AgentId, AskId, Phase, ProjectId, Refusal, Time};
+use kernel::{Actor, AgentId, Ask, AskId, Phase, ProjectId, Refusal, Time};
 use serde::Deserialize;
 use store::{Expiring, Filter, List, Order, Scope};
 use ulid::Ulid;
 use utoipa::ToSchema;
 
-use crate::http::api::narrowing::{View, Whole, Whose, named, narrowed, place, word};
+use crate::http::api::AskViews;
+use crate::http::api::filters::{
+    View, Whole, Whose, count_of, named, narrowed, page_of, place, word,
+};
 use crate::http::api::openapi::Pages;
-use crate::http::api::page::{Params, bad, seal, unfit, whole};
+use crate::http::api::paging::{Params, bad, seal, unfit, whole};
+use crate::http::callers::Callers;
 use crate::http::problem::Problem;
-use crate::http::{App, Shared};
 
 const PATH: &str = "/api/v1/asks";
 const KNOWN: [&str; 10] = [
@@ -84,23 +89,29 @@ const KNOWN: [&str; 10] = [
     security(("agent_key" = []), ("human_token" = [])),
 )]
 pub(super) async fn list(
-    State(app): State<Shared>,
+    State(ask_views): State<Arc<AskViews>>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.anyone(&headers).await?;
+    let actor = callers.anyone(&headers).await?;
     let params = Params::new(pairs, &KNOWN)?;
-    let directory = app.gateway.directory();
+    let directory = gateway.directory();
     let (whose, list) = wanted(&params, &actor, &directory)?;
     let whole = whose.open(&directory)?;
     if let Some(within) = expiring(&params)? {
-        return app.soon(&params, &actor, &whole, &whose.name(), list.filter, within).await;
+        let name = whose.name();
+        let (asks, next) =
+            expiring_asks(&gateway, &params, &actor, &whole, &name, list.filter, within).await?;
+        let asks = ask_views.views(&asks, &actor).await?;
+        return Ok(params.page(PATH, &AskPage { asks, next: next.clone() }, next.as_deref()));
     }
     let name = format!("asks/{}/{:?}/{:?}", whose.name(), list.phases, list.filter);
     let list = List { scopes: whole.scopes.clone(), ..list };
     let list = List { after: params.cursor(&name, place)?, ..list };
-    let page = app.page_of(&whole, list).await?;
-    let shown = app.shown_page(&page, &name, &actor).await?;
+    let page = page_of(&gateway, &whole, list).await?;
+    let shown = ask_views.shown_page(&page, &name, &actor).await?;
     let next = shown.next.clone();
     Ok(params.page(PATH, &shown, next.as_deref()))
 }
@@ -131,17 +142,18 @@ pub(super) async fn list(
     security(("agent_key" = []), ("human_token" = [])),
 )]
 pub(super) async fn count(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.anyone(&headers).await?;
+    let actor = callers.anyone(&headers).await?;
     let known = ["view", "state", "kind", "priority", "project", "agent", "fold"];
     let params = Params::new(pairs, &known)?;
-    let directory = app.gateway.directory();
+    let directory = gateway.directory();
     let (whose, list) = wanted(&params, &actor, &directory)?;
     let whole = whose.open(&directory)?;
-    let counted = app.count_of(&whole, list).await?;
+    let counted = count_of(&gateway, &whole, list).await?;
     Ok(Json(AskCount { count: counted.n, exact: counted.exact }).into_response())
 }
 
@@ -236,51 +248,47 @@ fn expiring(params: &Params) -> Result<Option<u64>, Problem> {
     seconds.map(Some).ok_or_else(|| bad("expiring", expected))
 }
 
-impl App {
-    /// What runs out within so many seconds.
-    async fn soon(
-        &self,
-        params: &Params,
-        actor: &Actor,
-        whole: &Whole<'_>,
-        whose: &str,
-        filter: Filter,
-        within: u64,
-    ) -> Result<Response, Problem> {
-        let Actor::Human { .. } = actor else {
-            let why = "`expiring` is for people: it says what to answer first";
-            return Err(Refusal::NotAllowed { why }.into());
-        };
-        // An agent's or a project's own list is not in this order, so it is narrowed row by row; a
-        // kind's is.
-        let everything = Scope::everything();
-        let (scopes, filter) = match whole.scopes.as_slice() {
-            [Scope::Project(id)] => (everything, Filter { project: Some(id.clone()), ..filter }),
-            [Scope::Agent(id)] => (everything, Filter { agent: Some(id.clone()), ..filter }),
-            scopes if scopes == everything && !filter.kinds.is_empty() => {
-                (filter.kinds.iter().copied().map(Scope::Kind).collect(), filter)
-            }
-            scopes => (scopes.to_vec(), filter),
-        };
-        let name = format!("expiring/{whose}/{filter:?}/{within}");
-        let (after, limit) = (params.cursor(&name, moment)?, params.limit()?);
-        let until = self.gateway.now().plus_seconds(within);
-        let wanted = Expiring { scopes, until, after, limit };
-        let hidden = match whole.tidied() {
-            Some(human) => self.gateway.hidden(human).await?,
-            None => HashSet::new(),
-        };
-        // The list is of what expires: an ask that stays open when its deadline passes does not.
-        let shows = |ask: &kernel::Ask| {
-            ask.deadline().is_some() && whole.shows(ask) && !hidden.contains(&ask.id)
-        };
-        let (asks, next) = self.gateway.expiring(wanted, &filter, shows).await?;
-        let next = next.map(|(at, ask)| {
-            seal(&name, &[&at.millis().to_be_bytes()[..], &ask.ulid().to_bytes()].concat())
-        });
-        let asks = self.views(&asks, actor).await?;
-        Ok(params.page(PATH, &AskPage { asks, next: next.clone() }, next.as_deref()))
-    }
+/// The asks that expire within so many seconds, soonest first, and where the next page begins.
+async fn expiring_asks(
+    gateway: &Gateway,
+    params: &Params,
+    actor: &Actor,
+    whole: &Whole<'_>,
+    whose: &str,
+    filter: Filter,
+    within: u64,
+) -> Result<(Vec<Ask>, Option<String>), Problem> {
+    let Actor::Human { .. } = actor else {
+        let why = "`expiring` is for people: it says what to answer first";
+        return Err(Refusal::NotAllowed { why }.into());
+    };
+    // An agent's or a project's own list is not in this order, so it is narrowed row by row; a
+    // kind's is.
+    let everything = Scope::everything();
+    let (scopes, filter) = match whole.scopes.as_slice() {
+        [Scope::Project(id)] => (everything, Filter { project: Some(id.clone()), ..filter }),
+        [Scope::Agent(id)] => (everything, Filter { agent: Some(id.clone()), ..filter }),
+        scopes if scopes == everything && !filter.kinds.is_empty() => {
+            (filter.kinds.iter().copied().map(Scope::Kind).collect(), filter)
+        }
+        scopes => (scopes.to_vec(), filter),
+    };
+    let name = format!("expiring/{whose}/{filter:?}/{within}");
+    let (after, limit) = (params.cursor(&name, moment)?, params.limit()?);
+    let until = gateway.now().plus_seconds(within);
+    let wanted = Expiring { scopes, until, after, limit };
+    let hidden = match whole.tidied() {
+        Some(human) => gateway.hidden(human).await?,
+        None => HashSet::new(),
+    };
+    // The list is of what expires: an ask that stays open when its deadline passes does not.
+    let shows =
+        |ask: &Ask| ask.deadline().is_some() && whole.shows(ask) && !hidden.contains(&ask.id);
+    let (asks, next) = gateway.expiring(wanted, &filter, shows).await?;
+    let next = next.map(|(at, ask)| {
+        seal(&name, &[&at.millis().to_be_bytes()[..], &ask.ulid().to_bytes()].concat())
+    });
+    Ok((asks, next))
 }
 
 fn moment(bytes: &[u8]) -> Option<(Time, AskId)> {

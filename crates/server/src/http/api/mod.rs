@@ -1,39 +1,41 @@
 //! Our own API, `/api/v1`.
 
 mod acknowledge;
-mod acts;
+mod actions;
+mod ask_views;
 mod asks;
 mod audit;
 pub(in crate::http) mod bulk;
 mod callbacks;
 mod conversations;
-mod deliveries;
-pub(in crate::http) mod desk;
+pub(in crate::http) mod deliveries;
 mod dev;
+mod directory;
 mod erase;
 mod explain;
 mod files;
+pub(in crate::http) mod filters;
 pub(in crate::http) mod history;
-mod identities;
 mod insights;
 mod keys;
 mod lists;
 mod messages;
-pub(in crate::http) mod narrowing;
-mod notices;
+mod notifications;
 mod openapi;
-mod page;
+mod paging;
 mod people;
-mod projects;
+mod presence;
+pub(in crate::http) mod projects;
 mod push;
 mod receipts;
 mod rules;
 mod search;
 mod sessions;
 pub mod signing_keys;
+pub(in crate::http) mod snooze;
 mod streams;
-mod thread;
-mod webhooks;
+pub(in crate::http) mod thread;
+pub(in crate::http) mod webhooks;
 
 use axum::Router;
 use axum::body::Body;
@@ -46,13 +48,17 @@ use serde_json::Value;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
-pub(super) use desk::LEASE;
+pub(super) use ask_views::AskViews;
+pub(super) use asks::LongPolls;
 pub use dev::Dev;
+pub(super) use presence::LEASE;
+pub(super) use streams::AskStreams;
 
+use crate::config::Config;
 use crate::http::api::explain::explain;
 use crate::http::callers::Callers;
 use crate::http::problem::Problem;
-use crate::http::{App, Shared, body};
+use crate::http::{Shared, body};
 
 /// Its routes.
 pub fn routes() -> Router<Shared> {
@@ -69,11 +75,12 @@ fn described() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .merge(asks::routes())
         .merge(acknowledge::routes())
-        .merge(acts::routes())
+        .merge(actions::routes())
         .merge(conversations::routes())
         .merge(thread::routes())
         .merge(bulk::routes())
-        .merge(desk::routes())
+        .merge(snooze::routes())
+        .merge(presence::routes())
         .merge(history::routes())
         .merge(search::routes())
         .merge(streams::routes())
@@ -88,7 +95,7 @@ fn described() -> OpenApiRouter<Shared> {
         .merge(signing_keys::routes())
         .merge(push::routes())
         .merge(messages::routes())
-        .merge(notices::routes())
+        .merge(notifications::routes())
         .merge(rules::routes())
         .merge(receipts::routes())
         .merge(audit::routes())
@@ -128,17 +135,18 @@ impl Callers {
     }
 }
 
-impl App {
-    /// A JSON body; what is wrong with it is said with its place.
-    async fn json<T: DeserializeOwned>(&self, raw: Body) -> Result<T, Problem> {
-        parse(&body::read(raw, self.config.body_limit).await?)
-    }
+/// A JSON body; what is wrong with it is said with its place.
+async fn json<T: DeserializeOwned>(config: &Config, raw: Body) -> Result<T, Problem> {
+    parse(&body::read(raw, config.body_limit).await?)
+}
 
-    /// The same, where no body at all is fine.
-    async fn json_if_any<T: DeserializeOwned + Default>(&self, raw: Body) -> Result<T, Problem> {
-        let bytes = body::read(raw, self.config.body_limit).await?;
-        if bytes.trim_ascii().is_empty() { Ok(T::default()) } else { parse(&bytes) }
-    }
+/// The same, where no body at all is fine.
+async fn json_if_any<T: DeserializeOwned + Default>(
+    config: &Config,
+    raw: Body,
+) -> Result<T, Problem> {
+    let bytes = body::read(raw, config.body_limit).await?;
+    if bytes.trim_ascii().is_empty() { Ok(T::default()) } else { parse(&bytes) }
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {

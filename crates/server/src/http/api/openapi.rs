@@ -13,9 +13,9 @@ use utoipa::openapi::{
 };
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
+use crate::http::api::filters::View;
 use crate::http::api::history::Format;
 use crate::http::api::lists::Listed;
-use crate::http::api::narrowing::View;
 use crate::http::api::search::Searched;
 use crate::http::problem::Wire;
 

@@ -11,9 +11,8 @@ use dialects::native::{
     GroupBody, GroupPage, GroupView, Me, PeoplePage, PersonBody, PersonPatch, PersonView,
     ProfileBody, SignInLink,
 };
-use gateway::Gateway;
 use gateway::auth::Denied;
-use gateway::bootstrap;
+use gateway::{Gateway, bootstrap};
 use kernel::directory::Directory;
 use kernel::ids::GroupId;
 use kernel::{Actor, DirectoryCommand, HumanId, Refusal};
@@ -22,7 +21,8 @@ use utoipa_axum::routes;
 
 use crate::config::Config;
 use crate::http::Shared;
-use crate::http::api::identities::{Listing, Pairs, given_id, named, one, saved};
+use crate::http::api::directory::{Listing, Pairs, given_id, named, one, saved};
+use crate::http::api::json;
 use crate::http::api::openapi::Pages;
 use crate::http::callers::Callers;
 use crate::http::name::Named;
@@ -91,15 +91,17 @@ async fn me(
     security(("human_token" = [])),
 )]
 async fn save_me(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.person(&headers).await?;
+    let actor = callers.person(&headers).await?;
     let Actor::Human { id, .. } = &actor else { return Err(Denied::Unknown.into()) };
-    let (id, body) = (id.clone(), app.json::<ProfileBody>(body).await?);
-    app.gateway.run(actor, DirectoryCommand::SaveProfile(body.of(id.clone()))).await?;
-    saved(false, app.gateway.directory().human(&id).map(PersonView::from), "person")
+    let (id, body) = (id.clone(), json::<ProfileBody>(&config, body).await?);
+    gateway.run(actor, DirectoryCommand::SaveProfile(body.of(id.clone()))).await?;
+    saved(false, gateway.directory().human(&id).map(PersonView::from), "person")
 }
 
 /// Say what to call somebody, and what they say of themselves; nothing else of theirs changes.
@@ -120,16 +122,18 @@ async fn save_me(
     security(("human_token" = [])),
 )]
 async fn save_profile(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.person(&headers).await?;
-    let body: ProfileBody = app.json(body).await?;
+    let actor = callers.person(&headers).await?;
+    let body: ProfileBody = json(&config, body).await?;
     let id: HumanId = id.parse().map_err(|_| Refusal::NotFound { what: "person" })?;
-    app.gateway.run(actor, DirectoryCommand::SaveProfile(body.of(id.clone()))).await?;
-    saved(false, app.gateway.directory().human(&id).map(PersonView::from), "person")
+    gateway.run(actor, DirectoryCommand::SaveProfile(body.of(id.clone()))).await?;
+    saved(false, gateway.directory().human(&id).map(PersonView::from), "person")
 }
 
 /// List people, by name.
@@ -209,15 +213,17 @@ async fn person(
     security(("human_token" = [])),
 )]
 async fn add_person(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (_, actor) = app.callers.administrator(&headers).await?;
-    let body: PersonBody = app.json(body).await?;
+    let (_, actor) = callers.administrator(&headers).await?;
+    let body: PersonBody = json(&config, body).await?;
     let id = given_id(body.id.clone())?;
-    app.gateway.run(actor, DirectoryCommand::AddHuman(body.named(id.clone()))).await?;
-    saved(true, app.gateway.directory().human(&id).map(PersonView::from), "person")
+    gateway.run(actor, DirectoryCommand::AddHuman(body.named(id.clone()))).await?;
+    saved(true, gateway.directory().human(&id).map(PersonView::from), "person")
 }
 
 /// Change the named fields of a person and nothing else (JSON merge patch).
@@ -242,17 +248,19 @@ async fn add_person(
     security(("human_token" = [])),
 )]
 async fn change_person(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (_, actor) = app.callers.administrator(&headers).await?;
-    let patch: PersonPatch = app.json(body).await?;
+    let (_, actor) = callers.administrator(&headers).await?;
+    let patch: PersonPatch = json(&config, body).await?;
     let id: HumanId = id.parse().map_err(|_| Refusal::NotFound { what: "person" })?;
     let change = Box::new(patch.into());
-    app.gateway.run(actor, DirectoryCommand::ChangeHuman(id.clone(), change)).await?;
-    saved(false, app.gateway.directory().human(&id).map(PersonView::from), "person")
+    gateway.run(actor, DirectoryCommand::ChangeHuman(id.clone(), change)).await?;
+    saved(false, gateway.directory().human(&id).map(PersonView::from), "person")
 }
 
 /// Add to the people, or change one of them.
@@ -278,17 +286,19 @@ async fn change_person(
     security(("human_token" = [])),
 )]
 async fn save_person(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (before, actor) = app.callers.administrator(&headers).await?;
-    let body: PersonBody = app.json(body).await?;
+    let (before, actor) = callers.administrator(&headers).await?;
+    let body: PersonBody = json(&config, body).await?;
     let id = named(&id, body.id.as_ref())?;
     let new = before.human(&id).is_none();
-    app.gateway.run(actor, DirectoryCommand::SaveHuman(body.named(id.clone()))).await?;
-    saved(new, app.gateway.directory().human(&id).map(PersonView::from), "person")
+    gateway.run(actor, DirectoryCommand::SaveHuman(body.named(id.clone()))).await?;
+    saved(new, gateway.directory().human(&id).map(PersonView::from), "person")
 }
 
 /// Make a one-time sign-in address for somebody, to be handed to them.
@@ -392,18 +402,20 @@ async fn group(
     security(("human_token" = [])),
 )]
 async fn save_group(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (before, actor) = app.callers.administrator(&headers).await?;
-    let body: GroupBody = app.json(body).await?;
+    let (before, actor) = callers.administrator(&headers).await?;
+    let body: GroupBody = json(&config, body).await?;
     let id = named(&id, body.id.as_ref())?;
     // With nobody in it, it is not there: neither before nor after.
     let new = before.members(&id).next().is_none() && !body.members.is_empty();
-    app.gateway.run(actor, DirectoryCommand::SaveGroup(body.named(id.clone()))).await?;
-    saved(new, Some(members(&app.gateway.directory(), id)), "group")
+    gateway.run(actor, DirectoryCommand::SaveGroup(body.named(id.clone()))).await?;
+    saved(new, Some(members(&gateway.directory(), id)), "group")
 }
 
 fn members(directory: &Directory, id: GroupId) -> GroupView {

@@ -1,21 +1,26 @@
 //! Projects and their agents: `/api/v1/projects`, `/api/v1/agents`. For administrators.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use dialects::native::{AgentBody, AgentPage, AgentView, ProjectBody, ProjectPage, ProjectView};
+use gateway::Gateway;
 use kernel::directory::{Hears, NewProject, Reachable};
 use kernel::{AgentId, Assurance, DirectoryCommand, ProjectId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::api::identities::{Listing, Pairs, given_id, named, one, saved};
+use crate::config::Config;
+use crate::http::Shared;
+use crate::http::api::directory::{Listing, Pairs, given_id, named, one, saved};
+use crate::http::api::json;
 use crate::http::api::openapi::Pages;
 use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
-use crate::http::{App, Shared};
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -78,31 +83,34 @@ async fn project(
     one(found, "project")
 }
 
-impl App {
-    /// The minimum assurance for approving irreversible and critical requests that new projects get:
-    /// somebody signed in has to approve them, unless the server runs for development.
-    pub(in crate::http) fn irreversible_assurance(&self) -> Option<Assurance> {
-        (!self.config.dev).then_some(Assurance::Session)
-    }
+/// The minimum assurance for approving irreversible and critical requests that new projects get:
+/// somebody signed in has to approve them, unless the server runs for development.
+pub(in crate::http) fn irreversible_assurance(config: &Config) -> Option<Assurance> {
+    (!config.dev).then_some(Assurance::Session)
+}
 
-    /// A project with the rules that new projects get.
-    pub(in crate::http) fn new_project(&self, id: ProjectId) -> NewProject {
-        if self.config.dev {
-            NewProject { recipients: Some(Reachable::Any), ..NewProject::plain(id) }
-        } else {
-            NewProject::fresh(id)
-        }
+/// A project with the rules that new projects get.
+pub(in crate::http) fn new_project(config: &Config, id: ProjectId) -> NewProject {
+    if config.dev {
+        NewProject { recipients: Some(Reachable::Any), ..NewProject::plain(id) }
+    } else {
+        NewProject::fresh(id)
     }
+}
 
-    /// What a body says of a project; a new one gets the rules of new projects for what it leaves out.
-    fn wanted_project(&self, body: ProjectBody, id: &ProjectId) -> NewProject {
-        let new = body.named(id.clone(), self.irreversible_assurance());
-        if self.gateway.directory().project(id).is_some() {
-            return new;
-        }
-        let recipients = new.recipients.or_else(|| self.new_project(id.clone()).recipients);
-        NewProject { recipients, ..new }
+/// What a body says of a project; a new one gets the rules of new projects for what it leaves out.
+fn wanted_project(
+    gateway: &Gateway,
+    config: &Config,
+    body: ProjectBody,
+    id: &ProjectId,
+) -> NewProject {
+    let new = body.named(id.clone(), irreversible_assurance(config));
+    if gateway.directory().project(id).is_some() {
+        return new;
     }
+    let recipients = new.recipients.or_else(|| new_project(config, id.clone()).recipients);
+    NewProject { recipients, ..new }
 }
 
 /// Add a project. Refused with `exists` if there is a project with this id; nothing changes then.
@@ -125,16 +133,18 @@ impl App {
     security(("human_token" = [])),
 )]
 async fn add_project(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (_, actor) = app.callers.administrator(&headers).await?;
-    let body: ProjectBody = app.json(body).await?;
+    let (_, actor) = callers.administrator(&headers).await?;
+    let body: ProjectBody = json(&config, body).await?;
     let id = given_id(body.id.clone())?;
-    let new = app.wanted_project(body, &id);
-    app.gateway.run(actor, DirectoryCommand::AddProject(new)).await?;
-    saved(true, app.gateway.directory().project(&id).map(ProjectView::from), "project")
+    let new = wanted_project(&gateway, &config, body, &id);
+    gateway.run(actor, DirectoryCommand::AddProject(new)).await?;
+    saved(true, gateway.directory().project(&id).map(ProjectView::from), "project")
 }
 
 /// Add to the projects, or change one of them.
@@ -153,18 +163,20 @@ async fn add_project(
     security(("human_token" = [])),
 )]
 async fn save_project(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (before, actor) = app.callers.administrator(&headers).await?;
-    let body: ProjectBody = app.json(body).await?;
+    let (before, actor) = callers.administrator(&headers).await?;
+    let body: ProjectBody = json(&config, body).await?;
     let id = named(&id, body.id.as_ref())?;
     let new = before.project(&id).is_none();
-    let wanted = app.wanted_project(body, &id);
-    app.gateway.run(actor, DirectoryCommand::SaveProject(wanted)).await?;
-    saved(new, app.gateway.directory().project(&id).map(ProjectView::from), "project")
+    let wanted = wanted_project(&gateway, &config, body, &id);
+    gateway.run(actor, DirectoryCommand::SaveProject(wanted)).await?;
+    saved(new, gateway.directory().project(&id).map(ProjectView::from), "project")
 }
 
 /// List agents, by name.
@@ -238,21 +250,23 @@ async fn agent(
     security(("human_token" = [])),
 )]
 async fn save_agent(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.person(&headers).await?;
-    let before = app.gateway.directory();
+    let actor = callers.person(&headers).await?;
+    let before = gateway.directory();
     // Who answers for an agent may let people write to it; the kernel judges what else is changed.
     let own = id.parse().is_ok_and(|id| before.keeps(&actor, &Hears::Agent(id)));
     if !own && !before.administers(&actor) {
         return Err(Refusal::NotAllowed { why: "only an administrator can do this" }.into());
     }
-    let body: AgentBody = app.json(body).await?;
+    let body: AgentBody = json(&config, body).await?;
     let id = named(&id, body.id.as_ref())?;
     let new = before.agent(&id).is_none();
-    app.gateway.run(actor, DirectoryCommand::SaveAgent(body.named(id.clone()))).await?;
-    saved(new, app.gateway.directory().agent(&id).map(AgentView::from), "agent")
+    gateway.run(actor, DirectoryCommand::SaveAgent(body.named(id.clone()))).await?;
+    saved(new, gateway.directory().agent(&id).map(AgentView::from), "agent")
 }

@@ -1,5 +1,7 @@
 //! My devices: `/api/v1/me/push`.
 
+use std::sync::Arc;
+
 use ::channels::DeliveryError;
 use ::channels::push::{InvalidSubscription, PushSubscription, WebPush};
 use axum::Json;
@@ -7,7 +9,9 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use channels::ChannelRegistry;
 use dialects::native::{DeviceTried, DeviceView, Devices, NewDevice, Tried};
+use gateway::Gateway;
 use gateway::auth::Denied;
 use kernel::audit::Digest;
 use kernel::{Actor, HumanId, Refusal};
@@ -16,9 +20,12 @@ use store::Device;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::config::Config;
+use crate::http::Shared;
+use crate::http::api::json;
+use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
-use crate::http::{App, Shared};
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -36,11 +43,16 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     responses((status = 200, description = "All of them", body = Devices)),
     security(("human_token" = [])),
 )]
-async fn devices(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
-    let me = app.myself(&headers).await?;
-    let devices = app.notifier.devices.of(&me).await?;
+async fn devices(
+    State(callers): State<Callers>,
+    State(channels): State<Arc<ChannelRegistry>>,
+    State(devices): State<notify::devices::Devices>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let me = myself(&callers, &headers).await?;
+    let devices = devices.of(&me).await?;
     let devices = devices.iter().map(|(device, address)| view(device, address)).collect();
-    let key = app.notifier.channels.push.as_ref().map(|push| push.key().to_owned());
+    let key = channels.push.as_ref().map(|push| push.key().to_owned());
     Ok(Json(Devices { key, devices }).into_response())
 }
 
@@ -72,17 +84,20 @@ async fn devices(State(app): State<Shared>, headers: HeaderMap) -> Result<Respon
     security(("human_token" = [])),
 )]
 async fn add_device(
-    State(app): State<Shared>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
+    State(channels): State<Arc<ChannelRegistry>>,
+    State(devices): State<notify::devices::Devices>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let me = app.myself(&headers).await?;
-    let new: NewDevice = app.json(body).await?;
-    let push = app.pushing()?;
+    let me = myself(&callers, &headers).await?;
+    let new: NewDevice = json(&config, body).await?;
+    let push = pushing(&channels)?;
     let NewDevice { endpoint, keys, label, expiration_time: _ } = new;
     let address = PushSubscription { endpoint, p256dh: keys.p256dh, auth: keys.auth, label };
-    let key = app.callers.key(&headers);
-    match app.notifier.devices.add(push, &me, key, address.clone()).await? {
+    let key = callers.key(&headers);
+    match devices.add(push, &me, key, address.clone()).await? {
         Added::Kept(device) => {
             Ok((StatusCode::CREATED, Json(view(&device, &address))).into_response())
         }
@@ -104,13 +119,14 @@ async fn add_device(
     security(("human_token" = [])),
 )]
 async fn remove_device(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let me = app.myself(&headers).await?;
-    let device = app.own_device(&me, &id).await?;
-    app.gateway.store().forget_device(device).await?;
+    let me = myself(&callers, &headers).await?;
+    let device = own_device(&gateway, &me, &id).await?;
+    gateway.store().forget_device(device).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -125,13 +141,16 @@ async fn remove_device(
     security(("human_token" = [])),
 )]
 async fn try_device(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
+    State(channels): State<Arc<ChannelRegistry>>,
+    State(devices): State<notify::devices::Devices>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let me = app.myself(&headers).await?;
-    let device = app.own_device(&me, &id).await?;
-    let (result, error) = match app.notifier.devices.test(app.pushing()?, device).await? {
+    let me = myself(&callers, &headers).await?;
+    let device = own_device(&gateway, &me, &id).await?;
+    let (result, error) = match devices.test(pushing(&channels)?, device).await? {
         Ok(()) => (Tried::Taken, None),
         Err(DeliveryError::Gone { .. }) => (Tried::Gone, None),
         Err(DeliveryError::Later { why, .. }) => (Tried::Later, Some(why)),
@@ -149,30 +168,28 @@ fn view(device: &Device, address: &PushSubscription) -> DeviceView {
     }
 }
 
-impl App {
-    async fn myself(&self, headers: &HeaderMap) -> Result<HumanId, Problem> {
-        match self.callers.person(headers).await? {
-            Actor::Human { id, .. } => Ok(id),
-            Actor::Agent { .. }
-            | Actor::LinkHolder { .. }
-            | Actor::Relay { .. }
-            | Actor::Guest { .. }
-            | Actor::System => Err(Denied::Unknown.into()),
-        }
+async fn myself(callers: &Callers, headers: &HeaderMap) -> Result<HumanId, Problem> {
+    match callers.person(headers).await? {
+        Actor::Human { id, .. } => Ok(id),
+        Actor::Agent { .. }
+        | Actor::LinkHolder { .. }
+        | Actor::Relay { .. }
+        | Actor::Guest { .. }
+        | Actor::System => Err(Denied::Unknown.into()),
     }
+}
 
-    fn pushing(&self) -> Result<&WebPush, Problem> {
-        let why = "this server tells no devices; see the setting push";
-        self.notifier.channels.push.as_deref().ok_or_else(|| Refusal::NotAllowed { why }.into())
-    }
+fn pushing(channels: &ChannelRegistry) -> Result<&WebPush, Problem> {
+    let why = "this server tells no devices; see the setting push";
+    channels.push.as_deref().ok_or_else(|| Refusal::NotAllowed { why }.into())
+}
 
-    async fn own_device(&self, me: &HumanId, id: &str) -> Result<Digest, Problem> {
-        let name = id.parse::<Digest>().ok();
-        let device = match name {
-            Some(name) => self.gateway.store().device(name).await?,
-            None => None,
-        };
-        let own = device.filter(|device| device.human == *me);
-        Ok(own.ok_or(Refusal::NotFound { what: "device" })?.name)
-    }
+async fn own_device(gateway: &Gateway, me: &HumanId, id: &str) -> Result<Digest, Problem> {
+    let name = id.parse::<Digest>().ok();
+    let device = match name {
+        Some(name) => gateway.store().device(name).await?,
+        None => None,
+    };
+    let own = device.filter(|device| device.human == *me);
+    Ok(own.ok_or(Refusal::NotFound { what: "device" })?.name)
 }

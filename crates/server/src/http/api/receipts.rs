@@ -15,8 +15,7 @@ use dialects::proof::{
     EvidenceStatus, REVOCATIONS, ReceiptClaims, RevocationClaims, RevokedReceipt, compare, words,
 };
 use gateway::Gateway;
-use gateway::receipts::Receipts;
-use gateway::receipts::evidence_for;
+use gateway::receipts::{Receipts, evidence_for};
 use kernel::passkey_evidence::PasskeyEvidence;
 use kernel::receipt::Receipt;
 use kernel::{AskCommand, AskId, Phase, Refusal, Subject, Time};
@@ -27,9 +26,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::config::Config;
+use crate::http::api::actions::act;
 use crate::http::api::asks::parse;
+use crate::http::api::audit::{inclusion_of, inclusion_proof};
 use crate::http::api::openapi::IfMatch;
-use crate::http::api::page::{Params, unfit};
+use crate::http::api::paging::{Params, unfit};
+use crate::http::api::{AskViews, json};
 use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
@@ -157,14 +159,17 @@ struct RevokeBody {
     security(("human_token" = [])),
 )]
 async fn revoke(
-    State(app): State<Shared>,
+    State(ask_views): State<Arc<AskViews>>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.person(&headers).await?;
-    let RevokeBody { reason } = app.json(body).await?;
-    app.act(actor, &headers, &id, |id| AskCommand::Revoke(id, reason)).await
+    let actor = callers.person(&headers).await?;
+    let RevokeBody { reason } = json(&config, body).await?;
+    act(&ask_views, &gateway, actor, &headers, &id, |id| AskCommand::Revoke(id, reason)).await
 }
 
 /// Prove that the event a receipt names stands in a signed block.
@@ -187,14 +192,18 @@ async fn revoke(
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn prove(
-    State(app): State<Shared>,
+    State(ask_views): State<Arc<AskViews>>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.anyone(&headers).await?;
-    let ask = app.gateway.visible(&actor, parse(&id)?).await?;
+    let actor = callers.anyone(&headers).await?;
+    let ask = gateway.visible(&actor, parse(&id)?).await?;
     let place = Receipt::of(&ask).ok_or_else(not_over)?.place;
-    Ok(Json(app.proof(&ask, &actor, place.seq).await?).into_response())
+    Ok(Json(inclusion_proof(&ask_views, &gateway, &config, &ask, &actor, place.seq).await?)
+        .into_response())
 }
 
 /// Prove that the passkey that confirmed an answer was enrolled before, by the audit log.
@@ -221,18 +230,20 @@ async fn prove(
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn prove_enrolment(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.anyone(&headers).await?;
-    let ask = app.gateway.visible(&actor, parse(&id)?).await?;
+    let actor = callers.anyone(&headers).await?;
+    let ask = gateway.visible(&actor, parse(&id)?).await?;
     if ask.is_open() {
         return Err(not_over());
     }
     let (_, evidence) = evidence_for(&ask, &actor);
     let evidence = evidence.ok_or(Refusal::NotFound { what: "passkey evidence" })?;
-    Ok(Json(app.inclusion_of(Subject::Key(evidence.key), 1).await?).into_response())
+    Ok(Json(inclusion_of(&gateway, &config, Subject::Key(evidence.key), 1).await?).into_response())
 }
 
 fn not_over() -> Problem {

@@ -1,5 +1,7 @@
 //! A person's own delegation rules: `/api/v1/rules`.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
@@ -12,7 +14,9 @@ use kernel::{Actor, DirectoryCommand, Refusal, RuleId};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::config::Config;
 use crate::http::Shared;
+use crate::http::api::json;
 use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
@@ -57,15 +61,17 @@ async fn rules(
     security(("human_token" = [])),
 )]
 async fn add_rule(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.person(&headers).await?;
-    let body: RuleBody = app.json(body).await?;
-    let id = RuleId::new(app.gateway.ids().ulid());
-    app.gateway.run(actor, DirectoryCommand::AddRules(vec![(id, body.try_into()?)])).await?;
-    let directory = app.gateway.directory();
+    let actor = callers.person(&headers).await?;
+    let body: RuleBody = json(&config, body).await?;
+    let id = RuleId::new(gateway.ids().ulid());
+    gateway.run(actor, DirectoryCommand::AddRules(vec![(id, body.try_into()?)])).await?;
+    let directory = gateway.directory();
     let rule = directory.rule(id).ok_or(Refusal::NotFound { what: "rule" })?;
     Ok((StatusCode::CREATED, Json(RuleView::from(rule))).into_response())
 }

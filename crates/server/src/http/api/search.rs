@@ -1,10 +1,13 @@
 //! `GET /api/v1/search`: the newest asks that have these words.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use dialects::native::SearchResults;
+use gateway::Gateway;
 use kernel::question::Kind;
 use kernel::{Actor, AgentId, HumanId, ProjectId, Refusal};
 use serde::Deserialize;
@@ -15,8 +18,10 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::api::narrowing::{View, Whose, filter, named, word};
-use crate::http::api::page::{Params, bad};
+use crate::http::api::AskViews;
+use crate::http::api::filters::{View, Whose, filter, named, word};
+use crate::http::api::paging::{Params, bad};
+use crate::http::callers::Callers;
 use crate::http::problem::Problem;
 
 const KNOWN: [&str; 7] = ["q", "view", "state", "kind", "project", "agent", "by"];
@@ -64,11 +69,13 @@ pub(super) enum Searched {
     security(("human_token" = [])),
 )]
 async fn search(
-    State(app): State<Shared>,
+    State(ask_views): State<Arc<AskViews>>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.person(&headers).await?;
+    let actor = callers.person(&headers).await?;
     let params = Params::new(pairs, &KNOWN)?;
     let expected = "words to look for, 500 characters at most";
     let fits = |q: &&str| !q.trim().is_empty() && q.chars().count() <= LONGEST;
@@ -91,13 +98,13 @@ async fn search(
         Searched::Over => Some(false),
         Searched::All => None,
     };
-    let directory = app.gateway.directory();
+    let directory = gateway.directory();
     let whole = whose.open(&directory)?;
     let scopes = whole.is_part().then(|| whole.scopes.clone());
     let wanted = Search { words, scopes, filter, open, limit: FOUND };
-    let mut asks = app.gateway.search(wanted).await?;
+    let mut asks = gateway.search(wanted).await?;
     let most = asks.len() == FOUND;
     asks.retain(|ask| whole.shows(ask) && open.is_none_or(|open| ask.is_open() == open));
-    let asks = app.views(&asks, &actor).await?;
+    let asks = ask_views.views(&asks, &actor).await?;
     Ok(Json(SearchResults { asks, more: most }).into_response())
 }

@@ -6,13 +6,15 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{SessionView, Sessions};
+use gateway::Gateway;
 use kernel::{Actor, DirectoryCommand, HumanId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::http::Shared;
+use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
-use crate::http::{App, Shared};
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(sessions, end_sessions)).routes(routes!(end_access))
@@ -32,20 +34,22 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     security(("human_token" = [])),
 )]
 async fn sessions(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(sessions): State<gateway::sessions::Sessions>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (_, human) = app.own(&headers, &id).await?;
-    let (directory, now) = (app.gateway.directory(), app.gateway.now());
-    let mut sessions = Vec::new();
+    let (_, human) = own_sessions(&gateway, &callers, &headers, &id).await?;
+    let (directory, now) = (gateway.directory(), gateway.now());
+    let mut live = Vec::new();
     for key in directory.sessions_of(&human).rev().filter(|key| key.is_live(now)) {
-        let used = app.sessions.last_used(key).await?;
-        if !app.sessions.is_idle(used, now) {
-            sessions.push(SessionView::of(key, used));
+        let used = sessions.last_used(key).await?;
+        if !sessions.is_idle(used, now) {
+            live.push(SessionView::of(key, used));
         }
     }
-    Ok(Json(Sessions { sessions }).into_response())
+    Ok(Json(Sessions { sessions: live }).into_response())
 }
 
 /// Sign somebody out everywhere, at once.
@@ -62,12 +66,13 @@ async fn sessions(
     security(("human_token" = [])),
 )]
 async fn end_sessions(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (actor, human) = app.own(&headers, &id).await?;
-    app.gateway.run(actor, DirectoryCommand::EndSessions(human, None)).await?;
+    let (actor, human) = own_sessions(&gateway, &callers, &headers, &id).await?;
+    gateway.run(actor, DirectoryCommand::EndSessions(human, None)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -89,26 +94,30 @@ async fn end_sessions(
     security(("human_token" = [])),
 )]
 async fn end_access(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (actor, human) = app.own(&headers, &id).await?;
-    app.gateway.run(actor, DirectoryCommand::EndAccess(human)).await?;
+    let (actor, human) = own_sessions(&gateway, &callers, &headers, &id).await?;
+    gateway.run(actor, DirectoryCommand::EndAccess(human)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-impl App {
-    /// Whoever calls, if they are the named person or administer.
-    async fn own(&self, headers: &HeaderMap, id: &str) -> Result<(Actor, HumanId), Problem> {
-        let actor = self.callers.person(headers).await?;
-        let directory = self.gateway.directory();
-        let administers = directory.administers(&actor);
-        let own = matches!(&actor, Actor::Human { id: own, .. } if own.as_str() == id);
-        if !own && !administers {
-            return Err(Refusal::NotAllowed { why: "only an administrator can do this" }.into());
-        }
-        let known = id.parse().ok().filter(|id| directory.human(id).is_some());
-        Ok((actor, known.ok_or(Refusal::NotFound { what: "person" })?))
+/// Whoever calls, if they are the named person or administer.
+async fn own_sessions(
+    gateway: &Gateway,
+    callers: &Callers,
+    headers: &HeaderMap,
+    id: &str,
+) -> Result<(Actor, HumanId), Problem> {
+    let actor = callers.person(headers).await?;
+    let directory = gateway.directory();
+    let administers = directory.administers(&actor);
+    let own = matches!(&actor, Actor::Human { id: own, .. } if own.as_str() == id);
+    if !own && !administers {
+        return Err(Refusal::NotAllowed { why: "only an administrator can do this" }.into());
     }
+    let known = id.parse().ok().filter(|id| directory.human(id).is_some());
+    Ok((actor, known.ok_or(Refusal::NotFound { what: "person" })?))
 }

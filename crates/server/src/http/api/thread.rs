@@ -7,15 +7,18 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use dialects::native::Thread;
+use gateway::Gateway;
 use kernel::{Actor, Ask, AskId};
 use store::StoreError;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::http::Shared;
+use crate::http::api::AskViews;
 use crate::http::api::asks::parse;
+use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
-use crate::http::{App, Shared};
 
 /// How many rounds are shown before the one that was asked for, and how many after it.
 const ROUNDS: usize = 50;
@@ -40,37 +43,37 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn thread(
-    State(app): State<Shared>,
+    State(ask_views): State<Arc<AskViews>>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.anyone(&headers).await?;
-    let here = app.gateway.visible(&actor, parse(&id)?).await?;
-    let mut asks = app.rounds(&actor, here.follows, |ask| ask.follows).await?;
+    let actor = callers.anyone(&headers).await?;
+    let here = gateway.visible(&actor, parse(&id)?).await?;
+    let mut asks = rounds(&gateway, &actor, here.follows, |ask| ask.follows).await?;
     asks.reverse();
-    let later = app.rounds(&actor, here.followed_by, |ask| ask.followed_by).await?;
+    let later = rounds(&gateway, &actor, here.followed_by, |ask| ask.followed_by).await?;
     asks.push(Arc::unwrap_or_clone(here));
     asks.extend(later);
-    let asks = app.views(&asks, &actor).await?;
+    let asks = ask_views.views(&asks, &actor).await?;
     Ok(Json(Thread { asks }).into_response())
 }
 
-impl App {
-    /// One round after the other in one direction, up to the first the actor may not see.
-    pub(crate) async fn rounds(
-        &self,
-        actor: &Actor,
-        from: Option<AskId>,
-        next: impl Fn(&Ask) -> Option<AskId>,
-    ) -> Result<Vec<Ask>, StoreError> {
-        let (mut found, mut at) = (Vec::new(), from);
-        let directory = self.gateway.directory();
-        while let Some(id) = at.filter(|_| found.len() < ROUNDS) {
-            let ask = self.gateway.ask(id).await?;
-            let Some(ask) = ask.filter(|ask| ask.is_shown_to(actor, &directory)) else { break };
-            at = next(&ask);
-            found.push(Arc::unwrap_or_clone(ask));
-        }
-        Ok(found)
+/// One round after the other in one direction, up to the first the actor may not see.
+pub(crate) async fn rounds(
+    gateway: &Gateway,
+    actor: &Actor,
+    from: Option<AskId>,
+    next: impl Fn(&Ask) -> Option<AskId>,
+) -> Result<Vec<Ask>, StoreError> {
+    let (mut found, mut at) = (Vec::new(), from);
+    let directory = gateway.directory();
+    while let Some(id) = at.filter(|_| found.len() < ROUNDS) {
+        let ask = gateway.ask(id).await?;
+        let Some(ask) = ask.filter(|ask| ask.is_shown_to(actor, &directory)) else { break };
+        at = next(&ask);
+        found.push(Arc::unwrap_or_clone(ask));
     }
+    Ok(found)
 }

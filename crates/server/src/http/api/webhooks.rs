@@ -14,15 +14,19 @@ use dialects::native::{
 use gateway::Gateway;
 use kernel::directory::{Directory, NewWebhook};
 use kernel::{Actor, DirectoryCommand, Refusal, WebhookId};
+use notify::callbacks::Callbacks;
+use notify::webhooks::Webhooks;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::api::identities::{Listing, Pairs};
+use crate::config::Config;
+use crate::http::Shared;
+use crate::http::api::directory::{Listing, Pairs};
 use crate::http::api::openapi::Pages;
+use crate::http::api::{json, json_if_any};
 use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
-use crate::http::{App, Shared};
 
 /// How many endpoints are looked at for one page: a page may come out short and still go on.
 const EXAMINED: usize = 10_000;
@@ -103,14 +107,18 @@ async fn webhooks(
     security(("human_token" = [])),
 )]
 async fn add(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
+    State(webhooks): State<Webhooks>,
+    State(callbacks): State<Callbacks>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.callers.person(&headers).await?;
-    let body: WebhookBody = app.json(body).await?;
-    let id = WebhookId::new(app.gateway.ids().ulid());
-    let made = app.add_webhook(actor, wanted(body, id)?).await?;
+    let actor = callers.person(&headers).await?;
+    let body: WebhookBody = json(&config, body).await?;
+    let id = WebhookId::new(gateway.ids().ulid());
+    let made = add_webhook(&gateway, &webhooks, &callbacks, actor, wanted(body, id)?).await?;
     Ok((StatusCode::CREATED, Json(made)).into_response())
 }
 
@@ -127,11 +135,12 @@ async fn add(
     security(("human_token" = [])),
 )]
 async fn webhook(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (_, directory, id) = app.kept_webhook(&headers, &id).await?;
+    let (_, directory, id) = kept_webhook(&gateway, &callers, &headers, &id).await?;
     Ok(Json(directory.webhook(id).map(WebhookView::from)).into_response())
 }
 
@@ -154,16 +163,19 @@ async fn webhook(
     security(("human_token" = [])),
 )]
 async fn save(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
+    State(callbacks): State<Callbacks>,
     Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (actor, _, id) = app.kept_webhook(&headers, &id).await?;
-    let new = wanted(app.json(body).await?, id)?;
-    app.callable("url", &new.url)?;
-    app.gateway.run(actor, DirectoryCommand::SaveWebhook(new)).await?;
-    app.shown_webhook(StatusCode::OK, id)
+    let (actor, _, id) = kept_webhook(&gateway, &callers, &headers, &id).await?;
+    let new = wanted(json(&config, body).await?, id)?;
+    callable(&callbacks, "url", &new.url)?;
+    gateway.run(actor, DirectoryCommand::SaveWebhook(new)).await?;
+    shown_webhook(&gateway, StatusCode::OK, id)
 }
 
 /// Remove an endpoint. It is told nothing any more, at once.
@@ -179,12 +191,13 @@ async fn save(
     security(("human_token" = [])),
 )]
 async fn remove(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (actor, _, id) = app.kept_webhook(&headers, &id).await?;
-    app.remove_webhook(actor, id).await?;
+    let (actor, _, id) = kept_webhook(&gateway, &callers, &headers, &id).await?;
+    remove_webhook(&gateway, actor, id).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -205,15 +218,18 @@ async fn remove(
     security(("human_token" = [])),
 )]
 async fn rotate(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
+    State(webhooks): State<Webhooks>,
     Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (actor, _, id) = app.kept_webhook(&headers, &id).await?;
-    let RotateBody { grace_seconds } = app.json_if_any(body).await?;
-    app.gateway.run(actor, DirectoryCommand::RotateWebhook(id, grace_seconds)).await?;
-    Ok(Json(app.revealed_webhook(id)?).into_response())
+    let (actor, _, id) = kept_webhook(&gateway, &callers, &headers, &id).await?;
+    let RotateBody { grace_seconds } = json_if_any(&config, body).await?;
+    gateway.run(actor, DirectoryCommand::RotateWebhook(id, grace_seconds)).await?;
+    Ok(Json(revealed_webhook(&gateway, &webhooks, id)?).into_response())
 }
 
 /// Send an endpoint something that happened to nothing, to see whether it arrives.
@@ -234,13 +250,14 @@ async fn rotate(
     security(("human_token" = [])),
 )]
 async fn test(
-    State(app): State<Shared>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (actor, _, id) = app.kept_webhook(&headers, &id).await?;
-    app.gateway.run(actor, DirectoryCommand::TestWebhook(id)).await?;
-    app.shown_webhook(StatusCode::ACCEPTED, id)
+    let (actor, _, id) = kept_webhook(&gateway, &callers, &headers, &id).await?;
+    gateway.run(actor, DirectoryCommand::TestWebhook(id)).await?;
+    shown_webhook(&gateway, StatusCode::ACCEPTED, id)
 }
 
 /// What the callbacks of asks made with this key are signed with.
@@ -256,13 +273,14 @@ async fn test(
     security(("agent_key" = [])),
 )]
 async fn callback_secret(
-    State(app): State<Shared>,
+    State(callers): State<Callers>,
+    State(webhooks): State<Webhooks>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let Actor::Agent { key, .. } = app.callers.only_agent(&headers).await? else {
+    let Actor::Agent { key, .. } = callers.only_agent(&headers).await? else {
         return Err(Refusal::NotAllowed { why: "this takes an agent key" }.into());
     };
-    let secret = app.notifier.webhooks.callback_signer(key).shown();
+    let secret = webhooks.callback_signer(key).shown();
     Ok(Json(CallbackSecret { secret }).into_response())
 }
 
@@ -271,63 +289,76 @@ fn wanted(body: WebhookBody, id: WebhookId) -> Result<NewWebhook, Problem> {
     body.wanted(id).ok_or_else(|| Refusal::Invalid { field: "agent", expected }.into())
 }
 
-impl App {
-    /// Whether calls may go to an address somebody named.
-    pub(crate) fn callable(&self, field: &'static str, url: &str) -> Result<(), Refusal> {
-        match self.notifier.callbacks.address(url) {
-            Ok(_) => Ok(()),
-            Err(expected) => Err(Refusal::Invalid { field, expected }),
-        }
+/// Whether calls may go to an address somebody named.
+pub(crate) fn callable(
+    callbacks: &Callbacks,
+    field: &'static str,
+    url: &str,
+) -> Result<(), Refusal> {
+    match callbacks.address(url) {
+        Ok(_) => Ok(()),
+        Err(expected) => Err(Refusal::Invalid { field, expected }),
     }
+}
 
-    /// Adds an endpoint, and reveals its secret.
-    pub(crate) async fn add_webhook(
-        &self,
-        actor: Actor,
-        new: NewWebhook,
-    ) -> Result<WebhookSecret, store::StoreError> {
-        self.callable("url", &new.url)?;
-        let id = new.id;
-        self.gateway.run(actor, DirectoryCommand::SaveWebhook(new)).await?;
-        Ok(self.revealed_webhook(id)?)
-    }
+/// Adds an endpoint, and reveals its secret.
+pub(crate) async fn add_webhook(
+    gateway: &Gateway,
+    webhooks: &Webhooks,
+    callbacks: &Callbacks,
+    actor: Actor,
+    new: NewWebhook,
+) -> Result<WebhookSecret, store::StoreError> {
+    callable(callbacks, "url", &new.url)?;
+    let id = new.id;
+    gateway.run(actor, DirectoryCommand::SaveWebhook(new)).await?;
+    Ok(revealed_webhook(gateway, webhooks, id)?)
+}
 
-    /// Removes an endpoint, and forgets what it was told: nobody can send it again.
-    pub(crate) async fn remove_webhook(
-        &self,
-        actor: Actor,
-        id: WebhookId,
-    ) -> Result<(), store::StoreError> {
-        self.gateway.run(actor, DirectoryCommand::RemoveWebhook(id)).await?;
-        while self.gateway.store().unlog(id, FORGOTTEN).await? == FORGOTTEN {}
-        Ok(())
-    }
+/// Removes an endpoint, and forgets what it was told: nobody can send it again.
+pub(crate) async fn remove_webhook(
+    gateway: &Gateway,
+    actor: Actor,
+    id: WebhookId,
+) -> Result<(), store::StoreError> {
+    gateway.run(actor, DirectoryCommand::RemoveWebhook(id)).await?;
+    while gateway.store().unlog(id, FORGOTTEN).await? == FORGOTTEN {}
+    Ok(())
+}
 
-    /// An endpoint with its secret.
-    pub(crate) fn revealed_webhook(&self, id: WebhookId) -> Result<WebhookSecret, Refusal> {
-        let directory = self.gateway.directory();
-        let webhook = directory.webhook(id).ok_or(Refusal::NotFound { what: "webhook" })?;
-        let secret = self.notifier.webhooks.secret(webhook);
-        Ok(WebhookSecret { webhook: WebhookView::from(webhook), secret })
-    }
+/// An endpoint with its secret.
+pub(crate) fn revealed_webhook(
+    gateway: &Gateway,
+    webhooks: &Webhooks,
+    id: WebhookId,
+) -> Result<WebhookSecret, Refusal> {
+    let directory = gateway.directory();
+    let webhook = directory.webhook(id).ok_or(Refusal::NotFound { what: "webhook" })?;
+    let secret = webhooks.secret(webhook);
+    Ok(WebhookSecret { webhook: WebhookView::from(webhook), secret })
+}
 
-    /// An endpoint the caller may manage.
-    pub(super) async fn kept_webhook(
-        &self,
-        headers: &HeaderMap,
-        id: &str,
-    ) -> Result<(Actor, Arc<Directory>, WebhookId), Problem> {
-        let actor = self.callers.person(headers).await?;
-        let directory = self.gateway.directory();
-        let known = id.parse().ok().and_then(|id| directory.webhook(id));
-        let kept = known.filter(|webhook| directory.keeps(&actor, &webhook.of));
-        let id = kept.ok_or(Refusal::NotFound { what: "webhook" })?.id;
-        Ok((actor, directory, id))
-    }
+/// An endpoint the caller may manage.
+pub(super) async fn kept_webhook(
+    gateway: &Gateway,
+    callers: &Callers,
+    headers: &HeaderMap,
+    id: &str,
+) -> Result<(Actor, Arc<Directory>, WebhookId), Problem> {
+    let actor = callers.person(headers).await?;
+    let directory = gateway.directory();
+    let known = id.parse().ok().and_then(|id| directory.webhook(id));
+    let kept = known.filter(|webhook| directory.keeps(&actor, &webhook.of));
+    let id = kept.ok_or(Refusal::NotFound { what: "webhook" })?.id;
+    Ok((actor, directory, id))
+}
 
-    fn shown_webhook(&self, status: StatusCode, id: WebhookId) -> Result<Response, Problem> {
-        let directory = self.gateway.directory();
-        let webhook = directory.webhook(id).ok_or(Refusal::NotFound { what: "webhook" })?;
-        Ok((status, Json(WebhookView::from(webhook))).into_response())
-    }
+fn shown_webhook(
+    gateway: &Gateway,
+    status: StatusCode,
+    id: WebhookId,
+) -> Result<Response, Problem> {
+    let directory = gateway.directory();
+    let webhook = directory.webhook(id).ok_or(Refusal::NotFound { what: "webhook" })?;
+    Ok((status, Json(WebhookView::from(webhook))).into_response())
 }

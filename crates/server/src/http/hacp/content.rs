@@ -1,6 +1,7 @@
 //! The bytes of a version, or of an upload, for whoever may have them: handed over, never interpreted.
 
 use std::fmt::Display;
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
@@ -9,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use dialects::hacp::HacpError;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use gateway::auth::Denied;
+use gateway::files::Unread;
 use gateway::streams::{Held as Counted, Wire};
 use kernel::task::Held;
 use kernel::{Actor, Refusal, Subject};
@@ -16,19 +18,18 @@ use serde_json::json;
 
 use super::Failure;
 use super::range::{Wanted, wanted};
+use crate::http::hacp::HacpOperations;
 use crate::http::name::Named;
-use crate::http::{App, Shared};
-use gateway::files::Unread;
 
 /// `GET /hacp/v1/artifacts/{id}/versions/{version}/content`.
 pub(super) async fn of_version(
-    State(app): State<Shared>,
+    State(hacp): State<Arc<HacpOperations>>,
     Named((id, name)): Named<(String, String)>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let actor = app.callers.anyone(&headers).await?;
+    let actor = hacp.callers.anyone(&headers).await?;
     let id = id.parse().map_err(|_| Refusal::NotFound { what: "artifact" })?;
-    let artifact = app.hacp_made(&actor, id).await?;
+    let artifact = hacp.artifacts(&actor, id).await?;
     let version = artifact.version(Some(&name));
     let version = version.ok_or(Refusal::NotFound { what: "version" })?;
     if artifact.erased {
@@ -39,31 +40,31 @@ pub(super) async fn of_version(
         let elsewhere = HacpError::missing("version", "content here: it is kept elsewhere");
         return Err(elsewhere.with("uri", json!(version.payload.uri)).into());
     };
-    app.hand_over(&actor, &headers, held, format!("{} {name}", artifact.id)).await
+    hacp.hand_over(&actor, &headers, held, format!("{} {name}", artifact.id)).await
 }
 
 /// `GET /hacp/v1/uploads/{id}/content`: what was sent, for whoever sent it.
 pub(super) async fn of_upload(
-    State(app): State<Shared>,
+    State(hacp): State<Arc<HacpOperations>>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let actor = app.callers.anyone(&headers).await?;
-    let upload = app.own_upload(&id, &actor).await?;
+    let actor = hacp.callers.anyone(&headers).await?;
+    let upload = hacp.own_upload(&id, &actor).await?;
     let held = upload.whole.ok_or_else(|| HacpError::missing("upload", "content yet"))?;
-    app.hand_over(&actor, &headers, held, upload.id).await
+    hacp.hand_over(&actor, &headers, held, upload.id).await
 }
 
-impl App {
+impl HacpOperations {
     /// Counts bytes that come or go as one of the streams of a credential, until this is dropped: each
     /// has a piece in memory.
-    pub(super) fn hacp_transfer(&self, actor: &Actor) -> Result<Counted, Denied> {
+    pub(super) fn transfer(&self, actor: &Actor) -> Result<Counted, Denied> {
         let who = match actor {
             Actor::Agent { key, .. } => Some(Subject::Key(*key)),
             Actor::Human { id, .. } => Some(Subject::Human(id.clone())),
             _ => None,
         };
-        self.streams.open_for(&self.gateway, who, Wire::Bytes)
+        self.streaming.streams.open_for(&self.gateway, who, Wire::Bytes)
     }
 
     /// The answer with what is held, or the part of it that is wanted.
@@ -85,7 +86,7 @@ impl App {
             Wanted::Part(range) => (StatusCode::PARTIAL_CONTENT, range),
             Wanted::Nothing => return Err(nothing_there(held.size)),
         };
-        let counted = self.hacp_transfer(actor)?;
+        let counted = self.transfer(actor)?;
         let (start, end) = (range.start, range.end);
         let unread = move |error: &anyhow::Error| {
             let (error, what) = (format!("{error:#}"), Unread::from(error));

@@ -2,6 +2,7 @@
 //! exactly behind `Last-Event-ID`, or `?after=`.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Query, State};
@@ -20,9 +21,9 @@ use tokio::time::Instant;
 
 use super::history::Trails;
 use super::{Failure, version_of};
-use crate::http::Shared;
-use crate::http::pass::Pass;
+use crate::http::hacp::HacpOperations;
 use crate::http::sse::{self, HEARTBEAT, Source};
+use crate::http::stream_credential::StreamCredential;
 
 /// How often an idle stream shows that it lives.
 const BEAT: Duration = Duration::from_secs(15);
@@ -32,16 +33,16 @@ const LONGEST: f64 = 3600.0;
 const BATCH: usize = 32;
 
 pub(super) async fn stream(
-    State(app): State<Shared>,
+    State(hacp): State<Arc<HacpOperations>>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Failure> {
     let version = version_of(&headers)?;
-    let actor = app.callers.anyone(&headers).await?;
+    let actor = hacp.callers.anyone(&headers).await?;
     let after = last_seen(&headers, &pairs)?;
     let ends = max_seconds(&pairs)?.map(|longest| Instant::now() + longest);
-    let pass = Pass::new(&app, actor, &headers);
-    let feed = Feed::open(app, pass, version, after).await?;
+    let credential = StreamCredential::new(&hacp.callers, actor, &headers);
+    let feed = Feed::open(hacp, credential, version, after).await?;
     Ok(sse::respond(Feed { ends, ..feed }))
 }
 
@@ -68,8 +69,8 @@ fn last_seen(headers: &HeaderMap, pairs: &[(String, String)]) -> Result<Option<u
 
 /// What happens to the tasks of some projects, from a position on.
 pub(super) struct Feed {
-    app: Shared,
-    pass: Pass,
+    hacp: Arc<HacpOperations>,
+    credential: StreamCredential,
     projects: Vec<ProjectId>,
     waiter: Waiter,
     trails: Trails,
@@ -84,20 +85,21 @@ pub(super) struct Feed {
 
 impl Feed {
     pub(super) async fn open(
-        app: Shared,
-        pass: Pass,
+        hacp: Arc<HacpOperations>,
+        credential: StreamCredential,
         version: Version,
         after: Option<u64>,
     ) -> Result<Self, Failure> {
-        let held = app.streams.open_for(&app.gateway, pass.counted(), Wire::Events)?;
+        let held =
+            hacp.streaming.streams.open_for(&hacp.gateway, credential.counted(), Wire::Events)?;
         // Subscribe first, read afterwards: nothing that happens in between is missed.
-        let projects = app.hacp_projects(&pass.actor).await?;
-        let waiter = app.gateway.wake().subscribe(topics(&pass, &projects));
-        let last = app.gateway.store().last_position().await?;
+        let projects = hacp.projects(&credential.actor).await?;
+        let waiter = hacp.gateway.wake().subscribe(topics(&credential, &projects));
+        let last = hacp.gateway.store().last_position().await?;
         let after = after.unwrap_or(last).min(last);
         Ok(Self {
-            app,
-            pass,
+            hacp,
+            credential,
             projects,
             waiter,
             trails: Trails::new(version),
@@ -113,11 +115,11 @@ impl Feed {
     /// Follows whoever it is to the projects they are in now, and an agent to those of the tasks it was
     /// given: what they have left they hear no more of. Whether they are where they were.
     async fn follow(&mut self) -> Result<bool, StoreError> {
-        let projects = self.app.hacp_projects(&self.pass.actor).await?;
+        let projects = self.hacp.projects(&self.credential.actor).await?;
         if projects == self.projects {
             return Ok(true);
         }
-        self.waiter = self.app.gateway.wake().subscribe(topics(&self.pass, &projects));
+        self.waiter = self.hacp.gateway.wake().subscribe(topics(&self.credential, &projects));
         self.projects = projects;
         self.records.clear();
         self.stale = true;
@@ -127,7 +129,7 @@ impl Feed {
     /// Reads on. Where somebody got into another project meanwhile, what was read is not all of it, and
     /// nothing is taken.
     async fn read(&mut self) -> Result<(), StoreError> {
-        let store = self.app.gateway.store();
+        let store = self.hacp.gateway.store();
         let more = store.task_records(self.projects.clone(), self.after, BATCH).await?;
         if self.follow().await? {
             self.stale = more.len() == BATCH;
@@ -140,7 +142,7 @@ impl Feed {
     /// moment and asked again: nothing is lost by that.
     pub(super) async fn turn(&mut self) -> Turn {
         loop {
-            if !self.pass.holds(&self.app) {
+            if !self.credential.holds(&self.hacp.gateway) {
                 return Turn::Revoked;
             }
             if self.moves() && self.follow().await.is_err() && self.paused().await {
@@ -163,10 +165,10 @@ impl Feed {
             } else {
                 tokio::select! {
                     biased;
-                    () = self.app.stop.cancelled() => return Turn::Stopped,
+                    () = self.hacp.streaming.stop.cancelled() => return Turn::Stopped,
                     () = self.waiter.changed() => self.stale = true,
                     () = tokio::time::sleep(BEAT) => {
-                        let holds = self.pass.still_holds(&self.app).await;
+                        let holds = self.credential.still_holds(&self.hacp.gateway, &self.hacp.callers).await;
                         return if holds { Turn::Idle } else { Turn::Revoked };
                     }
                 }
@@ -176,21 +178,21 @@ impl Feed {
 
     /// Whether somebody may leave a project: people do. What an agent was given it was given.
     fn moves(&self) -> bool {
-        matches!(self.pass.actor, Actor::Human { .. })
+        matches!(self.credential.actor, Actor::Human { .. })
     }
 
     /// What happened, if whoever listens sees the task.
     async fn told(&mut self, record: &Record) -> Result<Option<Stamped<AuditEvent>>, StoreError> {
-        if !self.app.hacp_shows(&self.pass.actor, record).await? {
+        if !self.hacp.shows(&self.credential.actor, record).await? {
             return Ok(None);
         }
-        self.trails.tell(&self.app.gateway, record).await
+        self.trails.tell(&self.hacp.gateway, record).await
     }
 
     /// A store that is away is waited for; whether the server stops meanwhile.
     async fn paused(&self) -> bool {
         tokio::select! {
-            () = self.app.stop.cancelled() => true,
+            () = self.hacp.streaming.stop.cancelled() => true,
             () = tokio::time::sleep(Duration::from_secs(1)) => false,
         }
     }
@@ -209,9 +211,9 @@ pub(super) enum Turn {
 }
 
 /// What wakes a feed: what happens to the tasks, and what may end it.
-fn topics(pass: &Pass, projects: &[ProjectId]) -> impl Iterator<Item = Topic> {
+fn topics(credential: &StreamCredential, projects: &[ProjectId]) -> impl Iterator<Item = Topic> {
     // A task of a project that is new to an agent comes with something for its runtime to do.
-    let runtime = match &pass.actor {
+    let runtime = match &credential.actor {
         Actor::Agent { id, .. } => Some(Scope::Runtime(id.clone())),
         Actor::Human { .. }
         | Actor::LinkHolder { .. }
@@ -220,7 +222,7 @@ fn topics(pass: &Pass, projects: &[ProjectId]) -> impl Iterator<Item = Topic> {
         | Actor::System => None,
     };
     let lists = projects.iter().cloned().map(Scope::Tasks).chain(runtime).map(Topic::List);
-    lists.chain(pass.topics())
+    lists.chain(credential.topics())
 }
 
 impl Source for Feed {

@@ -18,8 +18,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use store::StoreError;
 
 use super::Failure;
-use super::look::{bad_cursor, limit};
-use crate::http::App;
+use super::queries::{bad_cursor, limit};
+use crate::http::hacp::HacpOperations;
 
 /// How many records are read at once.
 const BATCH: usize = 256;
@@ -38,8 +38,8 @@ pub(super) struct Told {
     pub(super) next: Option<String>,
 }
 
-impl App {
-    pub(super) async fn hacp_history(
+impl HacpOperations {
+    pub(super) async fn history(
         &self,
         actor: &Actor,
         version: Version,
@@ -47,7 +47,7 @@ impl App {
     ) -> Result<Told, Failure> {
         match params {
             Params::Replay(Replayed { task, at }) => {
-                self.hacp_task(actor, task).await?;
+                self.task(actor, task).await?;
                 self.replay(task, at, version).await
             }
             Params::Audit(query) => {
@@ -55,7 +55,7 @@ impl App {
                 let page = PageEnd { version, task: query.task, after };
                 match query.task {
                     Some(task) => {
-                        self.hacp_task(actor, task).await?;
+                        self.task(actor, task).await?;
                         self.of_task(task, page, &query).await
                     }
                     None => self.of_all(actor, page, &query).await,
@@ -93,7 +93,7 @@ impl App {
         query: &AuditQuery,
     ) -> Result<Told, Failure> {
         let most = limit(query.page.limit.or(Some(MOST as u64)));
-        let mut trails = self.told.take(page);
+        let mut trails = self.page_ends.take(page);
         let mut events = Events::default();
         let mut chain = self.gateway.chain(task, page.after);
         while events.many < most
@@ -119,8 +119,8 @@ impl App {
         query: &AuditQuery,
     ) -> Result<Told, Failure> {
         let most = limit(query.page.limit).min(MOST);
-        let projects = self.hacp_projects(actor).await?;
-        let mut trails = self.told.take(page);
+        let projects = self.projects(actor).await?;
+        let mut trails = self.page_ends.take(page);
         let mut events = Events::default();
         let (mut after, mut left) = (page.after, MOST);
         while left > 0 {
@@ -129,7 +129,7 @@ impl App {
             let records = store.task_records(projects.clone(), after, wanted).await?;
             for (position, record) in &records {
                 after = *position;
-                if !self.hacp_shows(actor, record).await? {
+                if !self.shows(actor, record).await? {
                     continue;
                 }
                 let told = trails.tell(&self.gateway, record).await?;
@@ -156,7 +156,7 @@ impl App {
         trails: Trails,
     ) -> Result<Told, Failure> {
         if let Some(after) = next {
-            self.told.keep(PageEnd { after, ..page }, trails);
+            self.page_ends.keep(PageEnd { after, ..page }, trails);
         }
         Ok(Told { text: events.text()?, next: next.map(|next| next.to_string()) })
     }

@@ -3,7 +3,7 @@
 //! | file | route |
 //! |---|---|
 //! | `ops` | `POST /hacp/v1/ops/{operation}` |
-//! | `act`, `look` | what an operation does, and what it shows; the same for `ops` and `socket` |
+//! | `commands`, `queries` | what an operation does, and what it shows; the same for `ops` and `socket` |
 //! | `runtime` | `runtime.peek`, `runtime.ack`, `pending.outbox` |
 //! | `history` | `audit.query`, `audit.replay` |
 //! | `events` | `GET /hacp/v1/events` |
@@ -14,30 +14,36 @@
 //!
 //! The actor is the credential, an agent key or a human token, and never a parameter.
 
-mod act;
+mod commands;
 mod content;
 mod error;
 mod events;
 mod history;
-mod look;
 mod ops;
+mod queries;
 mod range;
 mod runtime;
 mod socket;
-mod stopped;
 mod uploads;
 mod version;
+
+use std::sync::Arc;
 
 use axum::Router;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use dialects::hacp::{HacpError, VERSION_HEADER, Version};
+use gateway::Gateway;
+use gateway::blobs::Blobs;
 use kernel::actor::Reach;
 use kernel::{Actor, ProjectId};
 use store::StoreError;
 
-use crate::http::{App, Shared};
+use crate::config::Config;
+use crate::http::Shared;
+use crate::http::callers::Callers;
+use crate::http::services::Streaming;
 
 pub use error::Failure;
 pub use history::PageEnds;
@@ -87,10 +93,20 @@ fn version_of(headers: &HeaderMap) -> Result<Version, HacpError> {
     Version::wanted(Some(value.to_str().unwrap_or("?")))
 }
 
-impl App {
+/// The operations of HACP, over HTTP and over WebSocket.
+pub struct HacpOperations {
+    pub(in crate::http) gateway: Gateway,
+    pub(in crate::http) config: Arc<Config>,
+    pub(in crate::http) callers: Callers,
+    pub(in crate::http) blobs: Blobs,
+    pub(in crate::http) streaming: Streaming,
+    pub(in crate::http) page_ends: PageEnds,
+}
+
+impl HacpOperations {
     /// The projects whose tasks somebody sees; of an agent with a key of its own, those of the tasks it
     /// was given.
-    async fn hacp_projects(&self, actor: &Actor) -> Result<Vec<ProjectId>, StoreError> {
+    async fn projects(&self, actor: &Actor) -> Result<Vec<ProjectId>, StoreError> {
         Ok(match actor {
             Actor::Agent { id, reach: Reach::Agent, .. } => {
                 self.gateway.store().projects_given(id.clone()).await?

@@ -1,5 +1,7 @@
 //! `POST /hacp/v1/ops/{operation}`: every operation, one way in.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
@@ -16,8 +18,9 @@ use serde_json::Value;
 
 use super::history::Told;
 use super::{Failure, version_of};
+use crate::http::hacp::HacpOperations;
 use crate::http::name::Named;
-use crate::http::{App, Shared, body, bound};
+use crate::http::{body, envelope_headers};
 
 /// What an operation gives back: an object or a list, and where a list goes on.
 pub(super) struct Shown {
@@ -41,18 +44,18 @@ impl From<Value> for Shown {
 }
 
 pub(super) async fn call(
-    State(app): State<Shared>,
+    State(hacp): State<Arc<HacpOperations>>,
     Named(operation): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Failure> {
     let version = version_of(&headers)?;
-    let answer = app.hacp_op(&operation, version, &headers, body).await;
+    let answer = hacp.operation(&operation, version, &headers, body).await;
     answer.map_err(|failure| failure.in_version(version))
 }
 
-impl App {
-    async fn hacp_op(
+impl HacpOperations {
+    async fn operation(
         &self,
         operation: &str,
         version: Version,
@@ -68,32 +71,32 @@ impl App {
         if let Params::Command(command) = &mut call.params
             && let TaskCommand::Raise(_, new) = &mut **command
         {
-            new.claims = bound::heard(new.claims.take(), headers);
+            new.claims = envelope_headers::apply(new.claims.take(), headers);
         }
         if let Params::Audit(_) | Params::Replay(_) = &call.params {
-            let told = self.hacp_told(&actor, version, call.params).await?;
+            let told = self.answer_history(&actor, version, call.params).await?;
             return Ok(answered(&told.text, told.next.as_deref(), version));
         }
-        let shown = self.hacp_call(&actor, version, call).await?;
+        let shown = self.call(&actor, version, call).await?;
         let mut answer = answered(&shown.value, shown.next.as_deref(), version);
         answer.headers_mut().extend(shown.said);
         Ok(answer)
     }
 
     /// What happened, as text.
-    async fn hacp_told(
+    async fn answer_history(
         &self,
         actor: &Actor,
         version: Version,
         params: Params,
     ) -> Result<Told, Failure> {
         let task = params.task();
-        let told = Box::pin(self.hacp_history(actor, version, params)).await;
+        let told = Box::pin(self.history(actor, version, params)).await;
         told.map_err(|failure| failure.maybe_about(task))
     }
 
     /// Does what a call wants, however it came.
-    pub(super) async fn hacp_call(
+    pub(super) async fn call(
         &self,
         actor: &Actor,
         version: Version,
@@ -102,13 +105,13 @@ impl App {
         let task = call.params.task();
         let shown = match &call.params {
             Params::Command(_) | Params::Commit(_) | Params::Comment { .. } => {
-                Box::pin(self.hacp_act(actor, version, call)).await
+                Box::pin(self.act(actor, version, call)).await
             }
             Params::Peek(_) | Params::Ack(_) | Params::Outbox { .. } => {
-                Box::pin(self.hacp_runtime(actor, version, call.params)).await
+                Box::pin(self.runtime(actor, version, call.params)).await
             }
             Params::Audit(_) | Params::Replay(_) => {
-                let Told { text, next } = self.hacp_told(actor, version, call.params).await?;
+                let Told { text, next } = self.answer_history(actor, version, call.params).await?;
                 let value = serde_json::from_str(text.get()).map_err(|_| HacpError::internal())?;
                 Ok(Shown::list(value, next))
             }
@@ -117,7 +120,7 @@ impl App {
             | Params::Artifact { .. }
             | Params::Entry { .. }
             | Params::History { .. }
-            | Params::Inbox(_) => Box::pin(self.hacp_look(actor, version, call.params)).await,
+            | Params::Inbox(_) => Box::pin(self.query(actor, version, call.params)).await,
         };
         shown.map_err(|failure| failure.maybe_about(task))
     }

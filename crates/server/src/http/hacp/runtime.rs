@@ -10,15 +10,15 @@ use kernel::{Actor, AgentId, Refusal, TaskId};
 use serde_json::json;
 
 use super::Failure;
-use super::look::{bad_cursor, limit};
 use super::ops::Shown;
-use crate::http::App;
+use super::queries::{bad_cursor, limit};
+use crate::http::hacp::HacpOperations;
 
 /// How much of a stream is looked through before one run of it is confirmed.
 const AT_ONCE: usize = 1000;
 
-impl App {
-    pub(super) async fn hacp_runtime(
+impl HacpOperations {
+    pub(super) async fn runtime(
         &self,
         actor: &Actor,
         version: Version,
@@ -103,11 +103,11 @@ impl App {
         match (actor, task) {
             (Actor::Agent { id, .. }, _) => Ok(vec![id.clone()]),
             (_, Some(task)) => {
-                let task = self.hacp_task(actor, task).await?;
+                let task = self.task(actor, task).await?;
                 Ok(task.run.map(|run| run.agent).into_iter().collect())
             }
             (_, None) => {
-                let projects = self.hacp_projects(actor).await?;
+                let projects = self.projects(actor).await?;
                 let directory = self.gateway.directory();
                 let seen = directory.agents().filter(|agent| projects.contains(&agent.project));
                 Ok(seen.map(|agent| agent.id.clone()).collect())

@@ -1,6 +1,8 @@
 //! `GET /hacp/ws`: the operations as JSON-RPC 2.0, and what happens as notifications. The credential is
 //! checked before the upgrade: in the header, or as `?token=`, because browsers cannot set headers.
 
+use std::sync::Arc;
+
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -12,13 +14,14 @@ use serde_json::Value;
 
 use super::events::{Feed, Turn};
 use super::{Failure, version_of};
-use crate::http::pass::Pass;
-use crate::http::{App, Shared, cors};
+use crate::http::cors;
+use crate::http::hacp::HacpOperations;
+use crate::http::stream_credential::StreamCredential;
 
 type Pairs = Query<Vec<(String, String)>>;
 
 pub(super) async fn open(
-    State(app): State<Shared>,
+    State(hacp): State<Arc<HacpOperations>>,
     Query(pairs): Pairs,
     mut headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
@@ -29,31 +32,31 @@ pub(super) async fn open(
     {
         headers.insert(header::AUTHORIZATION, bearer);
     }
-    if !cors::may_open_socket(&app.config, &headers, "/hacp/ws") {
+    if !cors::may_open_socket(&hacp.config, &headers, "/hacp/ws") {
         let message = "web pages of this origin may not connect: see the setting cors_origins";
         return Err(HacpError::new(code::UNAUTHORIZED, message).into());
     }
     let version = version_of(&headers)?;
-    let actor = app.callers.anyone(&headers).await?;
+    let actor = hacp.callers.anyone(&headers).await?;
     let after = said("after").map(|text| {
         text.parse().map_err(|_| HacpError::field("after", "the id of an event: a whole number"))
     });
     let upgrade = upgrade.map_err(|_| {
         HacpError::field("upgrade", "a WebSocket: this address speaks nothing else")
     })?;
-    let pass = Pass::new(&app, actor, &headers);
-    let feed = Feed::open(Shared::clone(&app), pass, version, after.transpose()?).await?;
-    let limit = app.config.body_limit;
-    let held = app.tasks.token();
+    let credential = StreamCredential::new(&hacp.callers, actor, &headers);
+    let feed = Feed::open(Arc::clone(&hacp), credential, version, after.transpose()?).await?;
+    let limit = hacp.config.body_limit;
+    let held = hacp.streaming.tasks.token();
     Ok(upgrade.max_message_size(limit).on_upgrade(async move |socket| {
-        talk(&app, &headers, version, feed, socket).await;
+        talk(&hacp, &headers, version, feed, socket).await;
         drop(held);
     }))
 }
 
 /// Answers calls and tells what happens, until one side goes.
 async fn talk(
-    app: &App,
+    hacp: &HacpOperations,
     headers: &HeaderMap,
     version: Version,
     mut feed: Feed,
@@ -63,10 +66,10 @@ async fn talk(
         let answer = tokio::select! {
             message = socket.recv() => match message {
                 Some(Ok(Message::Text(text))) => {
-                    app.hacp_message(headers, version, text.as_bytes()).await
+                    hacp.message(headers, version, text.as_bytes()).await
                 }
                 Some(Ok(Message::Binary(bytes))) => {
-                    app.hacp_message(headers, version, &bytes).await
+                    hacp.message(headers, version, &bytes).await
                 }
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => None,
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return,
@@ -97,9 +100,9 @@ async fn close(mut socket: WebSocket, code: u16, reason: &'static str) {
     let _ = socket.send(Message::Close(Some(close))).await;
 }
 
-impl App {
+impl HacpOperations {
     /// The answer to one message, if one is wanted.
-    async fn hacp_message(
+    async fn message(
         &self,
         headers: &HeaderMap,
         version: Version,
@@ -107,11 +110,11 @@ impl App {
     ) -> Option<Value> {
         match rpc::parse(message, version) {
             Err(answer) => Some(answer),
-            Ok(Frame::One(item)) => self.hacp_item(headers, version, item).await,
+            Ok(Frame::One(item)) => self.item(headers, version, item).await,
             Ok(Frame::Batch(items)) => {
                 let mut answers = Vec::new();
                 for item in items {
-                    answers.extend(self.hacp_item(headers, version, item).await);
+                    answers.extend(self.item(headers, version, item).await);
                 }
                 if answers.is_empty() { None } else { Some(Value::Array(answers)) }
             }
@@ -120,7 +123,7 @@ impl App {
 
     /// One call. The credential is checked for each as it is over HTTP, and each counts towards its
     /// rate: it may have been revoked since the last.
-    async fn hacp_item(&self, headers: &HeaderMap, version: Version, item: Item) -> Option<Value> {
+    async fn item(&self, headers: &HeaderMap, version: Version, item: Item) -> Option<Value> {
         let request = match item {
             Ok(request) => request,
             Err(answer) => return Some(answer),
@@ -130,7 +133,7 @@ impl App {
                 let directory = self.gateway.directory();
                 let caller = Caller { actor: &actor, directory: &directory, version };
                 match request.call(caller) {
-                    Ok(call) => self.hacp_call(&actor, version, call).await,
+                    Ok(call) => self.call(&actor, version, call).await,
                     Err(error) => Err(error.into()),
                 }
             }

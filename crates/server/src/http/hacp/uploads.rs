@@ -4,6 +4,8 @@
 //! Nothing here depends on the connection: parts are taken by a task of their own, which keeps what
 //! came before a break.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
@@ -12,31 +14,33 @@ use axum::response::{IntoResponse, Response};
 use dialects::hacp::HacpError;
 use dialects::hacp::errors::code;
 use gateway::auth::Denied;
-use gateway::blobs::{Part, Progress, Stopped};
+use gateway::blobs::{Interrupted, Part, Progress, Stopped};
 use kernel::audit::Digest;
 use kernel::form::FileRef;
 use kernel::task::{Held, Party};
 use kernel::{Actor, UploadId};
 use serde_json::{Value, json};
-use store::{MOST_UPLOADS, Upload};
+use store::{MOST_PIECES, MOST_UPLOADS, Upload};
 
 use super::Failure;
-use super::stopped::{UPLOAD_OFFSET, elsewhere, over_limit, stopped};
 use crate::http::body::{self, BodyError};
+use crate::http::hacp::HacpOperations;
 use crate::http::name::Named;
-use crate::http::{App, Shared};
+use crate::http::services::Streaming;
 
+/// How many bytes of an upload have arrived.
+const UPLOAD_OFFSET: HeaderName = HeaderName::from_static("upload-offset");
 const UPLOAD_LENGTH: HeaderName = HeaderName::from_static("upload-length");
 const UPLOAD_COMPLETE: HeaderName = HeaderName::from_static("upload-complete");
 const UPLOAD_CHECKSUM: HeaderName = HeaderName::from_static("upload-checksum");
 
 /// `POST /hacp/v1/uploads`: begins one.
 pub(super) async fn begin(
-    State(app): State<Shared>,
+    State(hacp): State<Arc<HacpOperations>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Failure> {
-    let actor = app.callers.anyone(&headers).await?;
+    let actor = hacp.callers.anyone(&headers).await?;
     match body::read(body, 0).await {
         Ok(_) => {}
         Err(BodyError::TooLarge) => {
@@ -45,7 +49,7 @@ pub(super) async fn begin(
         }
         Err(error) => return Err(error.into()),
     }
-    let upload = app.begun(&actor, &headers).await?;
+    let upload = hacp.begun(&actor, &headers).await?;
     let at = format!("/hacp/v1/uploads/{}", upload.id);
     let mut answer = (StatusCode::CREATED, Json(shown(&upload))).into_response();
     if let Ok(at) = HeaderValue::from_str(&at) {
@@ -56,21 +60,21 @@ pub(super) async fn begin(
 
 /// `PUT /hacp/v1/uploads`: all at once. What is not whole is not kept.
 pub(super) async fn all_at_once(
-    State(app): State<Shared>,
+    State(hacp): State<Arc<HacpOperations>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Failure> {
-    let actor = app.callers.anyone(&headers).await?;
+    let actor = hacp.callers.anyone(&headers).await?;
     let checksum = checksum(&headers)?;
-    app.announced(&headers, 0, number(&headers, &UPLOAD_LENGTH, "Upload-Length")?)?;
-    let counted = app.hacp_transfer(&actor)?;
-    let upload = app.begun(&actor, &headers).await?;
-    let (id, limit) = (upload.id, app.config.artifact_limit);
+    hacp.announced(&headers, 0, number(&headers, &UPLOAD_LENGTH, "Upload-Length")?)?;
+    let counted = hacp.transfer(&actor)?;
+    let upload = hacp.begun(&actor, &headers).await?;
+    let (id, limit) = (upload.id, hacp.config.artifact_limit);
     let part = Part { offset: 0, last: true, checksum, limit };
-    let taking = |app: Shared| async move {
+    let (blobs, stop) = (hacp.blobs.clone(), hacp.streaming.stop.clone());
+    let taking = async move {
         let _counted = counted;
-        let blobs = &app.blobs;
-        let taken = blobs.append(upload, part, body.into_data_stream(), &app.stop).await;
+        let taken = blobs.append(upload, part, body.into_data_stream(), &stop).await;
         if taken.is_err()
             && let Err(error) = blobs.discard(id).await
         {
@@ -78,45 +82,46 @@ pub(super) async fn all_at_once(
         }
         taken
     };
-    let progress = taken(&app, taking(Shared::clone(&app)), limit).await?;
+    let progress = taken(&hacp.streaming, taking, limit).await?;
     Ok((StatusCode::CREATED, Json(finished(id, progress.whole))).into_response())
 }
 
 /// `GET`, `HEAD /hacp/v1/uploads/{id}`: how much has arrived.
 pub(super) async fn stands(
-    State(app): State<Shared>,
+    State(hacp): State<Arc<HacpOperations>>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let actor = app.callers.anyone(&headers).await?;
-    let upload = app.own_upload(&id, &actor).await?;
+    let actor = hacp.callers.anyone(&headers).await?;
+    let upload = hacp.own_upload(&id, &actor).await?;
     Ok(with_place(Json(shown(&upload)).into_response(), &upload))
 }
 
 /// `PATCH /hacp/v1/uploads/{id}`: one more part.
 pub(super) async fn append(
-    State(app): State<Shared>,
+    State(hacp): State<Arc<HacpOperations>>,
     Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Failure> {
-    let actor = app.callers.anyone(&headers).await?;
+    let actor = hacp.callers.anyone(&headers).await?;
     let offset = number(&headers, &UPLOAD_OFFSET, "Upload-Offset")?;
     let offset = offset.ok_or_else(|| HacpError::field("Upload-Offset", NUMBER))?;
     let (last, checksum) = (last(&headers)?, checksum(&headers)?);
-    let upload = app.own_upload(&id, &actor).await?;
+    let upload = hacp.own_upload(&id, &actor).await?;
     if offset != upload.size {
         return Err(elsewhere(upload.size));
     }
-    app.announced(&headers, offset, upload.length)?;
-    let counted = app.hacp_transfer(&actor)?;
-    let (id, limit) = (upload.id, app.config.artifact_limit);
+    hacp.announced(&headers, offset, upload.length)?;
+    let counted = hacp.transfer(&actor)?;
+    let (id, limit) = (upload.id, hacp.config.artifact_limit);
     let part = Part { offset, last, checksum, limit };
-    let taking = |app: Shared| async move {
+    let (blobs, stop) = (hacp.blobs.clone(), hacp.streaming.stop.clone());
+    let taking = async move {
         let _counted = counted;
-        app.blobs.append(upload, part, body.into_data_stream(), &app.stop).await
+        blobs.append(upload, part, body.into_data_stream(), &stop).await
     };
-    let Progress { offset, whole } = taken(&app, taking(Shared::clone(&app)), limit).await?;
+    let Progress { offset, whole } = taken(&hacp.streaming, taking, limit).await?;
     let mut answer = match whole {
         Some(whole) => Json(finished(id, Some(whole))).into_response(),
         None => StatusCode::NO_CONTENT.into_response(),
@@ -127,13 +132,13 @@ pub(super) async fn append(
 
 /// `DELETE /hacp/v1/uploads/{id}`: never mind.
 pub(super) async fn discard(
-    State(app): State<Shared>,
+    State(hacp): State<Arc<HacpOperations>>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let actor = app.callers.anyone(&headers).await?;
-    let upload = app.own_upload(&id, &actor).await?;
-    match app.blobs.discard(upload.id).await {
+    let actor = hacp.callers.anyone(&headers).await?;
+    let upload = hacp.own_upload(&id, &actor).await?;
+    match hacp.blobs.discard(upload.id).await {
         Ok(true) => Ok(StatusCode::NO_CONTENT.into_response()),
         Ok(false) => {
             let expected = "an upload of which nothing is made";
@@ -146,7 +151,7 @@ pub(super) async fn discard(
     }
 }
 
-impl App {
+impl HacpOperations {
     /// An upload of the caller's.
     pub(super) async fn own_upload(&self, id: &str, actor: &Actor) -> Result<Upload, Failure> {
         let found = self.blobs.upload(id, actor).await?;
@@ -192,11 +197,11 @@ impl App {
 
 /// Waits for a part that is taken by a task of its own.
 async fn taken(
-    app: &App,
+    streaming: &Streaming,
     taking: impl Future<Output = Result<Progress, Stopped>> + Send + 'static,
     limit: u64,
 ) -> Result<Progress, Failure> {
-    match app.tasks.spawn(taking).await {
+    match streaming.tasks.spawn(taking).await {
         Ok(progress) => progress.map_err(|why| stopped(why, limit)),
         Err(error) => {
             tracing::error!(%error, "an upload was not taken to its end");
@@ -291,4 +296,52 @@ fn one<'h>(
         return Err(bad());
     }
     value.to_str().map(|text| Some(text.trim())).map_err(|_| bad())
+}
+
+/// 409: this is not where the upload goes on.
+fn elsewhere(offset: u64) -> Failure {
+    let message = format!("Upload-Offset: expected {offset}, so much has arrived");
+    let mut error = HacpError::new(code::CONFLICT, message)
+        .with("field", json!("Upload-Offset"))
+        .with("offset", json!(offset));
+    // The same bytes never belong there again.
+    error.retryable = false;
+    let mut error = Failure::from(error);
+    error.headers.insert(UPLOAD_OFFSET, HeaderValue::from(offset));
+    error
+}
+
+/// 413: larger than the settings allow.
+fn over_limit(limit: u64) -> HacpError {
+    let message = format!("an artifact has at most {limit} bytes here");
+    HacpError::new(code::TOO_LARGE, message).with("limit", json!(limit))
+}
+
+/// What is said about an upload that stopped, where the whole may have `limit` bytes.
+fn stopped(stopped: Stopped, limit: u64) -> Failure {
+    match stopped {
+        Stopped::Gone => HacpError::missing("upload", "upload").into(),
+        Stopped::Elsewhere { offset } => elsewhere(offset),
+        Stopped::TooLong { length } => {
+            let expected = format!("no more than {length} bytes in all, as was said");
+            HacpError::field("Upload-Length", &expected).with("length", json!(length)).into()
+        }
+        Stopped::TooShort { length, offset } => {
+            let expected = format!("{length} bytes in all, as was said; there are {offset}");
+            HacpError::field("Upload-Length", &expected).with("offset", json!(offset)).into()
+        }
+        Stopped::TooLarge => over_limit(limit).into(),
+        Stopped::TooManyPieces => {
+            let expected = format!("larger parts: an upload comes in at most {MOST_PIECES}");
+            HacpError::field("body", &expected).into()
+        }
+        Stopped::OtherChecksum { is } => {
+            let expected = format!("sha256:{is}, which the bytes have");
+            HacpError::field("Upload-Checksum", &expected).into()
+        }
+        Stopped::Interrupted(Interrupted::BrokenOff) => BodyError::BrokenOff.into(),
+        Stopped::Interrupted(Interrupted::TooSlow) => BodyError::TooSlow.into(),
+        Stopped::Unkept => HacpError::unavailable().into(),
+        Stopped::Store(error) => error.into(),
+    }
 }

@@ -2,6 +2,7 @@
 //! Specification §6, §7.5.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Body;
@@ -16,11 +17,13 @@ use kernel::command::NewAsk;
 use kernel::question::Stance;
 use kernel::verification::Policy;
 use kernel::{Actor, Ask, AskCommand, Assurance};
+use notify::callbacks::Callbacks;
 use serde_json::json;
 use store::StoreError;
 
 use super::{Answer, HitlError};
-use crate::http::{App, Shared, body, bound, conditions};
+use crate::http::hitl::HitlCases;
+use crate::http::{body, conditions, envelope_headers};
 
 /// The tokens of a case, while somebody still knows them.
 struct Tokens {
@@ -59,49 +62,57 @@ impl Tokens {
     }
 }
 
-pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: Body) -> Answer {
-    let actor = app.hitl_agent(&headers)?;
-    let bytes = body::read(body, app.config.body_limit).await?;
+pub(super) async fn create(
+    State(cases): State<Arc<HitlCases>>,
+    State(callbacks): State<Callbacks>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer {
+    let actor = cases.agent(&headers)?;
+    let bytes = body::read(body, cases.config.body_limit).await?;
     let NewCase { mut ask, .. } = hitl::parse_create(&bytes)?;
-    ask.claims = bound::heard(ask.claims, &headers);
+    ask.claims = envelope_headers::apply(ask.claims, &headers);
     if let Some(url) = &ask.callback {
-        app.notifier
-            .callbacks
+        callbacks
             .address(url)
             .map_err(|expected| WireError::field("hitl_callback_url", expected))?;
     }
     if let Some(policy) = &mut ask.verification {
-        app.provable(policy)?;
+        cases.provable(policy)?;
         // A proof must answer something; what nobody can guess is ours to draw.
-        policy.binding.challenge.get_or_insert_with(|| app.gateway.ids().mint("").secret);
+        policy.binding.challenge.get_or_insert_with(|| cases.gateway.ids().mint("").secret);
     }
-    ask.inline = app.inline(&actor, &ask);
-    let tokens = Tokens::draw(app.gateway.ids(), ask.inline.is_some());
+    ask.inline = cases.inline(&actor, &ask);
+    let tokens = Tokens::draw(cases.gateway.ids(), ask.inline.is_some());
     ask.grants = tokens.grants();
     let terms = Terms {
         idempotency: conditions::idempotency("hitl", &actor, &headers, &bytes)?,
         ..Terms::default()
     };
     let command = AskCommand::Create(Box::new(ask));
-    let outcome = app.gateway.run_on(terms, actor.clone(), command).await.map_err(refused)?;
+    let outcome = cases.gateway.run_on(terms, actor.clone(), command).await.map_err(refused)?;
     let made = outcome.ask.ok_or_else(WireError::internal)?;
     let (made, tokens) =
-        if outcome.replayed { app.granted_again(actor, made).await? } else { (made, tokens) };
-    let links = tokens.links(&app.hitl_base(&headers), &made);
+        if outcome.replayed { cases.granted_again(actor, made).await? } else { (made, tokens) };
+    let links = tokens.links(&cases.base(&headers), &made);
     let accepted = hitl::accepted(&made, links).ok_or_else(WireError::no_case)?;
     let mut answer = (StatusCode::ACCEPTED, Json(accepted)).into_response();
     answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(hitl::POLL_EVERY));
     conditions::say_replayed(&mut answer, outcome.replayed);
-    bound::say(&made, answer.headers_mut());
+    envelope_headers::write(&made, answer.headers_mut());
     Ok(answer)
 }
 
 /// `GET /hitl/v1/callback-secret`: what callbacks of cases made with this key are signed with.
-pub(super) async fn callback_secret(State(app): State<Shared>, headers: HeaderMap) -> Answer {
-    let Actor::Agent { key, .. } = app.hitl_agent(&headers)? else {
+pub(super) async fn callback_secret(
+    State(cases): State<Arc<HitlCases>>,
+    State(callbacks): State<Callbacks>,
+    headers: HeaderMap,
+) -> Answer {
+    let Actor::Agent { key, .. } = cases.agent(&headers)? else {
         return Err(WireError::invalid_token().into());
     };
-    let secret = app.notifier.callbacks.secret(key);
+    let secret = callbacks.secret(key);
     let body =
         json!({ "secret": secret, "algorithm": "HMAC-SHA256", "header": "X-HITL-Signature" });
     Ok(Json(body).into_response())
@@ -114,7 +125,7 @@ fn refused(error: StoreError) -> HitlError {
     }
 }
 
-impl App {
+impl HitlCases {
     /// Which answers the agent may pass on: those that its project takes with no more than the agent's
     /// word. Where it takes none, inline answers are not even offered.
     fn inline(&self, actor: &Actor, ask: &NewAsk) -> Option<BTreeSet<Stance>> {

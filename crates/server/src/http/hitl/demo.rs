@@ -1,15 +1,15 @@
 //! `POST /api/demo?type=…`, with `--dev` only: a sample case of each type, to look at its page.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use dialects::hitl::WireError;
+use notify::callbacks::Callbacks;
 use serde_json::{Map, Value};
 
-use super::{Answer, create, param};
-use crate::http::Shared;
+use super::{Answer, HitlCases, create, param};
 
 /// One of each, as a service would send it.
 static SAMPLES: LazyLock<Map<String, Value>> = LazyLock::new(|| {
@@ -21,11 +21,12 @@ static SAMPLES: LazyLock<Map<String, Value>> = LazyLock::new(|| {
 const DEV_KEY: &str = "Bearer dev-agent-key";
 
 pub(super) async fn demo(
-    State(app): State<Shared>,
+    State(cases): State<Arc<HitlCases>>,
+    callbacks: State<Callbacks>,
     Query(pairs): Query<Vec<(String, String)>>,
     mut headers: HeaderMap,
 ) -> Answer {
-    if !app.config.dev {
+    if !cases.config.dev {
         return Err(WireError::no_route().into());
     }
     let kind = param(&pairs, "type").unwrap_or("approval");
@@ -34,5 +35,5 @@ pub(super) async fn demo(
         return Err(WireError::field("type", &kinds.join(", ")).into());
     };
     headers.entry(header::AUTHORIZATION).or_insert(HeaderValue::from_static(DEV_KEY));
-    create::create(State(app), headers, Body::from(sample.to_string())).await
+    create::create(State(cases), callbacks, headers, Body::from(sample.to_string())).await
 }

@@ -1,6 +1,8 @@
 //! `GET /.well-known/hitl.json` and `GET /skill.md`: what this server offers, for programs and for
 //! agents that meet it. HITL appendix D and §12.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, header};
@@ -11,7 +13,7 @@ use kernel::directory::Project;
 
 use super::{Answer, param};
 use crate::config::Retention;
-use crate::http::Shared;
+use crate::http::hitl::HitlCases;
 
 /// The page agents read; `{base}` is where the server is.
 const SKILL: &str = include_str!("skill.md");
@@ -19,7 +21,7 @@ const SKILL: &str = include_str!("skill.md");
 const PROOFS: &str = include_str!("skill-proofs.md");
 
 pub(super) async fn document(
-    State(app): State<Shared>,
+    State(cases): State<Arc<HitlCases>>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Answer {
@@ -28,20 +30,20 @@ pub(super) async fn document(
         Some(name) => Version::named(name)
             .ok_or_else(|| WireError::field("spec_version", "\"0.7\" or \"0.8\""))?,
     };
-    let proofs = app.providers.words();
+    let proofs = cases.providers.words();
     let cache = [(header::CACHE_CONTROL, "public, max-age=86400")];
-    let usual = app.config.retention;
+    let usual = cases.config.retention;
     let other = |project: &Project| project.retention.is_some_and(|keep| keep.span() != usual);
-    let unless_told = app.gateway.directory().projects().any(other);
+    let unless_told = cases.gateway.directory().projects().any(other);
     let kept = Kept { days: usual.map(Retention::days), unless_told };
-    let document = discovery(&app.hitl_base(&headers), version, kept, proofs.as_deref());
+    let document = discovery(&cases.base(&headers), version, kept, proofs.as_deref());
     Ok((cache, Json(document)).into_response())
 }
 
-pub(super) async fn skill(State(app): State<Shared>, headers: HeaderMap) -> Response {
-    let proofs = app.providers.words().map(|words| PROOFS.replace("{proofs}", &words));
+pub(super) async fn skill(State(cases): State<Arc<HitlCases>>, headers: HeaderMap) -> Response {
+    let proofs = cases.providers.words().map(|words| PROOFS.replace("{proofs}", &words));
     let text = format!("{SKILL}{}", proofs.unwrap_or_default());
-    let text = text.replace("{base}", &app.hitl_base(&headers));
+    let text = text.replace("{base}", &cases.base(&headers));
     let headers = [
         (header::CONTENT_TYPE, "text/markdown; charset=utf-8"),
         (header::CACHE_CONTROL, "public, max-age=3600"),

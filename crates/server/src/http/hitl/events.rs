@@ -15,13 +15,16 @@ use dialects::hitl::{self, Told};
 use gateway::REQUESTS;
 use gateway::streams::{Held, Wire};
 use gateway::wake::{Topic, Waiter};
-use kernel::{Actor, Ask, AskId, AskState, Happened, Subject};
+use kernel::{Actor, Ask, AskEvent, AskId, AskState, Happened, Subject};
 use store::StoreError;
+use tokio_util::sync::CancellationToken;
 
 use super::{Answer, Reader, param};
+use crate::http::envelope_headers;
+use crate::http::hitl::{HitlCases, HitlError};
 use crate::http::name::Named;
+use crate::http::services::Streaming;
 use crate::http::sse::{self, Source};
-use crate::http::{Shared, bound};
 
 /// How often an idle stream shows that it lives.
 const BEAT: Duration = Duration::from_secs(15);
@@ -35,23 +38,19 @@ const AGAIN: Duration = Duration::from_secs(1);
 const BATCH: usize = 32;
 
 pub(super) async fn events(
-    State(app): State<Shared>,
+    State(cases): State<Arc<HitlCases>>,
+    State(streaming): State<Streaming>,
     Named(id): Named<String>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Answer {
-    let (ask, reader) = app.hitl_readable(&id, &headers, &pairs).await?;
-    let counted = match &reader {
-        Reader::Key(Actor::Agent { key, .. }) => Subject::Key(*key),
-        Reader::Key(_) | Reader::Token(_) => Subject::Ask(ask.id),
-    };
-    let held = app.streams.open_for(&app.gateway, Some(counted), Wire::Events)?;
+    let (ask, reader) = cases.readable(&id, &headers, &pairs).await?;
     // A position nobody gave out is none: everything is told again (HITL-172).
     let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let seen = header.or_else(|| param(&pairs, "after")).and_then(|text| text.parse().ok());
-    let prelude = Some(&*ask).filter(|_| bound::wants_prelude(&pairs));
-    let prelude = prelude.and_then(bound::prelude_event).map(Bytes::from);
-    match OfCase::begin(app, ask.id, reader, held, seen.unwrap_or(0)).await? {
+    let prelude = Some(&*ask).filter(|_| envelope_headers::wants_prelude(&pairs));
+    let prelude = prelude.and_then(envelope_headers::prelude_event).map(Bytes::from);
+    match OfCase::begin(cases, &streaming, ask.id, reader, seen.unwrap_or(0)).await? {
         Some(mut stream) => {
             stream.frames.extend(prelude);
             Ok(sse::respond(stream))
@@ -63,7 +62,8 @@ pub(super) async fn events(
 
 /// One case until it is over.
 struct OfCase {
-    app: Shared,
+    cases: Arc<HitlCases>,
+    stop: CancellationToken,
     id: AskId,
     /// What it was opened with.
     reader: Reader,
@@ -83,22 +83,27 @@ struct OfCase {
 impl OfCase {
     /// `None` if it is over and the caller has seen that.
     async fn begin(
-        app: Shared,
+        cases: Arc<HitlCases>,
+        streaming: &Streaming,
         id: AskId,
         reader: Reader,
-        held: Held,
         seen: u64,
-    ) -> Result<Option<Self>, StoreError> {
+    ) -> Result<Option<Self>, HitlError> {
+        let counted = match &reader {
+            Reader::Key(Actor::Agent { key, .. }) => Subject::Key(*key),
+            Reader::Key(_) | Reader::Token(_) => Subject::Ask(id),
+        };
+        let held = streaming.streams.open_for(&cases.gateway, Some(counted), Wire::Events)?;
         let topics: Vec<Topic> = match &reader {
             Reader::Key(Actor::Agent { key, .. }) => {
                 [Subject::Key(*key), Subject::Ask(id)].map(Topic::Subject).into()
             }
             Reader::Key(_) => vec![Topic::Subject(Subject::Ask(id))],
-            Reader::Token(pass) => pass.topics().collect(),
+            Reader::Token(credential) => credential.topics().collect(),
         };
-        let waiter = app.gateway.wake().subscribe(topics);
+        let waiter = cases.gateway.wake().subscribe(topics);
         // Read after the subscription: nothing that happens in between is missed.
-        let ask = app.gateway.ask(id).await?;
+        let ask = cases.gateway.ask(id).await?;
         // What has not happened yet nobody has seen; whoever says so would never hear the end.
         let seen = if ask.as_ref().is_some_and(|ask| ask.head.seq < seen) { 0 } else { seen };
         let ended = |ask: Arc<Ask>| match &ask.state {
@@ -109,7 +114,8 @@ impl OfCase {
             return Ok(None);
         }
         Ok(Some(Self {
-            app,
+            cases,
+            stop: streaming.stop.clone(),
             id,
             reader,
             waiter,
@@ -125,7 +131,7 @@ impl OfCase {
 
     /// Reads on, and puts what is told of it into frames.
     async fn read_on(&mut self) -> Result<(), StoreError> {
-        let gateway = &self.app.gateway;
+        let gateway = &self.cases.gateway;
         // An ask whose time is up is over first.
         let Some(ask) = Box::pin(gateway.ask(self.id)).await? else {
             self.over = true;
@@ -137,7 +143,7 @@ impl OfCase {
         }
         let records = gateway.store().records(Subject::Ask(self.id), self.read, BATCH).await?;
         self.stale = records.len() == BATCH;
-        let signature = self.app.receipts.hitl_signature(&ask).await?;
+        let signature = self.cases.receipts.hitl_signature(&ask).await?;
         // What happened since the ask was read is told with the ask as it is then: its news is on the
         // way to us.
         for record in records.into_iter().take_while(|record| record.seq <= ask.head.seq) {
@@ -149,7 +155,7 @@ impl OfCase {
             {
                 self.frames.push_back(sse::frame(record.seq, event, &data));
             }
-            self.engaged |= matches!(event.what, Happened::Progressed { .. });
+            self.engaged |= matches!(event.what, Happened::Ask(AskEvent::Progressed { .. }));
             if matches!(&ask.state, AskState::Over { place, .. } if place.seq <= record.seq) {
                 self.over = true;
                 break;
@@ -162,13 +168,13 @@ impl OfCase {
     fn holds(&self, ask: &Ask) -> bool {
         match &self.reader {
             Reader::Key(_) => self.key_holds(),
-            Reader::Token(pass) => pass.holds(&self.app, ask),
+            Reader::Token(credential) => credential.holds(&self.cases.gateway, ask),
         }
     }
 
     /// Whether the key it was opened with works, if it was one.
     fn key_holds(&self) -> bool {
-        let (directory, now) = (self.app.gateway.directory(), self.app.gateway.now());
+        let (directory, now) = (self.cases.gateway.directory(), self.cases.gateway.now());
         match &self.reader {
             Reader::Key(Actor::Agent { key, .. }) => {
                 directory.key(*key).is_some_and(|key| key.is_live(now))
@@ -189,9 +195,9 @@ impl Source for OfCase {
             }
             if self.stale {
                 if let Err(error) = self.read_on().await {
-                    self.app.gateway.database().failed(REQUESTS, &error);
+                    self.cases.gateway.database().failed(REQUESTS, &error);
                     tokio::select! {
-                        () = self.app.stop.cancelled() => return None,
+                        () = self.stop.cancelled() => return None,
                         () = tokio::time::sleep(AGAIN) => {}
                     }
                 }
@@ -199,7 +205,7 @@ impl Source for OfCase {
             }
             tokio::select! {
                 biased;
-                () = self.app.stop.cancelled() => return None,
+                () = self.stop.cancelled() => return None,
                 () = self.waiter.changed() => self.stale = true,
                 // A key expires without anybody saying so.
                 () = tokio::time::sleep(BEAT) => return self.key_holds().then_some(HEARTBEAT),

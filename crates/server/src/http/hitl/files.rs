@@ -2,6 +2,8 @@
 //! `GET /hitl/v1/reviews/{id}/files/{digest}` by whoever reads the case. Beside the specification,
 //! which has no type for files.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Query, State};
@@ -9,45 +11,47 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use dialects::hitl::WireError;
 use gateway::auth::Lane;
+use gateway::files::Unread;
 use kernel::Actor;
 use kernel::ask::Purpose;
 
 use super::{Answer, HitlError, param, shown};
-use crate::http::Shared;
+use crate::http::hitl::{HitlCases, is_token};
 use crate::http::name::Named;
-use crate::http::uploads::Refused;
-use gateway::files::Unread;
+use crate::http::uploads::{Refused, Uploads};
 
 type Pairs = Query<Vec<(String, String)>>;
 
 pub(super) async fn upload(
-    State(app): State<Shared>,
+    State(cases): State<Arc<HitlCases>>,
+    State(uploads): State<Arc<Uploads>>,
     Named(id): Named<String>,
     headers: HeaderMap,
     Query(pairs): Pairs,
     body: Body,
 ) -> Answer {
-    let ask = app.hitl_ask_by_token(&id).await?;
+    let ask = cases.ask_by_token(&id).await?;
     let token = shown(&pairs, &headers, &id);
-    if !token.is_some_and(|token| app.is_token(&ask, Purpose::Review, token)) {
+    if !token.is_some_and(|token| is_token(&cases.gateway, &ask, Purpose::Review, token)) {
         return Err(WireError::invalid_token().into());
     }
-    app.authenticator.count(ask.id, Lane::Submit)?;
+    cases.authenticator.count(ask.id, Lane::Submit)?;
     let name = param(&pairs, "name").ok_or_else(|| WireError::field("name", "the file's name"))?;
     let actor = Actor::link_holder(ask.id);
-    let uploaded = app.upload(&ask, &actor, name, &headers, body).await;
+    let uploaded = uploads.upload(&ask, &actor, name, &headers, body).await;
     let uploaded = uploaded.map_err(|refused| HitlError::from(refused).about(&id))?;
     Ok((StatusCode::CREATED, Json(uploaded)).into_response())
 }
 
 pub(super) async fn file(
-    State(app): State<Shared>,
+    State(cases): State<Arc<HitlCases>>,
+    State(uploads): State<Arc<Uploads>>,
     Named((id, digest)): Named<(String, String)>,
     headers: HeaderMap,
     Query(pairs): Pairs,
 ) -> Answer {
-    let (ask, _) = app.hitl_readable(&id, &headers, &pairs).await?;
-    match app.kept_file(&ask, &digest).await {
+    let (ask, _) = cases.readable(&id, &headers, &pairs).await?;
+    match uploads.kept_file(&ask, &digest).await {
         Ok(Some(file)) => Ok(file),
         Ok(None) => Err(WireError::no_route().into()),
         Err(Unread::Away) => Err(WireError::unavailable().into()),

@@ -30,13 +30,20 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use dialects::hitl::{self, WireError};
+use gateway::Gateway;
+use gateway::answer_files::AnswerFiles;
+use gateway::auth::Authenticator;
+use gateway::receipts::Receipts;
+use gateway::verification::Providers;
 use kernel::ask::Purpose;
 use kernel::audit::Digest;
 use kernel::{Actor, Ask};
 
+use crate::config::Config;
+use crate::http::Shared;
+use crate::http::callers::Callers;
 use crate::http::hxp_execution::is_loopback;
-use crate::http::pass::TokenPass;
-use crate::http::{App, Shared};
+use crate::http::stream_credential::StreamToken;
 
 pub use error::HitlError;
 
@@ -110,18 +117,16 @@ pub(crate) fn shown<'r>(
     param(pairs, "token").or_else(|| cookie(headers, case_id))
 }
 
-impl App {
-    /// Whether a token that was presented is one of this ask for this purpose, and was not ended. Only its
-    /// hash is looked at, and that in constant time.
-    pub(crate) fn is_token(&self, ask: &Ask, purpose: Purpose, token: &str) -> bool {
-        ask.token_works(purpose, &Digest::of(token.as_bytes()), &self.gateway.directory())
-    }
+/// Whether a token that was presented is one of this ask for this purpose, and was not ended. Only its
+/// hash is looked at, and that in constant time.
+pub(crate) fn is_token(gateway: &Gateway, ask: &Ask, purpose: Purpose, token: &str) -> bool {
+    ask.token_works(purpose, &Digest::of(token.as_bytes()), &gateway.directory())
+}
 
-    /// Who answers with a review token; `None` if it is not one of this ask, or was ended. The token
-    /// itself says whether the server sent it to a verified address or an agent was given it.
-    pub(crate) fn link_holder(&self, ask: &Ask, token: &str) -> Option<Actor> {
-        ask.link_holder(&Digest::of(token.as_bytes()), &self.gateway.directory())
-    }
+/// Who answers with a review token; `None` if it is not one of this ask, or was ended. The token
+/// itself says whether the server sent it to a verified address or an agent was given it.
+pub(crate) fn link_holder(gateway: &Gateway, ask: &Ask, token: &str) -> Option<Actor> {
+    ask.link_holder(&Digest::of(token.as_bytes()), &gateway.directory())
 }
 
 /// Who reads a case.
@@ -129,16 +134,27 @@ enum Reader {
     /// The key that made it, or one that sees it.
     Key(Actor),
     /// Whoever holds a poll token.
-    Token(TokenPass),
+    Token(StreamToken),
 }
 
-impl App {
-    fn hitl_agent(&self, headers: &HeaderMap) -> Result<Actor, HitlError> {
+/// HITL cases: who may read and answer them, and how they are rendered.
+pub struct HitlCases {
+    pub(in crate::http) gateway: Gateway,
+    pub(in crate::http) config: Arc<Config>,
+    pub(in crate::http) callers: Callers,
+    pub(in crate::http) receipts: Receipts,
+    pub(in crate::http) authenticator: Arc<Authenticator>,
+    pub(in crate::http) providers: Arc<Providers>,
+    pub(in crate::http) answer_files: AnswerFiles,
+}
+
+impl HitlCases {
+    fn agent(&self, headers: &HeaderMap) -> Result<Actor, HitlError> {
         Ok(self.callers.agent(headers)?)
     }
 
     /// The ask behind a case id.
-    async fn hitl_ask(&self, case_id: &str) -> Result<Arc<Ask>, HitlError> {
+    async fn ask(&self, case_id: &str) -> Result<Arc<Ask>, HitlError> {
         let id = hitl::ask_id(case_id).ok_or_else(WireError::no_case)?;
         Ok(self.gateway.ask(id).await?.ok_or_else(WireError::no_case)?)
     }
@@ -146,29 +162,29 @@ impl App {
     /// The ask behind a case id, for a caller whose credential is a token of that case. A case that is
     /// not there has no token, so the token is wrong: 401. Only a key can learn that there is no such
     /// case (HITL-086).
-    async fn hitl_ask_by_token(&self, case_id: &str) -> Result<Arc<Ask>, HitlError> {
+    async fn ask_by_token(&self, case_id: &str) -> Result<Arc<Ask>, HitlError> {
         let id = hitl::ask_id(case_id).ok_or_else(WireError::invalid_token)?;
         Ok(self.gateway.ask(id).await?.ok_or_else(WireError::invalid_token)?)
     }
 
     /// A case for whoever reads it: with its poll token in the query, else with a key. The token comes
     /// first, because agents send along whatever authorisation their own service wants.
-    async fn hitl_readable(
+    async fn readable(
         &self,
         case_id: &str,
         headers: &HeaderMap,
         pairs: &[(String, String)],
     ) -> Result<(Arc<Ask>, Reader), HitlError> {
         if let Some(token) = param(pairs, "token") {
-            let ask = self.hitl_ask_by_token(case_id).await?;
-            if !self.is_token(&ask, Purpose::Poll, token) {
+            let ask = self.ask_by_token(case_id).await?;
+            if !is_token(&self.gateway, &ask, Purpose::Poll, token) {
                 return Err(WireError::invalid_token().into());
             }
-            let pass = TokenPass::new(&ask, Purpose::Poll, token);
-            return Ok((ask, Reader::Token(pass)));
+            let credential = StreamToken::new(&ask, Purpose::Poll, token);
+            return Ok((ask, Reader::Token(credential)));
         }
-        let actor = self.hitl_agent(headers)?;
-        let ask = self.hitl_ask(case_id).await?;
+        let actor = self.agent(headers)?;
+        let ask = self.ask(case_id).await?;
         if !ask.within_reach(&actor) {
             return Err(WireError::no_case().into());
         }
@@ -177,7 +193,7 @@ impl App {
 
     /// What addresses are built from: the public address; on loopback the host the caller used, where
     /// the protocol's pattern for addresses knows it.
-    pub(crate) fn hitl_base(&self, headers: &HeaderMap) -> String {
+    pub(crate) fn base(&self, headers: &HeaderMap) -> String {
         let public = &self.config.public_url;
         let given = headers.get(header::HOST).and_then(|host| host.to_str().ok());
         let local = self.config.listen.iter().all(|address| address.ip().is_loopback());

@@ -1,7 +1,8 @@
 //! `POST /hitl/v1/reviews/{id}/respond` and `…/submit` (the same), `…/cancel`.
 //! Specification §7, §7.5; who acts is decided by the token alone, not by the address.
 
-use crate::http::callers::bearer;
+use std::sync::Arc;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Query, State};
@@ -16,62 +17,64 @@ use kernel::{Actor, Ask, AskCommand};
 use store::StoreError;
 
 use super::{Answer, HitlError, shown};
+use crate::http::body;
+use crate::http::callers::bearer;
+use crate::http::hitl::{HitlCases, is_token, link_holder};
 use crate::http::name::Named;
 use crate::http::submitted::uploads_only_on_pages;
-use crate::http::{App, Shared, body};
 
 type Pairs = Query<Vec<(String, String)>>;
 /// Who holds the link, and what they sent.
 type Sent<T> = (Actor, Result<T, WireError>);
 
 pub(super) async fn respond(
-    State(app): State<Shared>,
+    State(cases): State<Arc<HitlCases>>,
     Named(id): Named<String>,
     headers: HeaderMap,
     Query(pairs): Pairs,
     body: Body,
 ) -> Answer {
-    let ask = app.hitl_ask_by_token(&id).await?;
+    let ask = cases.ask_by_token(&id).await?;
     // HITL-039: whoever shows a bearer token answers inline, whatever else is sent.
     if headers.contains_key(header::AUTHORIZATION) {
-        if !app.is_token(&ask, Purpose::Submit, bearer(&headers)?) {
+        if !is_token(&cases.gateway, &ask, Purpose::Submit, bearer(&headers)?) {
             return Err(WireError::invalid_token().into());
         }
-        let bytes = body::read(body, app.config.body_limit).await?;
-        return app.hitl_relayed(&ask, &bytes, &headers).await.map_err(|error| error.about(&id));
+        let bytes = body::read(body, cases.config.body_limit).await?;
+        return cases.relayed(&ask, &bytes, &headers).await.map_err(|error| error.about(&id));
     }
     let shown = shown(&pairs, &headers, &id);
-    let sent = app.sent_by_holder(&ask, shown, body, hitl::read_respond, Respond::token).await?;
-    app.hitl_answered(&ask, sent, &headers).await.map_err(|error| error.about(&id))
+    let sent = cases.sent_by_holder(&ask, shown, body, hitl::read_respond, Respond::token).await?;
+    cases.answered(&ask, sent, &headers).await.map_err(|error| error.about(&id))
 }
 
 pub(super) async fn cancel(
-    State(app): State<Shared>,
+    State(cases): State<Arc<HitlCases>>,
     Named(id): Named<String>,
     headers: HeaderMap,
     Query(pairs): Pairs,
     body: Body,
 ) -> Answer {
     if headers.contains_key(header::AUTHORIZATION) {
-        let actor = app.hitl_agent(&headers)?;
-        let ask = app.hitl_ask(&id).await?;
+        let actor = cases.agent(&headers)?;
+        let ask = cases.ask(&id).await?;
         if !ask.within_reach(&actor) {
             return Err(WireError::no_case().into());
         }
-        let bytes = body::read(body, app.config.body_limit).await?;
+        let bytes = body::read(body, cases.config.body_limit).await?;
         let (reason, _) = hitl::parse_cancel(&bytes)?;
-        return app.hitl_cancelled(&ask, actor, reason).await.map_err(|error| error.about(&id));
+        return cases.cancelled(&ask, actor, reason).await.map_err(|error| error.about(&id));
     }
-    let ask = app.hitl_ask_by_token(&id).await?;
+    let ask = cases.ask_by_token(&id).await?;
     let shown = shown(&pairs, &headers, &id);
     let read =
-        app.sent_by_holder(&ask, shown, body, hitl::parse_cancel, |(_, token)| token.as_deref());
+        cases.sent_by_holder(&ask, shown, body, hitl::parse_cancel, |(_, token)| token.as_deref());
     let (holder, read) = read.await?;
     let (reason, _) = read.map_err(|error| HitlError::from(error).about(&id))?;
-    app.hitl_cancelled(&ask, holder, reason).await.map_err(|error| error.about(&id))
+    cases.cancelled(&ask, holder, reason).await.map_err(|error| error.about(&id))
 }
 
-impl App {
+impl HitlCases {
     /// Who holds the link, and what they send. Their token is in the address or a cookie, else in the
     /// body; from strangers nothing is read that is not needed to know them.
     async fn sent_by_holder<T>(
@@ -82,48 +85,51 @@ impl App {
         read: impl FnOnce(&[u8]) -> Result<T, WireError>,
         in_body: impl FnOnce(&T) -> Option<&str>,
     ) -> Result<Sent<T>, HitlError> {
-        let holder = shown.map(|token| self.link_holder(ask, token));
+        let holder = shown.map(|token| link_holder(&self.gateway, ask, token));
         if let Some(None) = holder {
             return Err(WireError::invalid_token().into());
         }
         let read = read(&body::read(body, self.config.body_limit).await?);
         let holder = holder.unwrap_or_else(|| {
-            read.as_ref().ok().and_then(in_body).and_then(|token| self.link_holder(ask, token))
+            read.as_ref()
+                .ok()
+                .and_then(in_body)
+                .and_then(|token| link_holder(&self.gateway, ask, token))
         });
         let holder = holder.ok_or_else(WireError::invalid_token)?;
         Ok((holder, read))
     }
 
     /// What a person says who holds the link.
-    async fn hitl_answered(
+    async fn answered(
         &self,
         ask: &Ask,
         (holder, read): Sent<Respond>,
         headers: &HeaderMap,
     ) -> Answer {
         self.authenticator.count(ask.id, Lane::Submit)?;
-        self.hitl_still_open(ask)?;
+        self.still_open(ask)?;
         let read = read?;
         let evidence = read.evidence(ask)?;
         let reply =
             read.by_person(ask, |reply| self.answer_files.redeemed(reply, ask.id, &holder))?;
-        self.hitl_answer(ask, holder, reply, &evidence, headers).await
+        self.answer(ask, holder, reply, &evidence, headers).await
     }
 
     /// What an agent passes on.
-    async fn hitl_relayed(&self, ask: &Ask, bytes: &[u8], headers: &HeaderMap) -> Answer {
+    async fn relayed(&self, ask: &Ask, bytes: &[u8], headers: &HeaderMap) -> Answer {
         self.authenticator.count(ask.id, Lane::Submit)?;
-        self.hitl_still_open(ask)?;
+        self.still_open(ask)?;
         let read = hitl::read_respond(bytes)?;
         let evidence = read.evidence(ask)?;
         let said = read.by_relay(ask);
         let (reply, attested) = said.map_err(|error| self.with_page(error, ask, headers))?;
         uploads_only_on_pages(&reply).map_err(HitlError::from)?;
         let actor = Actor::Relay { ask: ask.id, attested };
-        self.hitl_answer(ask, actor, reply, &evidence, headers).await
+        self.answer(ask, actor, reply, &evidence, headers).await
     }
 
-    async fn hitl_answer(
+    async fn answer(
         &self,
         ask: &Ask,
         actor: Actor,
@@ -147,15 +153,15 @@ impl App {
         Ok(Json(submitted).into_response())
     }
 
-    async fn hitl_cancelled(&self, ask: &Ask, actor: Actor, reason: Option<String>) -> Answer {
+    async fn cancelled(&self, ask: &Ask, actor: Actor, reason: Option<String>) -> Answer {
         self.authenticator.count(ask.id, Lane::Submit)?;
         let outcome = self.gateway.run(actor, AskCommand::Cancel(ask.id, reason)).await?;
         let ask = outcome.ask.ok_or_else(WireError::internal)?;
-        Ok(self.hitl_poll(&ask).await?)
+        Ok(self.poll(&ask).await?)
     }
 
     /// Before the answer is held against the question: a late one is late whatever it says.
-    fn hitl_still_open(&self, ask: &Ask) -> Result<(), HitlError> {
+    fn still_open(&self, ask: &Ask) -> Result<(), HitlError> {
         ask.still_open(self.gateway.now()).map_err(HitlError::from)
     }
 
@@ -165,7 +171,7 @@ impl App {
         if error.status != 403 {
             return error;
         }
-        let page = format!("{}/review/{}", self.hitl_base(headers), hitl::case_id(ask.id));
+        let page = format!("{}/review/{}", self.base(headers), hitl::case_id(ask.id));
         error.with("review_url", page.into())
     }
 }

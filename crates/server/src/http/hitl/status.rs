@@ -9,27 +9,27 @@ use axum::response::{IntoResponse, Response};
 use dialects::hitl;
 use gateway::auth::Lane;
 use kernel::Ask;
+use store::StoreError;
 
 use super::Answer;
 use crate::http::conditions::{self, Seen};
+use crate::http::hitl::HitlCases;
 use crate::http::name::Named;
-use crate::http::{App, Shared};
-use store::StoreError;
 
 pub(super) async fn status(
-    State(app): State<Shared>,
+    State(cases): State<Arc<HitlCases>>,
     Named(id): Named<String>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Answer {
-    let (ask, _) = app.hitl_readable(&id, &headers, &pairs).await?;
-    let left = app.authenticator.count(ask.id, Lane::Poll)?;
+    let (ask, _) = cases.readable(&id, &headers, &pairs).await?;
+    let left = cases.authenticator.count(ask.id, Lane::Poll)?;
     // What cannot be read was not seen: polling goes on (HITL-082).
     let seen = Seen::read(&headers).unwrap_or(Seen::Unsaid);
     let mut answer = if seen.has(ask.version()) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        app.hitl_poll(&*app.gateway.told(Arc::clone(&ask)).await?).await?
+        cases.poll(&*cases.gateway.told(Arc::clone(&ask)).await?).await?
     };
     let headers = answer.headers_mut();
     if let Ok(tag) = HeaderValue::from_str(&conditions::tag(&ask)) {
@@ -44,9 +44,9 @@ pub(super) async fn status(
     Ok(answer)
 }
 
-impl App {
+impl HitlCases {
     /// The body of a poll.
-    pub(super) async fn hitl_poll(&self, ask: &Ask) -> Result<Response, StoreError> {
+    pub(super) async fn poll(&self, ask: &Ask) -> Result<Response, StoreError> {
         let (name, signature) =
             (self.receipts.respondent(ask), self.receipts.hitl_signature(ask).await?);
         Ok(Json(hitl::poll(ask, name, signature)).into_response())

@@ -3,9 +3,12 @@
 //! The second is drawn once for a browser and stays when sessions go. A session that is shown without
 //! it, or with another browser's, opens nothing.
 
-use axum::http::{HeaderMap, HeaderValue, header};
+use std::sync::Arc;
 
-use crate::http::App;
+use axum::http::{HeaderMap, HeaderValue, header};
+use gateway::Gateway;
+
+use crate::config::Config;
 
 /// How long a browser keeps what sessions are bound to: as long as browsers keep anything.
 const BROWSER_SECONDS: u64 = 400 * 24 * 60 * 60;
@@ -37,13 +40,19 @@ impl Cookie {
     }
 }
 
-impl App {
+/// Reads and writes the cookies of the pages.
+pub struct Cookies {
+    pub(in crate::http) gateway: Gateway,
+    pub(in crate::http) config: Arc<Config>,
+}
+
+impl Cookies {
     fn https(&self) -> bool {
         self.config.public_url.scheme() == "https"
     }
 
     /// Has the browser keep something for so many seconds; for none, it forgets it.
-    pub(super) fn set_cookie(&self, cookie: Cookie, value: &str, seconds: u64) -> HeaderValue {
+    pub(super) fn set(&self, cookie: Cookie, value: &str, seconds: u64) -> HeaderValue {
         let (name, secure) =
             (cookie.name(self.https()), if self.https() { "; Secure" } else { "" });
         let text =
@@ -52,7 +61,7 @@ impl App {
     }
 
     /// What the browser kept.
-    pub(super) fn cookie<'h>(&self, headers: &'h HeaderMap, cookie: Cookie) -> Option<&'h str> {
+    pub(super) fn get<'h>(&self, headers: &'h HeaderMap, cookie: Cookie) -> Option<&'h str> {
         let name = cookie.name(self.https());
         let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
         let mut pairs =
@@ -67,9 +76,9 @@ impl App {
             value.len() == MINTED
                 && value.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
         };
-        let kept = self.cookie(headers, Cookie::Browser).filter(ours).map(str::to_owned);
+        let kept = self.get(headers, Cookie::Browser).filter(ours).map(str::to_owned);
         let browser = kept.unwrap_or_else(|| self.gateway.ids().mint("").secret);
-        let keep = self.set_cookie(Cookie::Browser, &browser, BROWSER_SECONDS);
+        let keep = self.set(Cookie::Browser, &browser, BROWSER_SECONDS);
         (browser, keep)
     }
 }

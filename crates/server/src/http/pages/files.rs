@@ -8,12 +8,12 @@ use gateway::answer_files;
 use kernel::question::{Body, Question};
 use kernel::quota::Exceeded;
 use kernel::{Actor, Ask, Refusal, Time};
-
-use crate::http::App;
 use views::Submitted;
 use views::answer_form::problem::{FormProblem, Place};
 use views::components::when::When;
 use views::components::words::Words;
+
+use crate::http::uploads::Uploads;
 
 /// Files that were not kept.
 pub(super) struct NotKept {
@@ -28,7 +28,7 @@ pub(super) struct NotKept {
 /// A file could not be kept for a reason of ours, which is in the log.
 pub(super) struct Unkept;
 
-impl App {
+impl Uploads {
     /// Keeps the files of a form. Those that are not taken are taken out of the form.
     pub(super) async fn keep_files(
         &self,

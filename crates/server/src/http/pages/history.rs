@@ -1,9 +1,13 @@
 //! The history: `GET /history`, and the same as a file.
 
+use std::sync::Arc;
+
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use dialects::hxp_execution::Cursor;
 use dialects::proof::jws;
+use gateway::Gateway;
+use gateway::receipts::Receipts;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use kernel::directory::Human;
@@ -13,15 +17,16 @@ use kernel::{AgentId, AskId, HumanId, Phase, ProjectId, Time};
 use store::search::FOUND;
 use store::{Filter, List, Order, Search, StoreError};
 use ulid::Ulid;
-
-use super::{Page, html};
-use crate::http::api::history::{Format, not_before, written};
-use crate::http::api::narrowing::{View, Whose, word};
-use crate::http::{App, Shared};
 use views::components::query::Query as Narrowed;
 use views::history::{self, Chain, History, KNOWN};
 use views::inbox::Found;
 use views::site::paths;
+
+use super::{Page, html};
+use crate::http::api::AskViews;
+use crate::http::api::filters::{View, Whose, page_of, word};
+use crate::http::api::history::{Format, not_before, written};
+use crate::http::pages::visitors::Visitors;
 
 /// How many a page shows.
 const PAGE: usize = 50;
@@ -82,11 +87,13 @@ fn just_before(at: Time) -> store::Cursor {
 }
 
 pub(super) async fn show(
-    State(app): State<Shared>,
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    State(receipts): State<Receipts>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Page {
-    let visitor = app.visitor(&headers).await?;
+    let visitor = visitors.visitor(&headers).await?;
     let wanted = Wanted::of(&pairs, &visitor.human);
     let whole = wanted.view.whole(&visitor.human);
     let (asks, next, found) = if let Some(words) = wanted.words.clone() {
@@ -97,7 +104,7 @@ pub(super) async fn show(
             open: Some(false),
             limit: FOUND,
         };
-        let mut asks = app.gateway.search(search).await?;
+        let mut asks = gateway.search(search).await?;
         let more = asks.len() == FOUND;
         let until = wanted.list.after.filter(|_| wanted.query.get("until").is_some());
         asks.retain(|ask| {
@@ -115,14 +122,14 @@ pub(super) async fn show(
         (asks, (end < n).then(|| end.to_string()), Some(Found { n, more }))
     } else {
         let list = List { scopes: whole.scopes.clone(), ..wanted.list.clone() };
-        let page = app.page_of(&whole, list).await?;
+        let page = page_of(&gateway, &whole, list).await?;
         let (asks, next) = not_before(page, wanted.since);
         let next = next.map(|at| Cursor { rank: at.rank, ask: at.ask }.to_string());
         (asks, next, None)
     };
-    let chain = app.chain().await?;
+    let chain = chain(&gateway, &receipts).await?;
     let next = next.map(|at| wanted.query.with("after", at).href(paths::HISTORY));
-    let directory = app.gateway.directory();
+    let directory = gateway.directory();
     let shown = History {
         me: &visitor.human,
         directory: &directory,
@@ -138,32 +145,32 @@ pub(super) async fn show(
 
 /// `GET /history/export`: all of it as a file.
 pub(super) async fn export(
-    State(app): State<Shared>,
+    State(visitors): State<Arc<Visitors>>,
+    State(ask_views): State<Arc<AskViews>>,
+    State(gateway): State<Gateway>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Page {
-    let visitor = app.visitor(&headers).await?;
+    let visitor = visitors.visitor(&headers).await?;
     let wanted = Wanted::of(&pairs, &visitor.human);
     let format = pairs.iter().rfind(|(name, _)| name == "format");
     let format = format.and_then(|(_, name)| word::<Format>(name)).unwrap_or(Format::Csv);
     let whose = Whose::Person(visitor.human.id.clone(), wanted.view);
-    Ok(written(app, visitor.actor, whose, wanted.list, wanted.since, format))
+    Ok(written(gateway, ask_views, visitor.actor, whose, wanted.list, wanted.since, format))
 }
 
-impl App {
-    /// How the record stands, with the newest signature checked.
-    async fn chain(&self) -> Result<Chain, StoreError> {
-        let store = self.gateway.store();
-        let last = store.last_position().await?;
-        let Some(sealed) = store.last_block().await? else {
-            return Ok(Chain { sealed: None, waiting: last });
-        };
-        let block = &sealed.block;
-        let signed = jws::open::<Block>(&sealed.jws, Block::TYP, &self.receipts.signer().ever());
-        let holds = signed.is_ok_and(|signed| signed == *block);
-        let waiting = (last + 1).saturating_sub(block.end());
-        Ok(Chain { sealed: Some((block.n, block.at, holds)), waiting })
-    }
+/// How the record stands, with the newest signature checked.
+async fn chain(gateway: &Gateway, receipts: &Receipts) -> Result<Chain, StoreError> {
+    let store = gateway.store();
+    let last = store.last_position().await?;
+    let Some(sealed) = store.last_block().await? else {
+        return Ok(Chain { sealed: None, waiting: last });
+    };
+    let block = &sealed.block;
+    let signed = jws::open::<Block>(&sealed.jws, Block::TYP, &receipts.signer().ever());
+    let holds = signed.is_ok_and(|signed| signed == *block);
+    let waiting = (last + 1).saturating_sub(block.end());
+    Ok(Chain { sealed: Some((block.n, block.at, holds)), waiting })
 }
 
 #[cfg(test)]

@@ -1,37 +1,41 @@
 //! `GET /insights`: numbers for whoever is signed in, of their projects and agents.
 
+use std::sync::Arc;
+
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
+use gateway::Gateway;
 use gateway::insights::{self, Unseen};
 use kernel::insight::Day;
-
-use super::{Page, html};
-use crate::http::Shared;
 use kernel::insight::access::{self, Wanted};
 use views::components::query::Query as Narrowed;
 use views::insights::{KNOWN, SPANS, USUAL, View, page};
 
+use super::{Page, html};
+use crate::http::pages::visitors::Visitors;
+
 pub(super) async fn show(
-    State(app): State<Shared>,
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Page {
-    let visitor = app.visitor(&headers).await?;
+    let visitor = visitors.visitor(&headers).await?;
     let mut query = Narrowed::of(&pairs, &KNOWN);
     let days = query.take("days", |text| SPANS.into_iter().find(|days| days.to_string() == text));
-    let to = Day::of(app.gateway.now());
+    let to = Day::of(gateway.now());
     let wanted = Wanted {
         project: query.parsed("project"),
         agent: query.parsed("agent"),
         from: to.before(days.unwrap_or(USUAL) - 1),
         to,
     };
-    let found = match insights::read(&**app.gateway.store(), &wanted, &visitor.actor).await {
+    let found = match insights::read(&**gateway.store(), &wanted, &visitor.actor).await {
         Ok(found) => Some(found),
         Err(Unseen::Refused(_)) => None,
         Err(Unseen::Store(error)) => return Err(error.into()),
     };
-    let directory = app.gateway.directory();
+    let directory = gateway.directory();
     let choices = access::choices(&visitor.actor, &directory, wanted.project.as_ref());
     let (from, found) = (wanted.from, found.as_ref());
     let view = View { query: &query, choices: &choices, from, to, found };

@@ -1,17 +1,20 @@
 //! Ledgers: `GET /ledger`, `GET /ledger/{scope}`, and one key of it with `?key=`.
 
+use std::sync::Arc;
+
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect};
+use gateway::Gateway;
 use kernel::EntryId;
 use kernel::task::Scope;
 use serde::Deserialize;
-
-use super::{Page, html, page};
-use crate::http::Shared;
 use views::ledger::{self, Listed};
 use views::message_page;
 use views::site::paths;
+
+use super::{Page, html, page};
+use crate::http::pages::visitors::Visitors;
 
 /// How many keys or values a page shows.
 const PAGE: usize = 30;
@@ -27,26 +30,27 @@ pub(super) struct Named {
 
 /// `GET /ledger`
 pub(super) async fn list(
-    State(app): State<Shared>,
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
     Query(named): Query<Named>,
     headers: HeaderMap,
 ) -> Page {
-    let visitor = app.visitor(&headers).await?;
+    let visitor = visitors.visitor(&headers).await?;
     let typed = named.scope.as_deref().map(str::trim).filter(|text| !text.is_empty());
     let scope = typed.and_then(|text| text.parse::<Scope>().ok());
-    let directory = app.gateway.directory();
+    let directory = gateway.directory();
     if let Some(scope) = scope.filter(|scope| scope.is_read_by(&visitor.actor, &directory)) {
         return Ok(Redirect::to(&paths::ledger(&scope)).into_response());
     }
     let mut known = ledger::known(&visitor.human, &directory);
     // Everybody reads what the organisation remembers; the ledger of all is known already.
-    let named = app.gateway.store().organisation_ledgers(ORGANISATION).await?;
+    let named = gateway.store().organisation_ledgers(ORGANISATION).await?;
     let named: Vec<Scope> = named.into_iter().filter(|scope| !known.contains(scope)).collect();
     known.truncate(LISTED);
     known.extend(named);
     let mut listed = Vec::new();
     for scope in known {
-        let first = app.gateway.store().entries(scope.clone(), None, 1).await?;
+        let first = gateway.store().entries(scope.clone(), None, 1).await?;
         listed.push(Listed { scope, written: !first.is_empty() });
     }
     let wrong = typed.is_some();
@@ -63,18 +67,19 @@ pub(super) struct Part {
 
 /// `GET /ledger/{scope}`
 pub(super) async fn show(
-    State(app): State<Shared>,
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
     Path(scope): Path<String>,
     Query(part): Query<Part>,
     headers: HeaderMap,
 ) -> Page {
-    let visitor = app.visitor(&headers).await?;
+    let visitor = visitors.visitor(&headers).await?;
     let missing = || page(StatusCode::NOT_FOUND, message_page::not_found(&visitor.frame));
-    let directory = app.gateway.directory();
+    let directory = gateway.directory();
     let scope = scope.parse::<Scope>().ok();
     let scope = scope.filter(|scope| scope.is_read_by(&visitor.actor, &directory));
     let scope = scope.ok_or_else(missing)?;
-    let store = app.gateway.store();
+    let store = gateway.store();
     let Some(key) = part.key else {
         let later_page = part.after.is_some();
         let mut entries = store.entries(scope.clone(), part.after, PAGE + 1).await?;

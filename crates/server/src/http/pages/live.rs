@@ -11,17 +11,18 @@ use std::time::Duration;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use gateway::REQUESTS;
 use gateway::streams::{Held, Wire};
 use gateway::wake::{Topic, Waiter};
+use gateway::{Gateway, REQUESTS};
 use kernel::directory::Human;
 use kernel::{HumanId, KeyId, Subject};
 use store::{Scope, StoreError};
+use tokio_util::sync::CancellationToken;
+use views::{Frame, message_page};
 
 use super::{Visitor, html};
+use crate::http::services::Streaming;
 use crate::http::sse::{self, Source};
-use crate::http::{App, Shared};
-use views::{Frame, message_page};
 
 /// How often a quiet list is looked at: for what comes back by itself and for who looks.
 const BEAT: Duration = Duration::from_secs(15);
@@ -35,12 +36,12 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// A list somebody looks at.
 pub(super) trait Looked: Send + Sync + 'static {
     /// What may change it, beside who looks and how they are signed in.
-    fn scopes(&self, app: &App, human: &Human) -> Vec<Scope>;
+    fn scopes(&self, gateway: &Gateway, human: &Human) -> Vec<Scope>;
 
     /// Which state it is in, and what differs from what the browser has, if anything does.
     fn news(
         &mut self,
-        app: &App,
+        gateway: &Gateway,
         human: &Human,
         frame: &Frame,
     ) -> impl Future<Output = Result<(u64, Option<Bytes>), StoreError>> + Send;
@@ -69,29 +70,49 @@ impl Sent {
 }
 
 /// Follows a list for whoever looks at it.
-pub(super) fn follow(app: Shared, visitor: Visitor, looked: impl Looked) -> Response {
+pub(super) fn follow(
+    gateway: Gateway,
+    streaming: &Streaming,
+    visitor: Visitor,
+    looked: impl Looked,
+) -> Response {
     let key = visitor.session;
-    let Ok(held) = app.streams.open_for(&app.gateway, Some(Subject::Key(key)), Wire::Events) else {
+    let Ok(held) = streaming.streams.open_for(&gateway, Some(Subject::Key(key)), Wire::Events)
+    else {
         let busy = html(StatusCode::TOO_MANY_REQUESTS, message_page::unavailable(&visitor.frame));
         return ([(header::RETRY_AFTER, "30")], busy).into_response();
     };
     let Visitor { human, frame, .. } = visitor;
-    let topics = topics(&app, &looked, key, &human.id);
-    let waiter = app.gateway.wake().subscribe(topics.clone());
+    let topics = topics(&gateway, &looked, key, &human.id);
+    let waiter = gateway.wake().subscribe(topics.clone());
+    let stop = streaming.stop.clone();
     let (id, digest, begun) = (human.id, 0, false);
-    sse::respond(Live { app, key, id, frame, looked, topics, waiter, digest, begun, _held: held })
+    sse::respond(Live {
+        gateway,
+        stop,
+        key,
+        id,
+        frame,
+        looked,
+        topics,
+        waiter,
+        digest,
+        begun,
+        _held: held,
+    })
 }
 
 /// What may change a list: what stands in it, the person, the session.
-fn topics(app: &App, looked: &impl Looked, key: KeyId, id: &HumanId) -> Vec<Topic> {
-    let directory = app.gateway.directory();
-    let scopes = directory.human(id).map(|human| looked.scopes(app, human)).unwrap_or_default();
+fn topics(gateway: &Gateway, looked: &impl Looked, key: KeyId, id: &HumanId) -> Vec<Topic> {
+    let directory = gateway.directory();
+    let scopes = directory.human(id).map(|human| looked.scopes(gateway, human)).unwrap_or_default();
     let own = [Subject::Key(key), Subject::Human(id.clone())].map(Topic::Subject);
     own.into_iter().chain(scopes.into_iter().map(Topic::List)).collect()
 }
 
 struct Live<L> {
-    app: Shared,
+    gateway: Gateway,
+    stop: CancellationToken,
     key: KeyId,
     id: HumanId,
     frame: Frame,
@@ -109,20 +130,20 @@ impl<L: Looked> Live<L> {
     async fn wait(&mut self) -> Option<bool> {
         let woken = tokio::select! {
             biased;
-            () = self.app.stop.cancelled() => return None,
+            () = self.stop.cancelled() => return None,
             () = self.waiter.changed() => true,
             () = tokio::time::sleep(BEAT) => false,
         };
         if woken {
             tokio::time::sleep(GATHER).await;
         }
-        let directory = self.app.gateway.directory();
-        let live = directory.key(self.key).is_some_and(|key| key.is_live(self.app.gateway.now()));
+        let directory = self.gateway.directory();
+        let live = directory.key(self.key).is_some_and(|key| key.is_live(self.gateway.now()));
         let active = directory.human(&self.id).is_some_and(|human| human.active);
         // Other projects or groups than before are other lists.
-        let topics = topics(&self.app, &self.looked, self.key, &self.id);
+        let topics = topics(&self.gateway, &self.looked, self.key, &self.id);
         if topics != self.topics {
-            self.waiter = self.app.gateway.wake().subscribe(topics.clone());
+            self.waiter = self.gateway.wake().subscribe(topics.clone());
             self.topics = topics;
         }
         (live && active).then_some(woken)
@@ -130,10 +151,10 @@ impl<L: Looked> Live<L> {
 
     /// What differs from what the browser has, if anything does.
     async fn news(&mut self) -> Result<Option<Bytes>, StoreError> {
-        let directory = self.app.gateway.directory();
+        let directory = self.gateway.directory();
         let Some(human) = directory.human(&self.id) else { return Ok(None) };
-        let frame = Frame { now: self.app.gateway.now(), ..self.frame.clone() };
-        let (digest, news) = self.looked.news(&self.app, human, &frame).await?;
+        let frame = Frame { now: self.gateway.now(), ..self.frame.clone() };
+        let (digest, news) = self.looked.news(&self.gateway, human, &frame).await?;
         self.digest = digest;
         Ok(news)
     }
@@ -148,9 +169,9 @@ impl<L: Looked> Source for Live<L> {
                 match Box::pin(self.news()).await {
                     Ok(news) => break news,
                     Err(error) => {
-                        self.app.gateway.database().failed(REQUESTS, &error);
+                        self.gateway.database().failed(REQUESTS, &error);
                         tokio::select! {
-                            () = self.app.stop.cancelled() => return None,
+                            () = self.stop.cancelled() => return None,
                             () = tokio::time::sleep(AGAIN) => {}
                         }
                     }

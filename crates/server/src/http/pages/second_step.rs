@@ -6,11 +6,11 @@ use kernel::audit::Digest;
 use kernel::question::Reply;
 use kernel::{Ask, Time};
 use serde::{Deserialize, Serialize};
-
-use super::sealed::SECONDS;
-use crate::http::App;
 use views::Submitted;
 use views::answer_form::second_step::{Before, SURE, Taken};
+
+use super::sealed_values::SECONDS;
+use crate::http::pages::sealed_values::SealedValues;
 
 /// How long the step must have been there: longer than the two taps of a double tap are apart.
 const LEAST_MILLIS: i64 = 1000;
@@ -23,7 +23,7 @@ struct Shown {
     answer: Digest,
 }
 
-impl App {
+impl SealedValues {
     /// What is known about the second step of an answer. `holder` is who answers, by something that
     /// nobody else has.
     pub(super) fn before_step(

@@ -2,19 +2,16 @@
 //! or many that were answered from the list. And what pages say after an answer:
 //! `GET /inbox/sent?ask=…` says what became of it when the time to undo it has passed.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Redirect};
+use gateway::Gateway;
 use kernel::{Ask, AskCommand, AskId, By, Refusal};
 use serde::Serialize;
 use store::StoreError;
-
-use super::inbox_act::back;
-use super::inbox_list::Wanted;
-use super::{Page, Visitor};
-use crate::http::api::bulk::MOST;
-use crate::http::{App, Shared};
 use views::answer_form::prefill;
 use views::banner::Notice;
 use views::banner::answered::{Answered, AnswersSent, Next, Undo, Unsent};
@@ -22,38 +19,56 @@ use views::components::query;
 use views::site::paths;
 use views::{Draft, FormProblem, Frame, Submitted, inbox, render};
 
+use super::inbox::actions::back;
+use super::inbox::list::Wanted;
+use super::{Page, Visitor};
+use crate::http::api::bulk::MOST;
+use crate::http::pages::inbox::list::listed;
+use crate::http::pages::request::RequestPages;
+use crate::http::pages::visitors::Visitors;
+
 /// The request is open again, with what was typed.
-pub(super) async fn one(State(app): State<Shared>, Path(id): Path<String>, from: Request) -> Page {
-    let (visitor, ask, _) = app.acting_on(&id, from).await?;
+pub(super) async fn one(
+    State(visitors): State<Arc<Visitors>>,
+    State(request_pages): State<Arc<RequestPages>>,
+    State(gateway): State<Gateway>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (visitor, ask, _) = visitors.acting_on(&id, from).await?;
     let held = ask.held.as_ref().and_then(|held| held.vote.reply.value());
     let draft = ask.question.value().zip(held).map(|(question, reply)| {
         Draft::new(question, &prefill::of(question, reply), FormProblem::default())
     });
-    match app.undo(&visitor, ask.id).await? {
+    match undo_answer(&gateway, &visitor, ask.id).await? {
         Ok(()) => {
-            let now = app.seen_by(&visitor, &id).await?;
+            let now = visitors.seen_by(&visitor, &id).await?;
             let notice = Notice::Undone(1, 0);
-            app.request_page(&visitor, &now, StatusCode::OK, Some(&notice), draft.as_ref()).await
+            request_pages.page(&visitor, &now, StatusCode::OK, Some(&notice), draft.as_ref()).await
         }
         Err(refusal) => {
-            let now = app.seen_by(&visitor, &id).await?;
+            let now = visitors.seen_by(&visitor, &id).await?;
             let notice = if is_mine(&refusal, &visitor) {
                 Notice::Undone(0, 1)
             } else {
                 Notice::Refused(refusal)
             };
-            app.request_page(&visitor, &now, StatusCode::CONFLICT, Some(&notice), None).await
+            request_pages.page(&visitor, &now, StatusCode::CONFLICT, Some(&notice), None).await
         }
     }
 }
 
 /// Back to the list, with how many were undone.
-pub(super) async fn from_list(State(app): State<Shared>, from: Request) -> Page {
-    let (visitor, form) = app.acting(from, paths::INBOX).await?;
+pub(super) async fn from_list(
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    from: Request,
+) -> Page {
+    let (visitor, form) = visitors.acting(from, paths::INBOX).await?;
     let ids = form.values("ask").filter_map(|id| id.parse::<AskId>().ok()).take(MOST);
     let (mut undone, mut late) = (0_usize, 0_usize);
     for id in ids {
-        match app.undo(&visitor, id).await? {
+        match undo_answer(&gateway, &visitor, id).await? {
             Ok(()) => undone += 1,
             Err(_) => late += 1,
         }
@@ -72,19 +87,20 @@ struct Sent {
 /// `GET /inbox/sent`: what became of answers. The page must not guess: the agent may have cancelled the
 /// request, and another page may have undone or changed the answer.
 pub(super) async fn sent(
-    State(app): State<Shared>,
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Page {
-    let visitor = app.visitor(&headers).await?;
+    let visitor = visitors.visitor(&headers).await?;
     let form = Submitted::new(pairs);
     let mut asks = Vec::new();
     for id in form.values("ask").take(MOST) {
-        asks.push(app.seen_by(&visitor, id).await?);
+        asks.push(visitors.seen_by(&visitor, id).await?);
     }
     let me = By::Human(visitor.human.id.clone());
-    let directory = app.gateway.directory();
-    let frame = Frame { now: app.gateway.now(), ..visitor.frame.clone() };
+    let directory = gateway.directory();
+    let frame = Frame { now: gateway.now(), ..visitor.frame.clone() };
     let unsent = asks.iter().filter(|ask| !has_answer_of(ask, &me));
     let unsent = unsent.map(|ask| Unsent::of(ask, &directory, frame.now)).collect();
     let mut shown = AnswersSent { banner: None, undo: None, total: asks.len(), unsent };
@@ -92,7 +108,7 @@ pub(super) async fn sent(
     match asks.as_slice() {
         [ask] if form.value("summary").is_none() => {
             let visitor = Visitor { frame, ..visitor };
-            let notice = app.answered_notice(&visitor, ask, list.as_deref()).await?;
+            let notice = answered_notice(&gateway, &visitor, ask, list.as_deref()).await?;
             shown.banner = notice.map(|notice| notice.banner(&directory, visitor.frame.now, None));
         }
         _ => {
@@ -116,45 +132,47 @@ fn is_mine(refusal: &Refusal, visitor: &Visitor) -> bool {
     matches!(refusal, Refusal::AlreadyAnswered { by, .. } if *by == me)
 }
 
-impl App {
-    async fn undo(&self, visitor: &Visitor, id: AskId) -> Result<Result<(), Refusal>, StoreError> {
-        match self.gateway.run(visitor.actor.clone(), AskCommand::UndoAnswer(id)).await {
-            Ok(_) => Ok(Ok(())),
-            Err(StoreError::Refused(refusal)) => Ok(Err(refusal)),
-            Err(error) => Err(error),
-        }
+async fn undo_answer(
+    gateway: &Gateway,
+    visitor: &Visitor,
+    id: AskId,
+) -> Result<Result<(), Refusal>, StoreError> {
+    match gateway.run(visitor.actor.clone(), AskCommand::UndoAnswer(id)).await {
+        Ok(_) => Ok(Ok(())),
+        Err(StoreError::Refused(refusal)) => Ok(Err(refusal)),
+        Err(error) => Err(error),
     }
+}
 
-    /// What a page says to the person who just answered; nothing for anybody else. With the query of a
-    /// list, the inbox says it.
-    pub(super) async fn answered_notice(
-        &self,
-        visitor: &Visitor,
-        ask: &Ask,
-        list: Option<&str>,
-    ) -> Result<Option<Notice>, StoreError> {
-        let me = By::Human(visitor.human.id.clone());
-        let held = ask.held.as_ref().map(|held| &held.vote).filter(|vote| vote.by == me);
-        let given = held.or_else(|| ask.votes.iter().rfind(|vote| vote.by == me));
-        let Some(vote) = given else { return Ok(None) };
-        let next = self.next_request(visitor, ask.id).await?;
-        let answered = Answered::new(&visitor.frame, ask, vote, next, list);
-        Ok(Some(Notice::Answered(Box::new(answered))))
-    }
+/// What a page says to the person who just answered; nothing for anybody else. With the query of a
+/// list, the inbox says it.
+pub(super) async fn answered_notice(
+    gateway: &Gateway,
+    visitor: &Visitor,
+    ask: &Ask,
+    list: Option<&str>,
+) -> Result<Option<Notice>, StoreError> {
+    let me = By::Human(visitor.human.id.clone());
+    let held = ask.held.as_ref().map(|held| &held.vote).filter(|vote| vote.by == me);
+    let given = held.or_else(|| ask.votes.iter().rfind(|vote| vote.by == me));
+    let Some(vote) = given else { return Ok(None) };
+    let next = next_request(gateway, visitor, ask.id).await?;
+    let answered = Answered::new(&visitor.frame, ask, vote, next, list);
+    Ok(Some(Notice::Answered(Box::new(answered))))
+}
 
-    /// The first request of the inbox, in its order, that this person can answer now.
-    async fn next_request(
-        &self,
-        visitor: &Visitor,
-        answered: AskId,
-    ) -> Result<Option<Next>, StoreError> {
-        let me = &visitor.human;
-        let listed = self.listed(me, &Wanted::of(&[], me)).await?;
-        let free = |ask: &&Ask| {
-            let taken = ask.claim.as_ref().is_some_and(|claim| claim.human != me.id);
-            ask.id != answered && ask.held.is_none() && !taken
-        };
-        let mut asks = listed.items.iter().flat_map(|item| &item.asks);
-        Ok(asks.find(free).map(Next::of))
-    }
+/// The first request of the inbox, in its order, that this person can answer now.
+async fn next_request(
+    gateway: &Gateway,
+    visitor: &Visitor,
+    answered: AskId,
+) -> Result<Option<Next>, StoreError> {
+    let me = &visitor.human;
+    let listed = listed(gateway, me, &Wanted::of(&[], me)).await?;
+    let free = |ask: &&Ask| {
+        let taken = ask.claim.as_ref().is_some_and(|claim| claim.human != me.id);
+        ask.id != answered && ask.held.is_none() && !taken
+    };
+    let mut asks = listed.items.iter().flat_map(|item| &item.asks);
+    Ok(asks.find(free).map(Next::of))
 }

@@ -5,10 +5,9 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use gateway::Gateway;
+use views::{Frame, message_page, web_app};
 
 use super::html;
-use views::Frame;
-use views::{message_page, web_app};
 
 /// For an hour: an app that was installed looks at it now and then.
 const MANIFEST_KEPT: &str = "public, max-age=3600";

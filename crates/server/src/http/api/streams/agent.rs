@@ -31,8 +31,8 @@ impl OfAgent {
         seen: Option<u64>,
     ) -> Result<Self, Problem> {
         let list = Topic::List(scope.clone());
-        let waiter = line.app.gateway.wake().subscribe(line.pass.topics().chain([list]));
-        let last = line.app.gateway.store().last_position().await?;
+        let waiter = line.streams.gateway.wake().subscribe(line.credential.topics().chain([list]));
+        let last = line.streams.gateway.store().last_position().await?;
         // A position from the future is another store's: nobody knows what was missed.
         let lost = seen.is_some_and(|seen| seen > last);
         let after = seen.unwrap_or(last).min(last);
@@ -46,7 +46,7 @@ impl OfAgent {
     fn agents(&self) -> Vec<AgentId> {
         match &self.scope {
             Scope::Project(project) => {
-                let directory = self.line.app.gateway.directory();
+                let directory = self.line.streams.gateway.directory();
                 let members = directory.agents().filter(|agent| agent.project == *project);
                 members.map(|agent| agent.id.clone()).collect()
             }
@@ -70,10 +70,10 @@ impl Source for OfAgent {
                 return Some(mark);
             }
             // What was missed may be long: nothing more of it is sent once the key is revoked.
-            if !self.line.pass.holds(&self.line.app) {
+            if !self.line.credential.holds(&self.line.streams.gateway) {
                 return None;
             }
-            let gateway = &self.line.app.gateway;
+            let gateway = &self.line.streams.gateway;
             if let Some(change) = self.changes.front() {
                 let Subject::Ask(id) = change.subject else { return None };
                 if is_left_out(change) {

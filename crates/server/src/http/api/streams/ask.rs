@@ -8,7 +8,7 @@ use kernel::{Ask, AskId, AskState, Subject};
 use store::Change;
 
 use super::{BATCH, Line, Turn, is_left_out};
-use crate::http::bound;
+use crate::http::envelope_headers;
 use crate::http::problem::Problem;
 use crate::http::sse::{self, HEARTBEAT, Source};
 
@@ -33,12 +33,12 @@ impl OfAsk {
         seen: Option<u64>,
     ) -> Result<Option<Self>, Problem> {
         let own = Topic::Subject(Subject::Ask(id));
-        let waiter = line.app.gateway.wake().subscribe(line.pass.topics().chain([own]));
-        let ask = line.app.gateway.visible(&line.pass.actor, id).await?;
+        let waiter = line.streams.gateway.wake().subscribe(line.credential.topics().chain([own]));
+        let ask = line.streams.gateway.visible(&line.credential.actor, id).await?;
         let mut before = ask.head.seq.saturating_sub(1);
         // The newest event that is told; the first of all is.
         let newest = loop {
-            let newest = line.app.gateway.store().history(id, before, 1).await?;
+            let newest = line.streams.gateway.store().history(id, before, 1).await?;
             match newest.into_iter().next() {
                 Some(newest) if is_left_out(&newest) => before = before.saturating_sub(1),
                 Some(newest) => break newest,
@@ -53,7 +53,7 @@ impl OfAsk {
             return Ok(None);
         }
         let ask = line.told(ask).await?;
-        let prelude = bound::prelude_event(&ask).unwrap_or_default();
+        let prelude = envelope_headers::prelude_event(&ask).unwrap_or_default();
         let first = [prelude.as_bytes(), &line.frame(&newest, &ask).await?].concat();
         let first = Some(sse::first(&Bytes::from(first)));
         let (seq, changes) = (newest.seq, VecDeque::new());
@@ -67,10 +67,10 @@ impl Source for OfAsk {
             if let Some(first) = self.first.take() {
                 return Some(first);
             }
-            if !self.line.pass.holds(&self.line.app) {
+            if !self.line.credential.holds(&self.line.streams.gateway) {
                 return None;
             }
-            let gateway = &self.line.app.gateway;
+            let gateway = &self.line.streams.gateway;
             if let Some(change) = self.changes.front() {
                 if is_left_out(change) {
                     self.seq = change.seq;
@@ -84,7 +84,7 @@ impl Source for OfAsk {
                         continue;
                     }
                 };
-                let actor = &self.line.pass.actor;
+                let actor = &self.line.credential.actor;
                 let ask = found.filter(|ask| ask.is_shown_to(actor, &gateway.directory()))?;
                 let ask = match Box::pin(self.line.told(ask)).await {
                     Ok(ask) => ask,

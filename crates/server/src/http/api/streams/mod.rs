@@ -11,34 +11,35 @@ mod person;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agent::OfAgent;
+use ask::OfAsk;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use dialects::native::EventView;
-use gateway::REQUESTS;
 use gateway::auth::Denied;
 use gateway::streams::{Held, Wire};
 use gateway::wake::Waiter;
+use gateway::{Gateway, REQUESTS};
 use kernel::actor::Reach;
 use kernel::event::HELD_ANSWER;
 use kernel::{Actor, Ask, AskId};
+use person::OfPerson;
 use serde_json::json;
 use store::{Change, Scope};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::Shared;
+use crate::http::api::AskViews;
 use crate::http::api::asks::parse;
 use crate::http::api::openapi::Left;
+use crate::http::callers::Callers;
 use crate::http::name::Named;
-use crate::http::pass::Pass;
 use crate::http::problem::Problem;
-use crate::http::sse;
-
-use agent::OfAgent;
-use ask::OfAsk;
-use person::OfPerson;
+use crate::http::services::Streaming;
+use crate::http::stream_credential::StreamCredential;
+use crate::http::{Shared, sse};
 
 /// How often an idle stream shows that it lives.
 const BEAT: Duration = Duration::from_secs(15);
@@ -75,14 +76,15 @@ type Pairs = Query<Vec<(String, String)>>;
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn everything(
-    State(app): State<Shared>,
+    State(streams): State<Arc<AskStreams>>,
     headers: HeaderMap,
     Query(pairs): Pairs,
 ) -> Result<Response, Problem> {
-    let pass = Pass::new(&app, app.callers.anyone(&headers).await?, &headers);
+    let actor = streams.callers.anyone(&headers).await?;
+    let credential = StreamCredential::new(&streams.callers, actor, &headers);
     let seen = last_seen(&headers, &pairs)?;
-    let line = Line::open(app, pass)?;
-    match line.pass.actor.clone() {
+    let line = Line::open(streams, credential)?;
+    match line.credential.actor.clone() {
         Actor::Agent { id, project, reach, .. } => {
             let scope = match reach {
                 Reach::Agent => Scope::Agent(id),
@@ -120,15 +122,16 @@ async fn everything(
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn one_ask(
-    State(app): State<Shared>,
+    State(streams): State<Arc<AskStreams>>,
     Named(id): Named<String>,
     headers: HeaderMap,
     Query(pairs): Pairs,
 ) -> Result<Response, Problem> {
-    let pass = Pass::new(&app, app.callers.anyone(&headers).await?, &headers);
+    let actor = streams.callers.anyone(&headers).await?;
+    let credential = StreamCredential::new(&streams.callers, actor, &headers);
     let id = parse(&id)?;
     let seen = last_seen(&headers, &pairs)?;
-    let line = Line::open(app, pass)?;
+    let line = Line::open(streams, credential)?;
     match OfAsk::begin(line, id, seen).await? {
         Some(stream) => Ok(sse::respond(stream)),
         // How a stream is told that there is nothing to come back for.
@@ -157,10 +160,18 @@ fn last_seen(headers: &HeaderMap, pairs: &[(String, String)]) -> Result<Option<u
     }
 }
 
+/// What the streams of the native API are made from.
+pub struct AskStreams {
+    pub(in crate::http) gateway: Gateway,
+    pub(in crate::http) callers: Callers,
+    pub(in crate::http) ask_views: Arc<AskViews>,
+    pub(in crate::http) streaming: Streaming,
+}
+
 /// What every stream has: whose it is, and its place in the count.
 struct Line {
-    app: Shared,
-    pass: Pass,
+    streams: Arc<AskStreams>,
+    credential: StreamCredential,
     _held: Held,
 }
 
@@ -175,37 +186,41 @@ enum Turn {
 }
 
 impl Line {
-    fn open(app: Shared, pass: Pass) -> Result<Self, Problem> {
-        let held = app.streams.open_for(&app.gateway, pass.counted(), Wire::Events)?;
-        Ok(Self { app, pass, _held: held })
+    fn open(streams: Arc<AskStreams>, credential: StreamCredential) -> Result<Self, Problem> {
+        let held = streams.streaming.streams.open_for(
+            &streams.gateway,
+            credential.counted(),
+            Wire::Events,
+        )?;
+        Ok(Self { streams, credential, _held: held })
     }
 
     async fn wait(&self, waiter: &mut Waiter) -> Turn {
         tokio::select! {
             biased;
-            () = self.app.stop.cancelled() => Turn::Over,
+            () = self.streams.streaming.stop.cancelled() => Turn::Over,
             () = waiter.changed() => {
-                if self.pass.holds(&self.app) { Turn::Woken } else { Turn::Over }
+                if self.credential.holds(&self.streams.gateway) { Turn::Woken } else { Turn::Over }
             }
             () = tokio::time::sleep(BEAT) => {
-                if self.pass.still_holds(&self.app).await { Turn::Idle } else { Turn::Over }
+                if self.credential.still_holds(&self.streams.gateway, &self.streams.callers).await { Turn::Idle } else { Turn::Over }
             }
         }
     }
 
     /// A store that is away is waited for; whoever listens keeps the connection.
     async fn pause(&self, error: &store::StoreError) -> Option<()> {
-        self.app.gateway.database().failed(REQUESTS, error);
+        self.streams.gateway.database().failed(REQUESTS, error);
         tokio::select! {
-            () = self.app.stop.cancelled() => None,
+            () = self.streams.streaming.stop.cancelled() => None,
             () = tokio::time::sleep(AGAIN) => Some(()),
         }
     }
 
     /// An ask for whoever follows it alone: its agent reads what was given to it in confidence.
     async fn told(&self, ask: Arc<Ask>) -> Result<Arc<Ask>, store::StoreError> {
-        match &self.pass.actor {
-            Actor::Agent { .. } => self.app.gateway.told(ask).await,
+        match &self.credential.actor {
+            Actor::Agent { .. } => self.streams.gateway.told(ask).await,
             Actor::Human { .. }
             | Actor::LinkHolder { .. }
             | Actor::Relay { .. }
@@ -220,7 +235,7 @@ impl Line {
             event: &change.what,
             at: change.at,
             version: change.seq,
-            ask: self.app.view(ask, &self.pass.actor).await?,
+            ask: self.streams.ask_views.view(ask, &self.credential.actor).await?,
         };
         Ok(sse::frame(change.position, &change.what, &view))
     }

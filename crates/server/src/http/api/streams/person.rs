@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use gateway::Gateway;
 use gateway::wake::{Topic, Waiter};
 use kernel::{Ask, HumanId, Subject};
 use store::{Change, Scope};
 
 use super::{Line, Turn, is_left_out, mark};
-use crate::http::App;
 use crate::http::problem::Problem;
 use crate::http::sse::{self, HEARTBEAT, Source};
 
@@ -25,9 +25,9 @@ pub(super) struct OfPerson {
 
 impl OfPerson {
     pub(super) async fn begin(line: Line, id: HumanId, seen: Option<u64>) -> Result<Self, Problem> {
-        let scopes = scopes(&line.app, &id);
+        let scopes = scopes(&line.streams.gateway, &id);
         let waiter = listen(&line, &scopes);
-        let last = line.app.gateway.store().last_position().await?;
+        let last = line.streams.gateway.store().last_position().await?;
         let mut marks = VecDeque::from([sse::first(&mark(last, "ready"))]);
         marks.extend(seen.filter(|seen| *seen != last).map(|_| mark(last, "reset")));
         Ok(Self { line, waiter, id, scopes, marks, changes: VecDeque::new() })
@@ -39,7 +39,7 @@ impl OfPerson {
         let about_me = |change: &Change| matches!(&change.subject, Subject::Human(_));
         let mut missed = heard.missed;
         if missed || heard.changes.iter().any(about_me) {
-            let now = scopes(&self.line.app, &self.id);
+            let now = scopes(&self.line.streams.gateway, &self.id);
             // Other lists than before: what is in them was not told.
             if now != self.scopes {
                 missed = true;
@@ -54,7 +54,7 @@ impl OfPerson {
         if missed {
             self.changes.clear();
             let last = loop {
-                match self.line.app.gateway.store().last_position().await {
+                match self.line.streams.gateway.store().last_position().await {
                     Ok(last) => break last,
                     Err(error) => self.line.pause(&error).await?,
                 }
@@ -65,13 +65,13 @@ impl OfPerson {
     }
 }
 
-fn scopes(app: &App, id: &HumanId) -> Vec<Scope> {
-    app.gateway.directory().human(id).map(Scope::inbox).unwrap_or_default()
+fn scopes(gateway: &Gateway, id: &HumanId) -> Vec<Scope> {
+    gateway.directory().human(id).map(Scope::inbox).unwrap_or_default()
 }
 
 fn listen(line: &Line, scopes: &[Scope]) -> Waiter {
     let lists = scopes.iter().cloned().map(Topic::List);
-    line.app.gateway.wake().listen(line.pass.topics().chain(lists))
+    line.streams.gateway.wake().listen(line.credential.topics().chain(lists))
 }
 
 impl Source for OfPerson {
@@ -80,19 +80,19 @@ impl Source for OfPerson {
             if let Some(mark) = self.marks.pop_front() {
                 return Some(mark);
             }
-            if !self.line.pass.holds(&self.line.app) {
+            if !self.line.credential.holds(&self.line.streams.gateway) {
                 return None;
             }
             if let Some(change) = self.changes.front() {
                 let Subject::Ask(id) = change.subject else { return None };
-                let found = match Box::pin(self.line.app.gateway.ask(id)).await {
+                let found = match Box::pin(self.line.streams.gateway.ask(id)).await {
                     Ok(found) => found,
                     Err(error) => {
                         self.line.pause(&error).await?;
                         continue;
                     }
                 };
-                let directory = self.line.app.gateway.directory();
+                let directory = self.line.streams.gateway.directory();
                 let admits =
                     |ask: &Arc<Ask>| directory.human(&self.id).is_some_and(|h| ask.admits(h));
                 // A pool may hold what this person is not qualified for.

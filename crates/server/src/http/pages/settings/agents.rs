@@ -1,77 +1,95 @@
 //! Agents and keys: `/settings/agents`, `/settings/keys/revoke`. People see the agents they answer for,
 //! administrators all.
 
+use std::sync::Arc;
+
 use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use dialects::native::IssueKey;
-use gateway::bootstrap;
+use gateway::auth::Authenticator;
+use gateway::{Gateway, bootstrap};
 use kernel::actor::Reach;
 use kernel::directory::{Agent, Directory, Holder, Key, NewAgent};
 use kernel::{AgentId, DirectoryCommand, KeyId};
 use store::StoreError;
-
-use super::super::{Instead, Page, Visitor, html, parts};
-use super::{Asked, framed, nothing_here, saved, untouched};
-use crate::http::{App, Shared};
 use views::settings::agents::{self as view, Used};
 use views::settings::controls::{Filled, refused};
 use views::settings::{self, PAGE, SettingsPage};
 use views::site::paths;
 
+use super::{Asked, framed, nothing_here, saved, untouched};
+use crate::config::Config;
+use crate::http::pages::settings::{attempt, attempt_new, home};
+use crate::http::pages::visitors::Visitors;
+use crate::http::pages::{Instead, Page, Visitor, html, parts};
+
 /// The most keys of an agent that are shown, the newest first.
 const KEYS: usize = 100;
 
 pub(super) async fn list(
-    State(app): State<Shared>,
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
     headers: HeaderMap,
     Query(asked): Query<Asked>,
 ) -> Page {
-    let visitor = app.visitor(&headers).await?;
+    let visitor = visitors.visitor(&headers).await?;
     let after = asked.after.and_then(|id| id.parse().ok());
-    Ok(app.agents(&visitor, after.as_ref(), untouched()))
+    Ok(agents_page(&gateway, &visitor, after.as_ref(), untouched()))
 }
 
-pub(super) async fn add(State(app): State<Shared>, from: Request) -> Page {
+pub(super) async fn add(
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    from: Request,
+) -> Page {
     let (headers, body) = parts(from);
-    let visitor = app.administrator(&headers).await?;
-    let form = app.submitted(&visitor, &headers, body, paths::AGENTS).await?;
+    let visitor = visitors.administrator(&headers).await?;
+    let form = visitors.submitted(&visitor, &headers, body, paths::AGENTS).await?;
     let problems = match view::read(&form) {
         Ok(new) => {
             let path = paths::agent(&new.id);
-            let taken = app.gateway.directory().agent(&new.id).map(|_| "a name no agent has");
+            let taken = gateway.directory().agent(&new.id).map(|_| "a name no agent has");
             let command = DirectoryCommand::SaveAgent(new);
-            match app.attempt_new(&visitor, taken, command, view::LABELS).await? {
+            match attempt_new(&gateway, &visitor, taken, command, view::LABELS).await? {
                 Ok(()) => return Ok(saved(&path)),
                 Err(problems) => problems,
             }
         }
         Err(problems) => problems,
     };
-    Ok(app.agents(&visitor, None, Filled { form: Some(&form), problems: &problems }))
+    Ok(agents_page(&gateway, &visitor, None, Filled { form: Some(&form), problems: &problems }))
 }
 
 pub(super) async fn show(
-    State(app): State<Shared>,
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    State(authenticator): State<Arc<Authenticator>>,
     Path(id): Path<String>,
     headers: HeaderMap,
     Query(asked): Query<Asked>,
 ) -> Page {
-    let visitor = app.visitor(&headers).await?;
-    let directory = app.gateway.directory();
+    let visitor = visitors.visitor(&headers).await?;
+    let directory = gateway.directory();
     let agent = theirs(&visitor, &directory, &id)?;
     let filled = untouched();
-    app.agent_page(&visitor, &directory, agent, asked.done(), filled).await
+    agent_page(&gateway, &authenticator, &visitor, &directory, agent, asked.done(), filled).await
 }
 
 /// Its owner changes, or whether people may write to it; it never moves.
-pub(super) async fn save(State(app): State<Shared>, Path(id): Path<String>, from: Request) -> Page {
+pub(super) async fn save(
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    State(authenticator): State<Arc<Authenticator>>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
     let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let directory = app.gateway.directory();
+    let visitor = visitors.visitor(&headers).await?;
+    let directory = gateway.directory();
     let agent = theirs(&visitor, &directory, &id)?;
     let path = paths::agent(&agent.id);
-    let form = app.submitted(&visitor, &headers, body, &path).await?;
+    let form = visitors.submitted(&visitor, &headers, body, &path).await?;
     // Who only answers for it is not asked who else should.
     let owner = match form.value("owner") {
         None if !visitor.human.admin => Ok(agent.owner.clone()),
@@ -82,26 +100,29 @@ pub(super) async fn save(State(app): State<Shared>, Path(id): Path<String>, from
             let (id, project) = (agent.id.clone(), agent.project.clone());
             let conversations = Some(form.value("conversations").is_some());
             let new = NewAgent { id, project, owner, conversations };
-            app.attempt(&visitor, DirectoryCommand::SaveAgent(new), view::LABELS).await?
+            attempt(&gateway, &visitor, DirectoryCommand::SaveAgent(new), view::LABELS).await?
         }
         Err(problems) => Err(problems),
     };
     let Err(problems) = done else { return Ok(saved(&path)) };
     let filled = Filled { form: Some(&form), problems: &problems };
-    app.agent_page(&visitor, &directory, agent, None, filled).await
+    agent_page(&gateway, &authenticator, &visitor, &directory, agent, None, filled).await
 }
 
 /// A key for an agent, shown once, with three ways to ask with it.
 pub(super) async fn make_key(
-    State(app): State<Shared>,
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(authenticator): State<Arc<Authenticator>>,
     Path(id): Path<String>,
     from: Request,
 ) -> Page {
     let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let directory = app.gateway.directory();
+    let visitor = visitors.visitor(&headers).await?;
+    let directory = gateway.directory();
     let agent = theirs(&visitor, &directory, &id)?;
-    let form = app.submitted(&visitor, &headers, body, &paths::agent(&agent.id)).await?;
+    let form = visitors.submitted(&visitor, &headers, body, &paths::agent(&agent.id)).await?;
     let label = form.value("label").unwrap_or_default().trim().to_owned();
     let wide = form.value("project_wide").is_some();
     let new = IssueKey {
@@ -113,38 +134,43 @@ pub(super) async fn make_key(
         label,
         expires_at: None,
     };
-    match app.new_key(&visitor, agent, new).await {
+    match new_key(&gateway, &config, &visitor, agent, new).await {
         Ok(shown) => Ok(shown),
         Err(StoreError::Refused(refusal)) => {
             let problems = refused(&refusal, view::LABELS);
             let filled = Filled { form: Some(&form), problems: &problems };
-            app.agent_page(&visitor, &directory, agent, None, filled).await
+            agent_page(&gateway, &authenticator, &visitor, &directory, agent, None, filled).await
         }
         Err(error) => Err(error.into()),
     }
 }
 
 pub(super) async fn show_revoke(
-    State(app): State<Shared>,
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
     headers: HeaderMap,
     Query(asked): Query<Asked>,
 ) -> Page {
-    let visitor = app.visitor(&headers).await?;
-    let directory = app.gateway.directory();
+    let visitor = visitors.visitor(&headers).await?;
+    let directory = gateway.directory();
     let (key, agent) = managed(&visitor, &directory, view::key(asked.key.as_deref()))?;
     Ok(framed(&visitor, &view::revoke(key, agent)))
 }
 
-pub(super) async fn revoke(State(app): State<Shared>, from: Request) -> Page {
-    let (visitor, form) = app.acting(from, paths::AGENTS).await?;
-    let directory = app.gateway.directory();
+pub(super) async fn revoke(
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    from: Request,
+) -> Page {
+    let (visitor, form) = visitors.acting(from, paths::AGENTS).await?;
+    let directory = gateway.directory();
     let (key, agent) = managed(&visitor, &directory, view::key(form.value("key")))?;
     let command = if form.value("end_tokens").is_some() {
         DirectoryCommand::RevokeKeyWithTokens(key.id)
     } else {
         DirectoryCommand::RevokeKey(key.id)
     };
-    app.gateway.run(visitor.actor.clone(), command).await?;
+    gateway.run(visitor.actor.clone(), command).await?;
     Ok(saved(&paths::agent(agent)))
 }
 
@@ -176,52 +202,57 @@ fn managed<'a>(
     }
 }
 
-impl App {
-    fn agents(&self, visitor: &Visitor, after: Option<&AgentId>, filled: Filled<'_>) -> Response {
-        let (directory, admin) = (self.gateway.directory(), visitor.human.admin);
-        let mut agents: Vec<_> = if admin {
-            directory.agents_after(after).take(PAGE + 1).collect()
-        } else {
-            let mine = directory.agents_of(&visitor.human.id);
-            mine.filter(|agent| after.is_none_or(|id| agent.id > *id)).take(PAGE + 1).collect()
-        };
-        let more = agents.len() > PAGE;
-        agents.truncate(PAGE);
-        let last = agents.last().filter(|_| more);
-        let next = last.map(|agent| format!("{}?after={}", paths::AGENTS, agent.id));
-        let shown = view::list(&agents, &directory, next, admin, filled);
-        framed(visitor, &SettingsPage { problems: filled.problems.clone(), ..shown })
-    }
+fn agents_page(
+    gateway: &Gateway,
+    visitor: &Visitor,
+    after: Option<&AgentId>,
+    filled: Filled<'_>,
+) -> Response {
+    let (directory, admin) = (gateway.directory(), visitor.human.admin);
+    let mut agents: Vec<_> = if admin {
+        directory.agents_after(after).take(PAGE + 1).collect()
+    } else {
+        let mine = directory.agents_of(&visitor.human.id);
+        mine.filter(|agent| after.is_none_or(|id| agent.id > *id)).take(PAGE + 1).collect()
+    };
+    let more = agents.len() > PAGE;
+    agents.truncate(PAGE);
+    let last = agents.last().filter(|_| more);
+    let next = last.map(|agent| format!("{}?after={}", paths::AGENTS, agent.id));
+    let shown = view::list(&agents, &directory, next, admin, filled);
+    framed(visitor, &SettingsPage { problems: filled.problems.clone(), ..shown })
+}
 
-    async fn agent_page(
-        &self,
-        visitor: &Visitor,
-        directory: &Directory,
-        agent: &Agent,
-        done: Option<String>,
-        filled: Filled<'_>,
-    ) -> Page {
-        let mut keys = Vec::new();
-        for key in directory.keys_of(&agent.id).rev().take(KEYS) {
-            let written = self.gateway.store().key_used(key.id).await?;
-            keys.push(Used { key, at: written.max(self.authenticator.just_used(key.id)) });
-        }
-        let (now, admin) = (self.gateway.now(), visitor.human.admin);
-        let shown = view::page(agent, &keys, directory, now, admin, filled);
-        let problems = filled.problems.clone();
-        Ok(framed(visitor, &SettingsPage { done, problems, ..shown }))
+async fn agent_page(
+    gateway: &Gateway,
+    authenticator: &Authenticator,
+    visitor: &Visitor,
+    directory: &Directory,
+    agent: &Agent,
+    done: Option<String>,
+    filled: Filled<'_>,
+) -> Page {
+    let mut keys = Vec::new();
+    for key in directory.keys_of(&agent.id).rev().take(KEYS) {
+        let written = gateway.store().key_used(key.id).await?;
+        keys.push(Used { key, at: written.max(authenticator.just_used(key.id)) });
     }
+    let (now, admin) = (gateway.now(), visitor.human.admin);
+    let shown = view::page(agent, &keys, directory, now, admin, filled);
+    let problems = filled.problems.clone();
+    Ok(framed(visitor, &SettingsPage { done, problems, ..shown }))
+}
 
-    /// Makes a key and shows it, this once.
-    pub(super) async fn new_key(
-        &self,
-        visitor: &Visitor,
-        agent: &Agent,
-        new: IssueKey,
-    ) -> Result<Response, StoreError> {
-        let issued = bootstrap::issue_key(&self.gateway, visitor.actor.clone(), new).await?;
-        let shown = view::key_made(agent, &issued.secret, self.home());
-        let page = settings::page(&visitor.frame, visitor.human.admin, &shown);
-        Ok(html(StatusCode::CREATED, page))
-    }
+/// Makes a key and shows it, this once.
+pub(super) async fn new_key(
+    gateway: &Gateway,
+    config: &Config,
+    visitor: &Visitor,
+    agent: &Agent,
+    new: IssueKey,
+) -> Result<Response, StoreError> {
+    let issued = bootstrap::issue_key(gateway, visitor.actor.clone(), new).await?;
+    let shown = view::key_made(agent, &issued.secret, home(config));
+    let page = settings::page(&visitor.frame, visitor.human.admin, &shown);
+    Ok(html(StatusCode::CREATED, page))
 }

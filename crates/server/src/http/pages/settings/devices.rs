@@ -1,51 +1,65 @@
 //! Where I am told that something waits: `/settings/devices`.
 
+use std::sync::Arc;
+
 use ::channels::DeliveryError;
 use ::channels::push::{InvalidSubscription, PushSubscription};
 use axum::extract::{Query, Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
+use channels::ChannelRegistry;
+use gateway::Gateway;
 use kernel::audit::Digest;
-use notify::devices::{Added, FULL};
+use notify::devices::{Added, Devices, FULL};
 use store::Device;
-
-use super::super::{Page, Visitor};
-use super::{Asked, Instead, framed, saved};
-use crate::http::{App, Shared};
 use views::Submitted;
 use views::answer_form::problem::{FormProblem, Place};
 use views::settings::SettingsPage;
 use views::settings::devices::{DeviceView, page};
 use views::site::paths;
 
+use super::{Asked, Instead, framed, saved};
+use crate::http::pages::visitors::Visitors;
+use crate::http::pages::{Page, Visitor};
+
 pub(super) async fn show(
-    State(app): State<Shared>,
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    State(channels): State<Arc<ChannelRegistry>>,
+    State(devices): State<Devices>,
     headers: HeaderMap,
     Query(asked): Query<Asked>,
 ) -> Page {
-    let visitor = app.visitor(&headers).await?;
-    app.devices_page(&visitor, asked.done(), FormProblem::default()).await
+    let visitor = visitors.visitor(&headers).await?;
+    devices_page(&gateway, &channels, &devices, &visitor, asked.done(), FormProblem::default())
+        .await
 }
 
 /// Adds this device, removes one, or tries all of them.
-pub(super) async fn change(State(app): State<Shared>, from: Request) -> Page {
-    let (visitor, form) = app.acting(from, paths::DEVICES).await?;
+pub(super) async fn change(
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    State(channels): State<Arc<ChannelRegistry>>,
+    State(devices): State<Devices>,
+    from: Request,
+) -> Page {
+    let (visitor, form) = visitors.acting(from, paths::DEVICES).await?;
     if let Some(id) = form.value("remove") {
-        let devices = app.notifier.devices.of(&visitor.human.id).await?;
+        let devices = devices.of(&visitor.human.id).await?;
         let name = id.parse::<Digest>().ok();
         let own = name.filter(|name| devices.iter().any(|(device, _)| device.name == *name));
         // Removed already, or none of theirs: the list shows what there is.
         if let Some(name) = own {
-            app.gateway.store().forget_device(name).await?;
+            gateway.store().forget_device(name).await?;
         }
         return Ok(saved(paths::DEVICES));
     }
     if form.value("test").is_some() {
-        return app.try_devices(&visitor).await;
+        return try_devices(&gateway, &channels, &devices, &visitor).await;
     }
-    match app.enrol(&visitor, &form).await? {
+    match enrol(&gateway, &channels, &devices, &visitor, &form).await? {
         Ok(()) => Ok(saved(paths::DEVICES)),
-        Err(problem) => app.devices_page(&visitor, None, problem).await,
+        Err(problem) => devices_page(&gateway, &channels, &devices, &visitor, None, problem).await,
     }
 }
 
@@ -55,89 +69,96 @@ fn problem(message: &str) -> FormProblem {
     problem
 }
 
-impl App {
-    /// Has the browser of this visit told.
-    async fn enrol(
-        &self,
-        visitor: &Visitor,
-        form: &Submitted,
-    ) -> Result<Result<(), FormProblem>, Instead> {
-        let Some(push) = &self.notifier.channels.push else {
-            return Ok(Err(problem("This server tells no devices.")));
-        };
-        let text = |name| form.value(name).unwrap_or_default().to_owned();
-        let directory = self.gateway.directory();
-        let label = directory.key(visitor.session).map(|key| key.label.clone());
-        let address = PushSubscription {
-            endpoint: text("endpoint"),
-            p256dh: text("p256dh"),
-            auth: text("auth"),
-            label: label.unwrap_or_default(),
-        };
-        // A browser has one: what it had before is of no use.
-        for (device, _) in self.notifier.devices.of(&visitor.human.id).await? {
-            if device.key == Some(visitor.session) {
-                self.gateway.store().forget_device(device.name).await?;
-            }
+/// Has the browser of this visit told.
+async fn enrol(
+    gateway: &Gateway,
+    channels: &ChannelRegistry,
+    devices: &Devices,
+    visitor: &Visitor,
+    form: &Submitted,
+) -> Result<Result<(), FormProblem>, Instead> {
+    let Some(push) = &channels.push else {
+        return Ok(Err(problem("This server tells no devices.")));
+    };
+    let text = |name| form.value(name).unwrap_or_default().to_owned();
+    let directory = gateway.directory();
+    let label = directory.key(visitor.session).map(|key| key.label.clone());
+    let address = PushSubscription {
+        endpoint: text("endpoint"),
+        p256dh: text("p256dh"),
+        auth: text("auth"),
+        label: label.unwrap_or_default(),
+    };
+    // A browser has one: what it had before is of no use.
+    for (device, _) in devices.of(&visitor.human.id).await? {
+        if device.key == Some(visitor.session) {
+            gateway.store().forget_device(device.name).await?;
         }
-        let key = Some(visitor.session);
-        Ok(match self.notifier.devices.add(push, &visitor.human.id, key, address).await? {
-            Added::Kept(_) => Ok(()),
-            Added::Wrong(InvalidSubscription { field, expected }) => Err(problem(&format!(
-                "This browser\u{2019}s push service cannot be used: {field} should be {expected}."
-            ))),
-            Added::Full => Err(problem(&format!("Not added: {FULL}."))),
-        })
     }
+    let key = Some(visitor.session);
+    Ok(match devices.add(push, &visitor.human.id, key, address).await? {
+        Added::Kept(_) => Ok(()),
+        Added::Wrong(InvalidSubscription { field, expected }) => Err(problem(&format!(
+            "This browser\u{2019}s push service cannot be used: {field} should be {expected}."
+        ))),
+        Added::Full => Err(problem(&format!("Not added: {FULL}."))),
+    })
+}
 
-    /// Sends a test to each, and says what came of it.
-    async fn try_devices(&self, visitor: &Visitor) -> Page {
-        let (mut taken, mut failed) = (0, FormProblem::default());
-        if let Some(push) = &self.notifier.channels.push {
-            for (device, address) in self.notifier.devices.of(&visitor.human.id).await? {
-                let error = match self.notifier.devices.test(push, device.name).await? {
-                    Ok(()) => {
-                        taken += 1;
-                        continue;
-                    }
-                    Err(DeliveryError::Gone { .. }) => {
-                        "it is not there any more and is told nothing from now on"
-                    }
-                    Err(DeliveryError::Later { .. }) => {
-                        "its push service does not take it now; try again later"
-                    }
-                    Err(DeliveryError::Never { .. }) => {
-                        "its push service refuses it; turn notices on anew there"
-                    }
-                };
-                failed.add(Place::Page, None, format!("{}: {error}.", address.label));
-            }
+/// Sends a test to each, and says what came of it.
+async fn try_devices(
+    gateway: &Gateway,
+    channels: &ChannelRegistry,
+    devices: &Devices,
+    visitor: &Visitor,
+) -> Page {
+    let (mut taken, mut failed) = (0, FormProblem::default());
+    if let Some(push) = &channels.push {
+        for (device, address) in devices.of(&visitor.human.id).await? {
+            let error = match devices.test(push, device.name).await? {
+                Ok(()) => {
+                    taken += 1;
+                    continue;
+                }
+                Err(DeliveryError::Gone { .. }) => {
+                    "it is not there any more and is told nothing from now on"
+                }
+                Err(DeliveryError::Later { .. }) => {
+                    "its push service does not take it now; try again later"
+                }
+                Err(DeliveryError::Never { .. }) => {
+                    "its push service refuses it; turn notices on anew there"
+                }
+            };
+            failed.add(Place::Page, None, format!("{}: {error}.", address.label));
         }
-        let done = match taken {
-            0 => None,
-            1 => Some("Sent to one device; it shows in a moment".to_owned()),
-            n => Some(format!("Sent to {n} devices; it shows in a moment")),
-        };
-        self.devices_page(visitor, done, failed).await
     }
+    let done = match taken {
+        0 => None,
+        1 => Some("Sent to one device; it shows in a moment".to_owned()),
+        n => Some(format!("Sent to {n} devices; it shows in a moment")),
+    };
+    devices_page(gateway, channels, devices, visitor, done, failed).await
+}
 
-    async fn devices_page(
-        &self,
-        visitor: &Visitor,
-        done: Option<String>,
-        problems: FormProblem,
-    ) -> Result<Response, Instead> {
-        let devices = self.notifier.devices.of(&visitor.human.id).await?;
-        let key = self.notifier.channels.push.as_ref().map(|push| push.key());
-        let view = |(device, address): &(Device, PushSubscription)| DeviceView {
-            name: device.name.to_string(),
-            label: address.label.clone(),
-            service: address.service(),
-            added_at: device.made_at,
-            this: device.key == Some(visitor.session),
-        };
-        let devices: Vec<_> = devices.iter().map(view).collect();
-        let shown = page(&devices, key, self.gateway.now());
-        Ok(framed(visitor, &SettingsPage { done, problems, ..shown }))
-    }
+async fn devices_page(
+    gateway: &Gateway,
+    channels: &ChannelRegistry,
+    devices: &Devices,
+    visitor: &Visitor,
+    done: Option<String>,
+    problems: FormProblem,
+) -> Result<Response, Instead> {
+    let devices = devices.of(&visitor.human.id).await?;
+    let key = channels.push.as_ref().map(|push| push.key());
+    let view = |(device, address): &(Device, PushSubscription)| DeviceView {
+        name: device.name.to_string(),
+        label: address.label.clone(),
+        service: address.service(),
+        added_at: device.made_at,
+        this: device.key == Some(visitor.session),
+    };
+    let devices: Vec<_> = devices.iter().map(view).collect();
+    let shown = page(&devices, key, gateway.now());
+    Ok(framed(visitor, &SettingsPage { done, problems, ..shown }))
 }

@@ -5,32 +5,36 @@
 
 mod agents;
 mod devices;
-mod first;
-
+mod first_steps;
+mod notifications;
 mod people;
 mod profile;
 mod projects;
 mod rules;
 mod signing;
-mod told;
 mod webhooks;
+
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
+use gateway::Gateway;
 use kernel::{Command, Refusal};
 use serde::Deserialize;
 use store::StoreError;
-
-use super::{Instead, Page, Visitor, html, page};
-use crate::http::{App, Shared};
 use views::answer_form::problem::FormProblem;
 use views::message_page;
 use views::settings::controls::{Filled, refused};
 use views::settings::{self, SettingsPage};
 use views::site::paths;
+
+use super::{Instead, Page, Visitor, html, page};
+use crate::config::Config;
+use crate::http::Shared;
+use crate::http::pages::visitors::Visitors;
 
 /// Its routes.
 pub(super) fn routes() -> Router<Shared> {
@@ -39,7 +43,7 @@ pub(super) fn routes() -> Router<Shared> {
         .route(paths::PROFILE, get(profile::show).post(profile::save))
         .route(paths::AWAY, get(profile::show_away).post(profile::save_away))
         .route(paths::DEVICES, get(devices::show).post(devices::change))
-        .route(paths::NOTICES, get(told::show).post(told::change))
+        .route(paths::NOTICES, get(notifications::show).post(notifications::change))
         .route(paths::PEOPLE, get(people::list).post(people::add))
         .route("/settings/people/{id}", get(people::show).post(people::save))
         .route("/settings/people/{id}/link", post(people::link))
@@ -62,8 +66,8 @@ pub(super) fn routes() -> Router<Shared> {
         .route("/settings/webhooks/{id}/redeliver", post(webhooks::redeliver))
         .route("/settings/webhooks/{id}/remove", get(webhooks::show_remove).post(webhooks::remove))
         .route(paths::SIGNING, get(signing::show))
-        .route(paths::FIRST_KEY, post(first::key))
-        .route(paths::DEMO, post(first::demo))
+        .route(paths::FIRST_KEY, post(first_steps::key))
+        .route(paths::DEMO, post(first_steps::demo))
 }
 
 /// What an address of the settings may carry.
@@ -83,8 +87,8 @@ impl Asked {
     }
 }
 
-async fn overview(State(app): State<Shared>, headers: HeaderMap) -> Page {
-    let visitor = app.visitor(&headers).await?;
+async fn overview(State(visitors): State<Arc<Visitors>>, headers: HeaderMap) -> Page {
+    let visitor = visitors.visitor(&headers).await?;
     Ok(framed(&visitor, &settings::overview(visitor.human.admin)))
 }
 
@@ -107,48 +111,37 @@ fn saved(path: &str) -> Response {
     Redirect::to(&format!("{path}?saved=1")).into_response()
 }
 
-impl App {
-    /// Whoever is signed in, if they administer.
-    async fn administrator(&self, headers: &HeaderMap) -> Result<Visitor, Instead> {
-        let visitor = self.visitor(headers).await?;
-        if visitor.human.admin {
-            return Ok(visitor);
-        }
-        Err(page(StatusCode::FORBIDDEN, message_page::forbidden(&visitor.frame)))
+/// Does what a form wants; what is refused is said at the field it is about.
+async fn attempt(
+    gateway: &Gateway,
+    visitor: &Visitor,
+    command: impl Into<Command>,
+    labels: &[(&str, &str)],
+) -> Result<Result<(), FormProblem>, Instead> {
+    match gateway.run(visitor.actor.clone(), command).await {
+        Ok(_) => Ok(Ok(())),
+        Err(StoreError::Refused(refusal)) => Ok(Err(refused(&refusal, labels))),
+        Err(error) => Err(error.into()),
     }
+}
 
-    /// Does what a form wants; what is refused is said at the field it is about.
-    async fn attempt(
-        &self,
-        visitor: &Visitor,
-        command: impl Into<Command>,
-        labels: &[(&str, &str)],
-    ) -> Result<Result<(), FormProblem>, Instead> {
-        match self.gateway.run(visitor.actor.clone(), command).await {
-            Ok(_) => Ok(Ok(())),
-            Err(StoreError::Refused(refusal)) => Ok(Err(refused(&refusal, labels))),
-            Err(error) => Err(error.into()),
-        }
+/// The same for what is made anew; `taken` says that there is one of this name already.
+async fn attempt_new(
+    gateway: &Gateway,
+    visitor: &Visitor,
+    taken: Option<&'static str>,
+    command: impl Into<Command>,
+    labels: &[(&str, &str)],
+) -> Result<Result<(), FormProblem>, Instead> {
+    match taken {
+        Some(expected) => Ok(Err(refused(&Refusal::Invalid { field: "id", expected }, labels))),
+        None => attempt(gateway, visitor, command, labels).await,
     }
+}
 
-    /// The same for what is made anew; `taken` says that there is one of this name already.
-    async fn attempt_new(
-        &self,
-        visitor: &Visitor,
-        taken: Option<&'static str>,
-        command: impl Into<Command>,
-        labels: &[(&str, &str)],
-    ) -> Result<Result<(), FormProblem>, Instead> {
-        match taken {
-            Some(expected) => Ok(Err(refused(&Refusal::Invalid { field: "id", expected }, labels))),
-            None => self.attempt(visitor, command, labels).await,
-        }
-    }
-
-    /// Where agents and people reach this server.
-    fn home(&self) -> &str {
-        self.config.public_url.as_str().trim_end_matches('/')
-    }
+/// Where agents and people reach this server.
+fn home(config: &Config) -> &str {
+    config.public_url.as_str().trim_end_matches('/')
 }
 
 fn nothing_here(visitor: &Visitor) -> Instead {

@@ -1,44 +1,53 @@
 //! My delegation rules: `/settings/rules`.
 
+use std::sync::Arc;
+
 use axum::extract::{Query, Request, State};
 use axum::http::HeaderMap;
+use gateway::Gateway;
 use kernel::{DirectoryCommand, RuleId};
-
-use super::super::Page;
-use super::{Asked, framed, saved, untouched};
-use crate::http::Shared;
 use views::settings::SettingsPage;
 use views::settings::controls::Filled;
 use views::settings::rules::{LABELS, page, read};
 use views::site::paths;
 
+use super::{Asked, framed, saved, untouched};
+use crate::http::pages::Page;
+use crate::http::pages::settings::attempt;
+use crate::http::pages::visitors::Visitors;
+
 pub(super) async fn show(
-    State(app): State<Shared>,
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
     headers: HeaderMap,
     Query(asked): Query<Asked>,
 ) -> Page {
-    let visitor = app.visitor(&headers).await?;
+    let visitor = visitors.visitor(&headers).await?;
     let filled = untouched();
-    let shown = page(&visitor.human, &app.gateway.directory(), filled);
+    let shown = page(&visitor.human, &gateway.directory(), filled);
     Ok(framed(&visitor, &SettingsPage { done: asked.done(), ..shown }))
 }
 
 /// Adds a rule, or removes one.
-pub(super) async fn save(State(app): State<Shared>, from: Request) -> Page {
-    let (visitor, form) = app.acting(from, paths::RULES).await?;
+pub(super) async fn save(
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    from: Request,
+) -> Page {
+    let (visitor, form) = visitors.acting(from, paths::RULES).await?;
     let command = match form.value("remove").and_then(|id| id.parse::<RuleId>().ok()) {
         Some(id) => Ok(DirectoryCommand::RemoveRule(id)),
         None => read(&form).map(|new| {
-            let id = RuleId::new(app.gateway.ids().ulid());
+            let id = RuleId::new(gateway.ids().ulid());
             DirectoryCommand::AddRules(vec![(id, new)])
         }),
     };
     let done = match command {
-        Ok(command) => app.attempt(&visitor, command, LABELS).await?,
+        Ok(command) => attempt(&gateway, &visitor, command, LABELS).await?,
         Err(problems) => Err(problems),
     };
     let Err(problems) = done else { return Ok(saved(paths::RULES)) };
     let filled = Filled { form: Some(&form), problems: &problems };
-    let shown = page(&visitor.human, &app.gateway.directory(), filled);
+    let shown = page(&visitor.human, &gateway.directory(), filled);
     Ok(framed(&visitor, &SettingsPage { problems: problems.clone(), ..shown }))
 }

@@ -1,18 +1,30 @@
 //! The keys receipts are signed with, for administrators: `/settings/signing`.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
+use gateway::Gateway;
+use gateway::receipts::Receipts;
 use gateway::signing::{Destroyed, Listed, Revoked};
-
-use super::super::{Page, page as instead};
-use super::framed;
-use crate::http::Shared;
 use views::message_page;
 use views::settings::signing::{SigningKeyState, SigningKeyView, page};
 
-pub(super) async fn show(State(app): State<Shared>, headers: HeaderMap) -> Page {
-    let visitor = app.administrator(&headers).await?;
-    let keys = app.receipts.signer().listed().await.map_err(|error| {
+use super::framed;
+use crate::config::Config;
+use crate::http::pages::settings::home;
+use crate::http::pages::visitors::Visitors;
+use crate::http::pages::{Page, page as instead};
+
+pub(super) async fn show(
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(receipts): State<Receipts>,
+    headers: HeaderMap,
+) -> Page {
+    let visitor = visitors.administrator(&headers).await?;
+    let keys = receipts.signer().listed().await.map_err(|error| {
         tracing::error!(error = format!("{error:#}"), "the signing keys cannot be read");
         let shown = message_page::server_error(&visitor.frame, "the signing keys cannot be read");
         instead(StatusCode::INTERNAL_SERVER_ERROR, shown)
@@ -28,5 +40,5 @@ pub(super) async fn show(State(app): State<Shared>, headers: HeaderMap) -> Page 
         },
     };
     let keys: Vec<_> = keys.into_iter().map(view).collect();
-    Ok(framed(&visitor, &page(&keys, app.home(), app.gateway.now())))
+    Ok(framed(&visitor, &page(&keys, home(&config), gateway.now())))
 }

@@ -1,0 +1,114 @@
+//! Who looks at an ask right now: `/api/v1/asks/{id}/looking`, `/api/v1/looking`.
+
+use axum::Json;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use dialects::native::{Looker, Lookers};
+use gateway::Gateway;
+use kernel::{AskId, Time};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::http::Shared;
+use crate::http::api::paging::{Params, bad};
+use crate::http::api::snooze::person_and_ask;
+use crate::http::callers::Callers;
+use crate::http::name::Named;
+use crate::http::problem::Problem;
+
+/// How long somebody counts as looking who does not say so again.
+pub(crate) const LEASE: u64 = 60;
+/// How many asks one may ask about at once: a page.
+const MOST: usize = 100;
+
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(look, leave)).routes(routes!(looking))
+}
+
+/// Say that one looks at an ask, for a minute.
+///
+/// Others see it on their lists. Whoever goes on looking says so again; it is kept nowhere for good.
+#[utoipa::path(
+    put,
+    path = "/api/v1/asks/{id}/looking",
+    operation_id = "lookAtAsk",
+    tag = "asks",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+    ),
+    responses((status = 200, description = "Who looks now", body = Lookers)),
+    security(("human_token" = [])),
+)]
+async fn look(
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let (human, id) = person_and_ask(&gateway, &callers, &headers, &id).await?;
+    let until = gateway.now().plus_seconds(LEASE);
+    gateway.store().view(id, human, Some(until)).await?;
+    Ok(Json(viewers(&gateway, vec![id]).await?).into_response())
+}
+
+/// Say that one looks at an ask no longer.
+#[utoipa::path(
+    delete,
+    path = "/api/v1/asks/{id}/looking",
+    operation_id = "leaveAsk",
+    tag = "asks",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+    ),
+    responses((status = 204, description = "Gone, there before or not")),
+    security(("human_token" = [])),
+)]
+async fn leave(
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let (human, id) = person_and_ask(&gateway, &callers, &headers, &id).await?;
+    gateway.store().view(id, human, None).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Who looks at asks.
+///
+/// Of those asked about only what the caller may see is told.
+#[utoipa::path(
+    get,
+    path = "/api/v1/looking",
+    operation_id = "listLookers",
+    tag = "asks",
+    params(("ask" = Vec<AskId>, Query, description = "Which; a hundred at most, repeated")),
+    responses((status = 200, description = "Who looks now", body = Lookers)),
+    security(("human_token" = [])),
+)]
+async fn looking(
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Result<Response, Problem> {
+    let actor = callers.person(&headers).await?;
+    let params = Params::new(pairs, &["ask"])?;
+    let asks: Option<Vec<AskId>> = params.all("ask").map(|id| id.parse().ok()).collect();
+    let asks = asks.filter(|asks| (1..=MOST).contains(&asks.len()));
+    let asks = asks.ok_or_else(|| bad("ask", "1 to 100 ids of asks"))?;
+    let (directory, mut seen) = (gateway.directory(), Vec::new());
+    for id in asks {
+        let ask = gateway.store().ask(id).await?;
+        seen.extend(ask.filter(|ask| ask.is_shown_to(&actor, &directory)).map(|ask| ask.id));
+    }
+    Ok(Json(viewers(&gateway, seen).await?).into_response())
+}
+
+async fn viewers(gateway: &Gateway, asks: Vec<AskId>) -> Result<Lookers, Problem> {
+    let now: Time = gateway.now();
+    let found = gateway.store().viewers(asks, now).await?;
+    let looking = found.into_iter().map(|(ask, human)| Looker { ask, human }).collect();
+    Ok(Lookers { looking })
+}

@@ -1,0 +1,152 @@
+//! A person hides an ask from their own lists for a while: `/api/v1/asks/{id}/snooze`,
+//! `/api/v1/snoozed`. For everybody else nothing changes.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use dialects::native::{SnoozeBody, Snoozed, SnoozedAsk};
+use gateway::Gateway;
+use kernel::{Actor, AskId, HumanId, Refusal};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::config::Config;
+use crate::http::Shared;
+use crate::http::api::asks::parse;
+use crate::http::api::{AskViews, json};
+use crate::http::callers::Callers;
+use crate::http::name::Named;
+use crate::http::problem::Problem;
+
+/// The longest an ask can be hidden: ten years.
+pub(in crate::http) const LONGEST: u64 = 10 * 366 * 24 * 60 * 60;
+
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(snooze, wake)).routes(routes!(snoozed))
+}
+
+/// Hide an ask from one's own lists until a moment.
+///
+/// Only from `mine`, `groups` and `inbox` of this person, and only until then; for everybody else
+/// nothing changes, and it can be answered all the time.
+#[utoipa::path(
+    put,
+    path = "/api/v1/asks/{id}/snooze",
+    operation_id = "snoozeAsk",
+    tag = "asks",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+    ),
+    request_body(content = SnoozeBody, example = json!({ "until": "2030-01-31T12:00:00Z" })),
+    responses(
+        (status = 204, description = "Hidden"),
+        (
+            status = 422,
+            description = "`invalid-field`: a moment that has passed or is more than ten years away; or \
+                500 are hidden already",
+        ),
+    ),
+    security(("human_token" = [])),
+)]
+async fn snooze(
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    State(callers): State<Callers>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let (human, id) = person_and_ask(&gateway, &callers, &headers, &id).await?;
+    let SnoozeBody { until } = json(&config, body).await?;
+    let now = gateway.now();
+    if until <= now || until > now.plus_seconds(LONGEST) {
+        let expected = "a moment within the next ten years";
+        return Err(Refusal::Invalid { field: "until", expected }.into());
+    }
+    if gateway.store().snooze(human, id, Some(until)).await? {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    let expected = "no more than 500 requests hidden at once";
+    Err(Refusal::Invalid { field: "until", expected }.into())
+}
+
+/// Show an ask again in one's own lists.
+#[utoipa::path(
+    delete,
+    path = "/api/v1/asks/{id}/snooze",
+    operation_id = "unsnoozeAsk",
+    tag = "asks",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+    ),
+    responses((status = 204, description = "Shown, hidden before or not")),
+    security(("human_token" = [])),
+)]
+async fn wake(
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let (human, id) = person_and_ask(&gateway, &callers, &headers, &id).await?;
+    gateway.store().snooze(human, id, None).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// List what one has hidden, and when it comes back.
+#[utoipa::path(
+    get,
+    path = "/api/v1/snoozed",
+    operation_id = "listSnoozed",
+    tag = "asks",
+    responses((status = 200, description = "All of it, soonest first", body = Snoozed<'static>)),
+    security(("human_token" = [])),
+)]
+async fn snoozed(
+    State(ask_views): State<Arc<AskViews>>,
+    State(gateway): State<Gateway>,
+    State(callers): State<Callers>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let actor = callers.person(&headers).await?;
+    let hidden = gateway.store().snoozed(own(&actor)?, gateway.now()).await?;
+    let directory = gateway.directory();
+    let mut asks = Vec::with_capacity(hidden.len());
+    for (id, until) in hidden {
+        let ask = gateway.ask(id).await?;
+        let seen = ask.filter(|ask| ask.is_open() && ask.is_shown_to(&actor, &directory));
+        asks.extend(seen.map(|ask| (ask, until)));
+    }
+    let mut snoozed = Vec::with_capacity(asks.len());
+    for (ask, until) in &asks {
+        snoozed.push(SnoozedAsk { until: *until, ask: ask_views.view(ask, &actor).await? });
+    }
+    Ok(Json(Snoozed { snoozed }).into_response())
+}
+
+/// The person, and an ask they may see.
+pub(super) async fn person_and_ask(
+    gateway: &Gateway,
+    callers: &Callers,
+    headers: &HeaderMap,
+    id: &str,
+) -> Result<(HumanId, AskId), Problem> {
+    let actor = callers.person(headers).await?;
+    let ask = gateway.visible(&actor, parse(id)?).await?;
+    Ok((own(&actor)?, ask.id))
+}
+
+fn own(actor: &Actor) -> Result<HumanId, Problem> {
+    match actor {
+        Actor::Human { id, .. } => Ok(id.clone()),
+        Actor::Agent { .. }
+        | Actor::LinkHolder { .. }
+        | Actor::Relay { .. }
+        | Actor::Guest { .. }
+        | Actor::System => Err(Refusal::NotAllowed { why: "only people have a desk" }.into()),
+    }
+}

@@ -1,0 +1,263 @@
+//! The operations that change something, and what they give back. HACP-042, HACP-080 to HACP-083.
+//!
+//! A call that is repeated under its idempotency key is answered with what it gave back first: the task
+//! is folded from its record up to where it was then.
+
+use bytes::Bytes;
+use dialects::hacp::{self, Call, Commit, HacpError, Operation, Params, Version, view};
+use gateway::Terms;
+use gateway::blobs::Way;
+use kernel::audit::Digest;
+use kernel::task::{Artifact, TaskCommand, TaskEvent};
+use kernel::{Actor, ArtifactId, Ask, AskId, Command, Happened, Refusal, Task, TaskId};
+use serde::Serialize;
+use serde_json::{Value, json};
+use store::{Idempotency, Outcome, StoreError};
+
+use super::Failure;
+use super::ops::Shown;
+use crate::http::envelope_headers;
+use crate::http::hacp::HacpOperations;
+
+impl HacpOperations {
+    pub(super) async fn act(
+        &self,
+        actor: &Actor,
+        version: Version,
+        call: Call,
+    ) -> Result<Shown, Failure> {
+        let (operation, expected) = (call.operation, call.expected_task_revision);
+        let mut way = None;
+        let command = match call.params {
+            Params::Command(command) => *command,
+            Params::Commit(commit) => {
+                let (command, given) = self.delivered(actor, &commit).await?;
+                way = given;
+                command
+            }
+            Params::Comment { task, review, comment } => {
+                let found = self.gateway.store().task_of_review(review).await?;
+                let found = found.filter(|found| task.is_none_or(|task| task == *found));
+                let task = found.ok_or(Refusal::NotFound { what: "review" })?;
+                TaskCommand::Remark(task, review, comment)
+            }
+            _ => return Err(HacpError::internal().into()),
+        };
+        let idempotency = match call.idempotency_key {
+            Some(key) => Some(Idempotency {
+                scope: self.scope(actor, &command).await?,
+                key,
+                // Another caller's key is another call.
+                fingerprint: Digest::of_json(&json!([actor.by(), call.fingerprint])),
+                lasting: false,
+            }),
+            None => None,
+        };
+        let uses = if let Some(Way::Before(upload)) = way { Some(upload) } else { None };
+        let terms = Terms { idempotency, expected, uses, ..Terms::default() };
+        let (checkpoint, used) = (command.checkpoint(), Used::by(&command));
+        let command = Command::Task(Box::new(command));
+        let outcome = self.gateway.run_on(terms, actor.clone(), command).await;
+        if let (Some(way), Err(StoreError::Refused(_)) | Ok(Outcome { replayed: true, .. })) =
+            (way, &outcome)
+        {
+            self.blobs.refused(way).await;
+        }
+        let done = self.done(operation, outcome?, checkpoint, used).await?;
+        let shown = self.result(operation, version, &done);
+        let mut shown = Shown::from(shown.ok_or_else(HacpError::internal)?);
+        if let Some(ask) = &done.ask {
+            envelope_headers::write(ask, &mut shown.said);
+        }
+        Ok(shown)
+    }
+
+    /// Whose keys a call's key is among: those of its task (HACP-082), and for a new one those of
+    /// whoever writes it down.
+    async fn scope(&self, actor: &Actor, command: &TaskCommand) -> Result<String, Failure> {
+        let task = match (command.task(), command.checkpoint()) {
+            (Some(task), _) => Some(task),
+            (None, Some(ask)) => {
+                let ask = self.gateway.store().ask(ask).await?;
+                ask.and_then(|ask| ask.checkpoint.as_ref().map(|checkpoint| checkpoint.task))
+            }
+            (None, None) => None,
+        };
+        Ok(task.map_or_else(|| format!("hacp/by/{}", actor.by()), |task| format!("hacp/{task}")))
+    }
+
+    /// What is to be delivered, once what came with it, or was uploaded before, is held (HACP-028).
+    async fn delivered(
+        &self,
+        actor: &Actor,
+        commit: &Commit,
+    ) -> Result<(TaskCommand, Option<Way>), Failure> {
+        let (blobs, payload) = (&self.blobs, &commit.payload);
+        let given = match (&payload.content, payload.upload()) {
+            (Some(content), _) => {
+                let kept = blobs.inline(Bytes::from(content.clone())).await.map_err(|error| {
+                    tracing::error!(error = format!("{error:#}"), "cannot keep an artifact");
+                    HacpError::unavailable()
+                })?;
+                if let Way::Along(holder) = kept.way {
+                    let (accounts, size) = (gateway::quotas::accounts(actor), kept.held.size);
+                    let charged =
+                        self.gateway.quotas().charge_bytes(accounts, None, holder, size).await;
+                    if charged.is_err() {
+                        blobs.refused(kept.way).await;
+                    }
+                    charged?;
+                }
+                Some(kept)
+            }
+            (None, Some(upload)) => blobs.redeem(upload, actor).await?,
+            (None, None) => None,
+        };
+        let held = given.as_ref().map(|given| (&given.held, given.media_type.as_deref()));
+        let (command, way) = (commit.command(held), given.as_ref().map(|given| given.way));
+        if let (Err(_), Some(way)) = (&command, way) {
+            blobs.refused(way).await;
+        }
+        Ok((command?, way))
+    }
+
+    /// What was done, or had been.
+    async fn done(
+        &self,
+        operation: Operation,
+        outcome: Outcome,
+        checkpoint: Option<AskId>,
+        used: Option<Used>,
+    ) -> Result<Done, Failure> {
+        let Outcome { ask, task, artifact, entry, replayed, place, .. } = outcome;
+        let (task, artifact, entry) =
+            (task.map(|task| *task), artifact.map(|made| *made), entry.map(|entry| *entry));
+        let mut done = Done { task, ask, artifact, used, entry, last: None };
+        // Of what was just done the outcome says it all, unless the answer is about the event itself.
+        let tells = operation == Operation::ReviewComment;
+        if let Some((id, seq)) = place.filter(|_| replayed || tells) {
+            let last = self.event(id, seq).await?;
+            if replayed {
+                done.task = self.gateway.task_then(id, |record| record.seq <= seq).await?;
+                done.entry = match &last {
+                    Some(TaskEvent::Wrote { entry, revision, .. }) => {
+                        let seq = revision.saturating_sub(1);
+                        let written = self.gateway.store().entry_history(*entry, seq, 1).await?;
+                        written.into_iter().next()
+                    }
+                    _ => None,
+                };
+                let raised = done.task.as_ref().and_then(|task| task.checkpoints.last());
+                let asked = checkpoint.or_else(|| raised.map(|raised| raised.ask));
+                if let Some(asked) = asked {
+                    let ask = self.gateway.store().ask(asked).await?;
+                    done.ask = ask.map(std::sync::Arc::unwrap_or_clone);
+                }
+            }
+            done.last = last;
+        }
+        if let Some(TaskEvent::Committed { artifact, .. }) = &done.last {
+            let version = Some(artifact.version.clone());
+            done.used = Some(Used { artifact: artifact.id, version });
+        }
+        if replayed && let Some(used) = &done.used {
+            done.artifact = self.gateway.store().artifact(used.artifact).await?;
+        }
+        Ok(done)
+    }
+
+    /// One event of a task.
+    async fn event(&self, id: TaskId, seq: u64) -> Result<Option<TaskEvent>, Failure> {
+        let after = seq.saturating_sub(1);
+        let subject = kernel::Subject::Task(id);
+        let records = self.gateway.store().records(subject, after, 1).await?;
+        let event = records.first().and_then(|record| record.event().ok());
+        Ok(event.and_then(|event| match event.what {
+            Happened::Task(event) => Some(*event),
+            _ => None,
+        }))
+    }
+
+    /// What an operation gives back.
+    fn result(&self, operation: Operation, version: Version, done: &Done) -> Option<Value> {
+        let Done { task, ask, artifact, used, entry, last } = done;
+        let task = task.as_ref();
+        match operation {
+            Operation::TaskInterrupt
+            | Operation::CheckpointRaise
+            | Operation::CheckpointResolve
+            | Operation::CheckpointExpire => {
+                let held = ask.as_ref().zip(task);
+                held.and_then(|(ask, task)| view::checkpoint(ask, task, version))
+                    .map(|checkpoint| stamped(checkpoint, version))
+            }
+            Operation::OwnershipTransfer | Operation::OwnershipDelegate => {
+                task.map(|task| stamped(view::ownership(task), version))
+            }
+            Operation::ReviewSubmit => task.and_then(|task| {
+                let review = task.reviews.last()?;
+                Some(stamped(view::review(task.id, review, version), version))
+            }),
+            Operation::ReviewComment => match (task, last) {
+                (Some(task), Some(TaskEvent::Remarked { review, remark })) => {
+                    Some(stamped(view::added(task.id, *review, remark), version))
+                }
+                _ => None,
+            },
+            Operation::ArtifactCommit | Operation::ArtifactReference | Operation::ArtifactShare => {
+                let named = used.as_ref().and_then(|used| used.version.as_deref());
+                self.artifact(artifact.as_ref(), named, version)
+            }
+            Operation::LedgerWrite => {
+                entry.as_ref().map(|entry| stamped(view::entry(entry, version), version))
+            }
+            _ => task.map(|task| stamped(view::task(task, version), version)),
+        }
+    }
+
+    /// One version of an artifact as it is shown.
+    pub(super) fn artifact(
+        &self,
+        artifact: Option<&Artifact>,
+        named: Option<&str>,
+        version: Version,
+    ) -> Option<Value> {
+        let public_url = self.config.public_url.as_str();
+        let shown = view::artifact(artifact?, named, public_url, version)?;
+        Some(stamped(shown, version))
+    }
+}
+
+/// What there is to show of what was done.
+struct Done {
+    task: Option<Task>,
+    ask: Option<Ask>,
+    artifact: Option<Artifact>,
+    used: Option<Used>,
+    entry: Option<kernel::task::Entry>,
+    /// The last event of the task that belongs to it.
+    last: Option<TaskEvent>,
+}
+
+/// The artifact a call is about, and which version of it: the newest, if it says none.
+struct Used {
+    artifact: ArtifactId,
+    version: Option<String>,
+}
+
+impl Used {
+    /// Which a command names. What it makes is known only afterwards.
+    fn by(command: &TaskCommand) -> Option<Self> {
+        let (artifact, version) = match command {
+            TaskCommand::Reference(_, named, _) => (named.id, Some(named.version.clone())),
+            TaskCommand::Share(artifact, _) => (*artifact, None),
+            _ => return None,
+        };
+        Some(Self { artifact, version })
+    }
+}
+
+/// An object as it goes out.
+pub(super) fn stamped<T: Serialize>(object: T, version: Version) -> Value {
+    json!(hacp::Stamped { object, stamp: version.stamp() })
+}

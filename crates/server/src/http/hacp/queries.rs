@@ -1,0 +1,225 @@
+//! The operations that only look: tasks, artifacts, ledgers, and what waits for somebody.
+
+use std::collections::BTreeMap;
+
+use dialects::hacp::read::TaskQuery;
+use dialects::hacp::{HacpError, Params, Version, inbox, view};
+use kernel::actor::Reach;
+use kernel::audit::Record;
+use kernel::task::{Artifact, Party, Scope as Ledger};
+use kernel::{Actor, ArtifactId, EntryId, Phase, Refusal, Subject, Task, TaskId};
+use serde_json::{Value, json};
+use store::{Cursor, Filter, List, Order, Scope, StoreError, TaskList};
+
+use super::Failure;
+use super::commands::stamped;
+use super::ops::Shown;
+use crate::http::hacp::HacpOperations;
+
+/// How many are shown where nobody says.
+const USUAL: u64 = 50;
+/// How often a list that is not full yet is read on.
+const ROUNDS: usize = 10;
+
+impl HacpOperations {
+    pub(super) async fn query(
+        &self,
+        actor: &Actor,
+        version: Version,
+        params: Params,
+    ) -> Result<Shown, Failure> {
+        match params {
+            Params::Task(id) => {
+                let task = self.task(actor, id).await?;
+                Ok(stamped(view::task(&task, version), version).into())
+            }
+            Params::Tasks(query) => self.tasks(actor, version, query).await,
+            Params::Artifact { id, version: named } => {
+                let artifact = self.artifacts(actor, id).await?;
+                let shown = self.artifact(Some(&artifact), named.as_deref(), version);
+                Ok(shown.ok_or(Refusal::NotFound { what: "version" })?.into())
+            }
+            Params::Entry { scope, key } => {
+                self.may_read(actor, &scope)?;
+                let Some(key) = key else {
+                    return Ok(stamped(view::ledger(&scope), version).into());
+                };
+                let entry = self.gateway.store().entry(EntryId::of(scope.as_str(), &key)).await?;
+                let shown = entry.map(|entry| stamped(view::entry(&entry, version), version));
+                Ok(shown.unwrap_or(Value::Null).into())
+            }
+            Params::History { scope, key, page } => {
+                self.may_read(actor, &scope)?;
+                let after = match page.cursor.as_deref().map(str::parse::<u64>) {
+                    None => 0,
+                    Some(Ok(seq)) => seq,
+                    Some(Err(_)) => return Err(bad_cursor().into()),
+                };
+                let (id, limit) = (EntryId::of(scope.as_str(), &key), limit(page.limit));
+                let entries = self.gateway.store().entry_history(id, after, limit).await?;
+                let next = entries.last().filter(|_| entries.len() == limit);
+                let next = next.map(|entry| entry.head.seq.to_string());
+                let shown = entries.iter().map(|entry| view::entry(entry, version));
+                Ok(Shown::list(json!(shown.collect::<Vec<_>>()), next))
+            }
+            Params::Inbox(page) => self.inbox(actor, page.limit, page.cursor).await,
+            _ => Err(HacpError::internal().into()),
+        }
+    }
+
+    /// A task that somebody may see.
+    pub(super) async fn task(&self, actor: &Actor, id: TaskId) -> Result<Task, Failure> {
+        let task = self.gateway.store().task(id).await?;
+        let task = task.filter(|task| task.is_shown_to(actor, &self.gateway.directory()));
+        Ok(task.ok_or(Refusal::NotFound { what: "task" })?)
+    }
+
+    async fn tasks(
+        &self,
+        actor: &Actor,
+        version: Version,
+        query: TaskQuery,
+    ) -> Result<Shown, Failure> {
+        let TaskQuery { state, principal, assignee, project, parent, page } = query;
+        let after = page.cursor.map(|cursor| cursor.parse::<TaskId>().map_err(|_| bad_cursor()));
+        let (after, most) = (after.transpose()?, limit(page.limit));
+        let states = state.into_iter().collect();
+        let own = Party::of(actor).filter(|own| matches!(own, Party::Agent(_)));
+        let directory = self.gateway.directory();
+        let mut list = match actor {
+            // What an agent has to do with is one list; what it has now is narrowed like any other.
+            Actor::Agent { id, reach: Reach::Agent, .. } if assignee != own => {
+                let agent = Some(id.clone());
+                TaskList { agent, states, after, limit: most, ..TaskList::default() }
+            }
+            _ => {
+                let mut projects = self.projects(actor).await?;
+                // What an agent was given it sees, whichever project it is of.
+                if own.is_some() && assignee == own {
+                    projects = directory.projects().map(|project| project.id.clone()).collect();
+                }
+                projects.retain(|one| project.as_ref().is_none_or(|only| one == only));
+                let (assignee, principal) = (assignee.clone(), principal.clone());
+                let agent = None;
+                TaskList {
+                    projects,
+                    states,
+                    assignee,
+                    principal,
+                    parent,
+                    agent,
+                    after,
+                    limit: most,
+                }
+            }
+        };
+        let is_wanted = |task: &Task| {
+            project.as_ref().is_none_or(|project| task.project == *project)
+                && assignee.as_ref().is_none_or(|who| task.assignee == *who)
+                && principal.as_ref().is_none_or(|who| task.principal == *who)
+                && parent.is_none_or(|parent| task.parent == Some(parent))
+                && task.is_shown_to(actor, &directory)
+        };
+        let mut shown = Vec::new();
+        for _ in 0..ROUNDS {
+            let found = self.gateway.store().tasks(list.clone()).await?;
+            let wanted = found.tasks.iter().filter(|task| is_wanted(task));
+            shown.extend(wanted.map(|task| version.stamped(view::task(task, version))));
+            list.after = found.next;
+            list.limit = most.saturating_sub(shown.len());
+            if found.next.is_none() || list.limit == 0 {
+                break;
+            }
+        }
+        Ok(Shown::list(json!(shown), list.after.map(|id| id.to_string())))
+    }
+
+    /// An artifact with the versions somebody may read; with none of them, it is not there.
+    pub(super) async fn artifacts(
+        &self,
+        actor: &Actor,
+        id: ArtifactId,
+    ) -> Result<Artifact, Failure> {
+        let missing = Refusal::NotFound { what: "artifact" };
+        let artifact = self.gateway.store().artifact(id).await?;
+        let artifact = artifact.ok_or_else(|| missing.clone())?;
+        let directory = self.gateway.directory();
+        let mut tasks = BTreeMap::new();
+        if !artifact.is_open_to(actor, &directory) {
+            for id in artifact.tasks() {
+                tasks.insert(id, self.gateway.store().task(id).await?);
+            }
+        }
+        Ok(artifact.shown_to(actor, &directory, &tasks).ok_or(missing)?)
+    }
+
+    /// Whether somebody is told of what happened to a task of a project of theirs. Whoever sees whole
+    /// projects sees all of it, and nothing has to be looked up.
+    pub(super) async fn shows(&self, actor: &Actor, record: &Record) -> Result<bool, StoreError> {
+        match (actor, &record.subject) {
+            (Actor::Agent { reach: Reach::Agent, .. }, Subject::Task(id)) => {
+                let task = self.gateway.store().task(*id).await?;
+                let directory = self.gateway.directory();
+                Ok(task.is_some_and(|task| task.is_shown_to(actor, &directory)))
+            }
+            (_, _) => Ok(true),
+        }
+    }
+
+    /// The refusal for a ledger that is not somebody's to read.
+    fn may_read(&self, actor: &Actor, scope: &Ledger) -> Result<(), Failure> {
+        if scope.is_read_by(actor, &self.gateway.directory()) {
+            return Ok(());
+        }
+        let why = "this ledger belongs to a project or a team you are not in";
+        Err(Refusal::NotAllowed { why }.into())
+    }
+
+    /// What waits for somebody: the asks of tasks among those that were put to them (K-23).
+    async fn inbox(
+        &self,
+        actor: &Actor,
+        wanted: Option<u64>,
+        cursor: Option<String>,
+    ) -> Result<Shown, Failure> {
+        let directory = self.gateway.directory();
+        let Actor::Human { id, .. } = actor else {
+            return Err(Refusal::NotAllowed { why: "only people have an inbox" }.into());
+        };
+        let Some(human) = directory.human(id) else {
+            return Err(Refusal::NotAllowed { why: "this person cannot sign in" }.into());
+        };
+        let after = cursor.map(|cursor| cursor.parse().map_err(|_| bad_cursor())).transpose()?;
+        let list = List {
+            scopes: Scope::inbox(human),
+            phases: Phase::OPEN.to_vec(),
+            order: Order::Age,
+            filter: Filter::default(),
+            after: after.map(|ask| Cursor { rank: 0, ask }),
+            limit: limit(wanted),
+        };
+        let page = self.gateway.put_to(human, list).await?;
+        let mut items = Vec::new();
+        for ask in &page.asks {
+            let of = ask.checkpoint.as_ref().map(|held| held.task);
+            let Some(task) = of.or_else(|| ask.review.as_ref().map(|review| review.task)) else {
+                continue;
+            };
+            if let Some(task) = self.gateway.store().task(task).await? {
+                items.extend(inbox::waits_for(id, &task, Some(ask)));
+            }
+        }
+        let next = page.next.map(|next| next.ask.to_string());
+        Ok(Shown::list(json!(items), next))
+    }
+}
+
+/// How many are shown.
+pub(super) fn limit(wanted: Option<u64>) -> usize {
+    usize::try_from(wanted.unwrap_or(USUAL)).unwrap_or(usize::MAX)
+}
+
+/// 400 for a cursor nobody gave out.
+pub(super) fn bad_cursor() -> HacpError {
+    HacpError::field("params.cursor", "what hacp-next-cursor said")
+}

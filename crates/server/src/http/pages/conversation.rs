@@ -1,0 +1,86 @@
+//! `/write`: a person writes to an agent.
+
+use std::sync::Arc;
+
+use axum::extract::{Query, Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect};
+use gateway::{Gateway, Terms};
+use kernel::audit::Digest;
+use kernel::{AgentId, AskCommand, Refusal};
+use notify::inbound::Inbound;
+use serde::Deserialize;
+use store::{Idempotency, StoreError};
+use views::Submitted;
+use views::conversation::write::{self, Draft};
+use views::site::paths;
+
+use super::{Page, Visitor, html};
+use crate::http::pages::visitors::Visitors;
+
+#[derive(Deserialize)]
+pub(super) struct To {
+    agent: Option<String>,
+}
+
+pub(super) async fn show(
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    State(inbound): State<Inbound>,
+    Query(to): Query<To>,
+    from: Request,
+) -> Page {
+    let visitor = visitors.visitor(from.headers()).await?;
+    let draft = Draft { agent: to.agent.unwrap_or_default(), ..Draft::default() };
+    Ok(html(StatusCode::OK, write_page(&gateway, &inbound, &visitor, &draft)))
+}
+
+/// What is sent twice, by an impatient thumb or a browser, is written once: the form carries a token.
+pub(super) async fn send(
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    State(inbound): State<Inbound>,
+    from: Request,
+) -> Page {
+    let (visitor, form) = visitors.acting(from, paths::WRITE).await?;
+    let text = form.text("text").unwrap_or_default();
+    let name = form.value("agent").unwrap_or_default().to_owned();
+    let sent = match name.parse::<AgentId>() {
+        Ok(agent) => {
+            let idempotency = once(&visitor, &form, &agent, &text);
+            let terms = Terms { idempotency, ..Terms::default() };
+            let command = AskCommand::Write(agent, text.clone().into());
+            gateway.run_on(terms, visitor.actor.clone(), command).await
+        }
+        Err(_) => Err(StoreError::Refused(Refusal::NotFound { what: "agent" })),
+    };
+    match sent {
+        Ok(outcome) => {
+            let to = outcome.ask.map_or_else(|| paths::INBOX.to_owned(), |a| paths::request(a.id));
+            Ok(Redirect::to(&to).into_response())
+        }
+        Err(StoreError::Refused(refusal)) => {
+            let draft = Draft { agent: name, text, refused: Some(refusal) };
+            Ok(html(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                write_page(&gateway, &inbound, &visitor, &draft),
+            ))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn once(visitor: &Visitor, form: &Submitted, agent: &AgentId, text: &str) -> Option<Idempotency> {
+    let key = form.value("once").filter(|key| (1..=64).contains(&key.len()))?.to_owned();
+    let scope = format!("write-page/{}", visitor.human.id);
+    let fingerprint = Digest::of(format!("{agent}\0{text}").as_bytes());
+    Some(Idempotency { scope, key, fingerprint, lasting: false })
+}
+
+fn write_page(gateway: &Gateway, inbound: &Inbound, visitor: &Visitor, draft: &Draft) -> String {
+    let directory = gateway.directory();
+    let once = gateway.ids().ulid().to_string();
+    let me = &visitor.human;
+    let mail = |agent: &AgentId| inbound.invitation(agent, &me.id);
+    write::page(&visitor.frame, me, &directory, &once, draft, mail)
+}

@@ -1,0 +1,409 @@
+//! What a list of the inbox is narrowed to, and this page of it, read from the store.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+use dialects::hxp_execution::Cursor;
+use gateway::Gateway;
+use kernel::ask::Fold;
+use kernel::directory::Human;
+use kernel::question::Kind;
+use kernel::{AgentId, Ask, AskId, HumanId, Phase, ProjectId, Time};
+use store::search::FOUND;
+use store::{Expiring, Filter, List, Order, Search, StoreError};
+use views::components::query::Query;
+use views::inbox::row::{EXPIRING_SOON, Item};
+use views::inbox::{Found, KNOWN, Tab};
+
+use crate::http::api::filters::{View, Whole, page_of, word};
+
+/// How many rows a page shows.
+pub(super) const PAGE: usize = 50;
+/// How often a page that folded much into few rows is read on.
+const ROUNDS: usize = 5;
+
+/// What somebody wants to see.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    /// What the address says, without where the page begins.
+    pub(crate) query: Query,
+    pub(super) tab: Tab,
+    pub(super) filter: Filter,
+    within: Option<u64>,
+    words: Option<String>,
+    /// Where the page begins, as the page before said it.
+    pub(super) after: Option<String>,
+}
+
+/// This page of it.
+pub(crate) struct Listed {
+    pub(crate) items: Vec<Item>,
+    /// Where the next page begins.
+    pub(super) next: Option<String>,
+    pub(super) found: Option<Found>,
+    /// How many there are, where reading the page told it.
+    pub(super) known: Option<usize>,
+}
+
+impl Wanted {
+    /// Reads an address. What means nothing there is left out; lists are there to be looked at.
+    pub(crate) fn of(pairs: &[(String, String)], human: &Human) -> Self {
+        let mut query = Query::of(pairs, &KNOWN);
+        let tab = query.take("view", |name| {
+            Tab::named(name).filter(|tab| match tab {
+                Tab::Everyone => human.admin,
+                Tab::Inbox => false,
+                Tab::Mine | Tab::Groups | Tab::Aside => true,
+            })
+        });
+        let tab = tab.unwrap_or_default();
+        let agent: Option<AgentId> = query.parsed("agent");
+        let fold = query.take("fold", |text| text.parse::<Fold>().ok().filter(|_| agent.is_some()));
+        let filter = Filter {
+            project: query.parsed::<ProjectId>("project"),
+            kinds: query.take("kind", word::<Kind>).into_iter().collect(),
+            agent,
+            fold,
+            ..Filter::default()
+        };
+        let within = query.take("within", |text| text.parse().ok().filter(|n| *n <= 31_536_000));
+        let words = query.get("q").map(str::to_owned);
+        let after = pairs.iter().rfind(|(name, _)| name == "after").map(|(_, text)| text.clone());
+        Self { query, tab, filter, within, words, after }
+    }
+
+    /// The same lists as our own API has them.
+    pub(super) fn view(tab: Tab) -> View {
+        match tab {
+            Tab::Inbox | Tab::Aside => View::Inbox,
+            Tab::Mine => View::Mine,
+            Tab::Groups => View::Groups,
+            Tab::Everyone => View::All,
+        }
+    }
+
+    /// The open requests of a list.
+    pub(super) fn open(&self, whole: &Whole<'_>) -> List {
+        List {
+            scopes: whole.scopes.clone(),
+            phases: Phase::OPEN.to_vec(),
+            order: Order::Urgency,
+            filter: self.filter.clone(),
+            after: None,
+            limit: PAGE,
+        }
+    }
+
+    fn skipped(&self) -> usize {
+        self.after.as_deref().and_then(|text| text.parse().ok()).unwrap_or_default()
+    }
+}
+
+/// This page of a list.
+pub(crate) async fn listed(
+    gateway: &Gateway,
+    human: &Human,
+    wanted: &Wanted,
+) -> Result<Listed, StoreError> {
+    let whole = Wanted::view(wanted.tab).whole(human);
+    let mut listed = if wanted.tab == Tab::Aside {
+        put_aside(gateway, human, wanted).await?
+    } else if wanted.words.is_some() {
+        found(gateway, &whole, wanted).await?
+    } else if let Some(within) = wanted.within {
+        running_out(gateway, &whole, wanted, within).await?
+    } else {
+        by_urgency(gateway, human, &whole, wanted).await?
+    };
+    let asks: Vec<AskId> =
+        listed.items.iter().filter_map(|item| item.asks.first()).map(|ask| ask.id).collect();
+    let mut lookers: HashMap<AskId, Vec<HumanId>> = HashMap::new();
+    for (ask, who) in gateway.store().viewers(asks, gateway.now()).await? {
+        if who != human.id {
+            lookers.entry(ask).or_default().push(who);
+        }
+    }
+    for item in &mut listed.items {
+        let Some(ask) = item.asks.first() else { continue };
+        item.lookers = lookers.remove(&ask.id).unwrap_or_default();
+    }
+    Ok(listed)
+}
+
+/// First the requests that are due within 15 minutes, soonest first, whatever happens at their
+/// deadline; then the others by priority, and of one priority the newest first. Similar requests share a row. Both parts are ranges of an index, never a scan.
+async fn by_urgency(
+    gateway: &Gateway,
+    human: &Human,
+    whole: &Whole<'_>,
+    wanted: &Wanted,
+) -> Result<Listed, StoreError> {
+    let now = gateway.now();
+    let place = wanted.after.as_deref().and_then(|text| Place::read(text, now));
+    let Place { until, mut part } = place.unwrap_or_else(|| Place::first(now));
+    let mut rows = Rows::new(human, wanted.filter.fold.is_none());
+    for _ in 0..ROUNDS {
+        let limit = PAGE.saturating_sub(rows.items.len());
+        if limit == 0 {
+            break;
+        }
+        match part {
+            Part::Expiring(after) => {
+                let (asks, next) = expiring_by(gateway, whole, wanted, until, after, limit).await?;
+                for ask in asks {
+                    rows.add(ask, true);
+                }
+                part = next.map_or(Part::Others(None), |at| Part::Expiring(Some(at)));
+            }
+            Part::Others(after) => {
+                let list = List { after, limit, ..wanted.open(whole) };
+                let page = page_of(gateway, whole, list).await?;
+                // The first part has these already.
+                let others = page.asks.into_iter().filter(|ask| !is_due_soon(ask, until));
+                others.for_each(|ask| rows.add(ask, false));
+                match page.next {
+                    Some(next) => part = Part::Others(Some(next)),
+                    None => return Ok(rows.listed(None)),
+                }
+            }
+        }
+    }
+    Ok(rows.listed(Some(Place { until, part })))
+}
+
+/// Requests of a list that are due by `until`, soonest first, from the deadline index.
+async fn expiring_by(
+    gateway: &Gateway,
+    whole: &Whole<'_>,
+    wanted: &Wanted,
+    until: Time,
+    after: Option<(Time, AskId)>,
+    limit: usize,
+) -> Result<(Vec<Ask>, Option<(Time, AskId)>), StoreError> {
+    let scopes = whole.scopes.clone();
+    let hidden = match whole.tidied() {
+        Some(human) => gateway.hidden(human).await?,
+        None => HashSet::new(),
+    };
+    let shows = |ask: &Ask| whole.shows(ask) && !hidden.contains(&ask.id);
+    let soon = Expiring { scopes, until, after, limit };
+    gateway.expiring(soon, &wanted.filter, shows).await
+}
+
+/// What runs out soon, soonest first.
+async fn running_out(
+    gateway: &Gateway,
+    whole: &Whole<'_>,
+    wanted: &Wanted,
+    within: u64,
+) -> Result<Listed, StoreError> {
+    let after = wanted.after.as_deref().and_then(|text| {
+        let (at, ask) = text.split_once('.')?;
+        Some((Time::from_millis(at.parse().ok()?), ask.parse().ok()?))
+    });
+    let until = gateway.now().plus_seconds(within);
+    let (asks, next) = expiring_by(gateway, whole, wanted, until, after, PAGE).await?;
+    let known = (after.is_none() && next.is_none()).then_some(asks.len());
+    let next = next.map(|(at, ask)| format!("{}.{ask}", at.millis()));
+    let items = asks.into_iter().map(Item::one).collect();
+    Ok(Listed { items, next, found: None, known })
+}
+
+/// What is found by its words, newest first: the newest so many, a page at a time.
+async fn found(
+    gateway: &Gateway,
+    whole: &Whole<'_>,
+    wanted: &Wanted,
+) -> Result<Listed, StoreError> {
+    let search = Search {
+        words: wanted.words.clone().unwrap_or_default(),
+        scopes: whole.is_part().then(|| whole.scopes.clone()),
+        filter: wanted.filter.clone(),
+        open: Some(true),
+        limit: FOUND,
+    };
+    let mut asks = gateway.search(search).await?;
+    let more = asks.len() == FOUND;
+    asks.retain(|ask| ask.is_open() && whole.shows(ask));
+    let n = asks.len();
+    let (items, next) = stretch(asks.into_iter().map(Item::one), n, wanted.skipped());
+    Ok(Listed { items, next, found: Some(Found { n, more }), known: Some(n) })
+}
+
+/// This page of what this person has put aside.
+async fn put_aside(
+    gateway: &Gateway,
+    human: &Human,
+    wanted: &Wanted,
+) -> Result<Listed, StoreError> {
+    let hidden = aside_of(gateway, human).await?;
+    let n = hidden.len();
+    let row = |(ask, until)| Item { aside_until: Some(until), ..Item::one(ask) };
+    let (items, next) = stretch(hidden.into_iter().map(row), n, wanted.skipped());
+    Ok(Listed { items, next, found: None, known: Some(n) })
+}
+
+/// What this person has put aside and still waits, what comes back soonest first; a few hundred
+/// at most.
+pub(super) async fn aside_of(
+    gateway: &Gateway,
+    human: &Human,
+) -> Result<Vec<(Ask, Time)>, StoreError> {
+    let hidden = gateway.store().snoozed(human.id.clone(), gateway.now()).await?;
+    let mut aside = Vec::with_capacity(hidden.len());
+    for (id, until) in hidden {
+        let ask = gateway.ask(id).await?;
+        let ask = ask.filter(|ask| ask.is_open() && ask.admits(human));
+        aside.extend(ask.map(|ask| (Arc::unwrap_or_clone(ask), until)));
+    }
+    Ok(aside)
+}
+
+/// Whether a request is due within the 15 minutes that end at `until`. One whose deadline has passed and
+/// that stayed open is not: it stands where its priority puts it.
+fn is_due_soon(ask: &Ask, until: Time) -> bool {
+    let begin = until.millis() - i64::try_from(EXPIRING_SOON * 1000).unwrap_or_default();
+    ask.due_at().is_some_and(|at| at <= until && at.millis() > begin)
+}
+
+/// A page of what is there in full, and where the next begins.
+fn stretch<T>(all: impl Iterator<Item = T>, n: usize, skipped: usize) -> (Vec<T>, Option<String>) {
+    let end = skipped.saturating_add(PAGE);
+    (all.skip(skipped).take(PAGE).collect(), (end < n).then(|| end.to_string()))
+}
+
+/// Where a page of the list by urgency begins. The first page fixes `until`, so that a request whose
+/// deadline comes closer while somebody turns pages is neither skipped nor listed twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    /// Requests that are due by then come first.
+    until: Time,
+    part: Part,
+}
+
+/// The part of the list a page begins in, and after which request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Requests that are due soon, soonest first.
+    Expiring(Option<(Time, AskId)>),
+    /// The others, by priority and age.
+    Others(Option<store::Cursor>),
+}
+
+impl Place {
+    fn first(now: Time) -> Self {
+        Self { until: now.plus_seconds(EXPIRING_SOON), part: Part::Expiring(None) }
+    }
+
+    /// Reads what [`Place`] is written as; addresses of earlier versions have no `until`.
+    fn read(text: &str, now: Time) -> Option<Self> {
+        let cursor = |text: &str| {
+            let at = text.parse::<Cursor>().ok()?;
+            Some(Part::Others(Some(store::Cursor { rank: at.rank, ask: at.ask })))
+        };
+        let Some((until, place)) = text.split_once('~') else {
+            return Some(Self { part: cursor(text)?, ..Self::first(now) });
+        };
+        let part = match place.strip_prefix('e') {
+            Some("") => Part::Expiring(None),
+            Some(after) => {
+                let (at, ask) = after.split_once('.')?;
+                Part::Expiring(Some((Time::from_millis(at.parse().ok()?), ask.parse().ok()?)))
+            }
+            None if place.is_empty() => Part::Others(None),
+            None => cursor(place)?,
+        };
+        Some(Self { until: Time::from_millis(until.parse().ok()?), part })
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}~", self.until.millis())?;
+        match self.part {
+            Part::Expiring(None) => f.write_str("e"),
+            Part::Expiring(Some((at, ask))) => write!(f, "e{}.{ask}", at.millis()),
+            Part::Others(None) => Ok(()),
+            Part::Others(Some(at)) => write!(f, "{}", Cursor { rank: at.rank, ask: at.ask }),
+        }
+    }
+}
+
+/// The rows of a page as they are read. Similar requests share one, but one that is due soon never
+/// shares a row with one that does not.
+struct Rows<'a> {
+    human: &'a Human,
+    folds: bool,
+    items: Vec<Item>,
+    keys: HashMap<(AgentId, Fold, u8, bool), usize>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(human: &'a Human, folds: bool) -> Self {
+        Self { human, folds, items: Vec::new(), keys: HashMap::new() }
+    }
+
+    fn add(&mut self, ask: Ask, soon: bool) {
+        let key = fold_key(&ask, self.human).filter(|_| self.folds);
+        let key = key.map(|(agent, fold, rank)| (agent, fold, rank, soon));
+        let row = key.as_ref().and_then(|key| self.keys.get(key));
+        if let Some(item) = row.and_then(|n| self.items.get_mut(*n)) {
+            item.asks.push(ask);
+        } else {
+            self.keys.extend(key.map(|key| (key, self.items.len())));
+            self.items.push(Item::one(ask));
+        }
+    }
+
+    fn listed(mut self, next: Option<Place>) -> Listed {
+        for item in self.items.iter_mut().filter(|item| item.asks.len() > 1) {
+            item.open_ended = next.is_some();
+        }
+        let next = next.map(|next| next.to_string());
+        Listed { items: self.items, next, found: None, known: None }
+    }
+}
+
+/// What requests of one row have in common; none for one that must be looked at by itself.
+fn fold_key(ask: &Ask, human: &Human) -> Option<(AgentId, Fold, u8)> {
+    let free =
+        ask.claim.is_none() && ask.held.is_none() && ask.allows_bulk().is_ok() && ask.admits(human);
+    let fold = ask.fold().filter(|_| free)?;
+    Some((ask.agent.clone(), fold, ask.priority.rank()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_read_back_and_old_addresses_still_lead_somewhere() {
+        let now = Time::from_millis(1_770_372_000_000);
+        let (until, ask) = (now.plus_seconds(900), AskId::new(ulid::Ulid::from(7_u128)));
+        let cursor = store::Cursor { rank: 2, ask };
+        for part in [
+            Part::Expiring(None),
+            Part::Expiring(Some((now, ask))),
+            Part::Others(None),
+            Part::Others(Some(cursor)),
+        ] {
+            let place = Place { until, part };
+            assert_eq!(Place::read(&place.to_string(), now), Some(place), "{place}");
+        }
+        let old = Cursor { rank: 2, ask }.to_string();
+        let part = Part::Others(Some(cursor));
+        assert_eq!(Place::read(&old, now), Some(Place { until, part }));
+        for nonsense in ["", "x", "~", "1~x", "1~e5", "x~e", "1~e1.x"] {
+            assert_eq!(Place::read(nonsense, now), None, "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn pages_of_what_is_found_follow_each_other() {
+        let page = |skipped| stretch(0..120, 120, skipped);
+        assert_eq!((page(0).0.len(), page(0).1.as_deref()), (50, Some("50")));
+        assert_eq!((page(100).0.len(), page(100).1), (20, None));
+        assert_eq!((page(usize::MAX).0.len(), page(usize::MAX).1), (0, None));
+    }
+}

@@ -1,0 +1,214 @@
+//! The inbox: `GET /`. Which list, how it is narrowed and where the page begins stand in the address,
+//! so that every page of it can be kept, sent and come back to.
+
+pub(crate) mod actions;
+mod bulk;
+pub(crate) mod list;
+mod live;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::get;
+use gateway::Gateway;
+use kernel::directory::{Directory, Human};
+use kernel::{Ask, AskId, HumanId, Phase, Time};
+use store::{Count, Filter, List, Order, Scope, StoreError};
+use views::banner::Notice;
+use views::components::query;
+use views::inbox::{Inbox, Tab};
+use views::site::paths;
+use views::{Frame, inbox};
+
+use self::list::{Listed, Wanted};
+use super::{Page, Visitor, html, undo};
+use crate::http::Shared;
+use crate::http::api::filters::count_of;
+use crate::http::pages::inbox::list::{aside_of, listed};
+use crate::http::pages::undo::answered_notice;
+use crate::http::pages::visitors::Visitors;
+
+/// Its routes.
+pub(super) fn routes() -> Router<Shared> {
+    Router::new()
+        .route(paths::INBOX, get(show))
+        .route("/inbox/live", get(live::follow))
+        .route("/inbox/answer", get(back).post(actions::answer))
+        .route(paths::INBOX_UNDO, get(back).post(undo::from_list))
+        .route(paths::INBOX_SENT, get(undo::sent))
+        .route("/inbox/aside", get(actions::show_aside))
+        .route("/inbox/snooze", get(back).post(actions::snooze))
+        .route("/inbox/wake", get(back).post(actions::wake))
+        .route("/inbox/hand", get(back).post(actions::hand))
+        .route("/inbox/bulk", get(bulk::show).post(bulk::confirm))
+        .route("/inbox/bulk/answer", get(back).post(bulk::answer))
+}
+
+/// How many answered ones are shown below.
+const RECENT: usize = 10;
+
+/// `GET /`
+async fn show(
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Page {
+    let visitor = visitors.visitor(&headers).await?;
+    let wanted = Wanted::of(&pairs, &visitor.human);
+    let mut notice = told(&pairs);
+    let sent = pairs.iter().rfind(|(name, _)| name == "sent");
+    if let Some(id) = sent.and_then(|(_, id)| id.parse::<AskId>().ok()) {
+        let directory = gateway.directory();
+        let shown = |ask: &Arc<Ask>| ask.is_shown_to(&visitor.actor, &directory);
+        if let Some(ask) = gateway.ask(id).await?.filter(shown) {
+            let list = wanted.query.text();
+            notice = answered_notice(&gateway, &visitor, &ask, Some(&list)).await?;
+        }
+    }
+    Ok(inbox_page(&gateway, &visitor, &wanted, notice.as_ref(), StatusCode::OK).await?)
+}
+
+/// Whoever loads the address of a form again gets the list.
+async fn back() -> Response {
+    Redirect::to(paths::INBOX).into_response()
+}
+
+/// What just happened, as the address we sent the browser to says it.
+fn told(pairs: &[(String, String)]) -> Option<Notice> {
+    let value = |name: &str| pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value);
+    if let Some(until) = value("aside").and_then(|text| text.parse().ok()) {
+        return Some(Notice::Aside(Time::from_millis(until)));
+    }
+    if let Some(to) = value("handed").and_then(|text| text.parse::<HumanId>().ok()) {
+        return Some(Notice::Handed(to));
+    }
+    let count = |name| value(name).and_then(|text| text.parse::<usize>().ok());
+    if let Some(undone) = count("undone") {
+        return Some(Notice::Undone(undone, count("late").unwrap_or_default()));
+    }
+    value("woken").map(|_| Notice::Back)
+}
+
+/// Everything a page of the inbox is made from, as it is at a moment.
+pub(super) struct Now {
+    counts: Vec<(Tab, String)>,
+    total: String,
+    listed: Listed,
+    next: Option<String>,
+    live: String,
+}
+
+impl Now {
+    /// What is drawn of it.
+    pub(super) fn drawn<'a>(
+        &'a self,
+        wanted: &'a Wanted,
+        me: &'a Human,
+        directory: &'a Directory,
+    ) -> Inbox<'a> {
+        Inbox {
+            me,
+            directory,
+            tab: wanted.tab,
+            query: &wanted.query,
+            counts: &self.counts,
+            total: &self.total,
+            found: self.listed.found,
+            items: &self.listed.items,
+            next: self.next.as_deref(),
+            later_page: wanted.after.is_some(),
+            live: &self.live,
+            recent: &[],
+            notice: None,
+        }
+    }
+}
+
+/// A page of the inbox.
+pub(super) async fn inbox_page(
+    gateway: &Gateway,
+    visitor: &Visitor,
+    wanted: &Wanted,
+    notice: Option<&Notice>,
+    status: StatusCode,
+) -> Result<Response, StoreError> {
+    let now = inbox_now(gateway, &visitor.human, wanted).await?;
+    let fresh = wanted.tab == Tab::Inbox && wanted.after.is_none();
+    let plain = !inbox::is_narrowed(&wanted.query);
+    let recent =
+        if fresh && plain { recently_closed(gateway, &visitor.human).await? } else { Vec::new() };
+    let directory = gateway.directory();
+    let frame = Frame { now: gateway.now(), ..visitor.frame.clone() };
+    let inbox = Inbox { recent: &recent, notice, ..now.drawn(wanted, &visitor.human, &directory) };
+    Ok(html(status, inbox::page(&frame, &inbox)))
+}
+
+/// How a page of the inbox stands.
+pub(super) async fn inbox_now(
+    gateway: &Gateway,
+    human: &Human,
+    wanted: &Wanted,
+) -> Result<Now, StoreError> {
+    let listed = listed(gateway, human, wanted).await?;
+    let mut counts = Vec::new();
+    for tab in [Tab::Inbox, Tab::Mine, Tab::Groups, Tab::Everyone] {
+        if tab == Tab::Everyone && !human.admin {
+            continue;
+        }
+        let whole = Wanted::view(tab).whole(human);
+        let list = List { filter: Filter::default(), ..wanted.open(&whole) };
+        counts.push((tab, said(count_of(gateway, &whole, list).await?)));
+    }
+    counts.push((Tab::Aside, aside_of(gateway, human).await?.len().to_string()));
+    let of_tab = counts.iter().find(|(tab, _)| *tab == wanted.tab);
+    let total = match (listed.known, of_tab) {
+        (Some(n), _) => n.to_string(),
+        (None, Some((_, count))) if wanted.query.without(&["view"]).is_empty() => count.clone(),
+        // What runs out soon is not counted beyond what is shown.
+        (None, _) if wanted.query.get("within").is_some() => {
+            format!("{}+", listed.items.len())
+        }
+        (None, _) => {
+            let whole = Wanted::view(wanted.tab).whole(human);
+            said(count_of(gateway, &whole, wanted.open(&whole)).await?)
+        }
+    };
+    let from = |at: &str, path: &str| {
+        let query = wanted.query.with("after", at);
+        query.href(path)
+    };
+    let next = listed.next.as_deref().map(|at| from(at, paths::INBOX));
+    let live = match &wanted.after {
+        Some(at) => from(at, paths::LIVE),
+        None => wanted.query.href(paths::LIVE),
+    };
+    Ok(Now { counts, total, listed, next, live })
+}
+
+/// What ended lately.
+async fn recently_closed(gateway: &Gateway, human: &Human) -> Result<Vec<Ask>, StoreError> {
+    let over = List {
+        scopes: Scope::inbox(human),
+        phases: Phase::ALL.into_iter().filter(|phase| !Phase::OPEN.contains(phase)).collect(),
+        order: Order::Age,
+        filter: Filter::default(),
+        after: None,
+        limit: RECENT,
+    };
+    Ok(gateway.inbox(human, over).await?.asks)
+}
+
+/// A count in words.
+fn said(count: Count) -> String {
+    if count.exact { count.n.to_string() } else { format!("{}+", store::listing::EXAMINED) }
+}
+
+/// Back to the list a form came from, with what there is to tell.
+pub(super) fn return_to(back: Option<&str>, told: (&'static str, String)) -> Response {
+    let query = query::Query::read(back.unwrap_or_default(), &inbox::KNOWN);
+    Redirect::to(&query.with(told.0, told.1).href(paths::INBOX)).into_response()
+}

@@ -1,0 +1,178 @@
+//! What else a person does on the page of a request: `POST /asks/{id}/comment`, `…/pick`, `…/extend`,
+//! `…/snooze`, `…/looking`; and what the page loads: `GET /asks/{id}/receipt`, `…/files/{digest}`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::IntoResponse;
+use gateway::Gateway;
+use gateway::files::Unread;
+use gateway::receipts::Receipts;
+use kernel::{AskCommand, Refusal};
+use store::StoreError;
+use views::banner::Notice;
+use views::message_page;
+use views::request::related;
+
+use super::live::Looking;
+use crate::http::pages::request::RequestPages;
+use crate::http::pages::request::related::{note_look, others_looking};
+use crate::http::pages::visitors::Visitors;
+use crate::http::pages::{Page, page};
+use crate::http::uploads::Uploads;
+
+/// By how many seconds the page moves a deadline or hides a request: an hour, a day, a week.
+const SPANS: [u64; 3] = [3600, 86_400, 604_800];
+
+/// `POST /asks/{id}/comment`
+pub(super) async fn comment(
+    State(visitors): State<Arc<Visitors>>,
+    State(request_pages): State<Arc<RequestPages>>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (visitor, ask, submitted) = visitors.acting_on(&id, from).await?;
+    let text = submitted.text("text").unwrap_or_default();
+    let command = AskCommand::Comment(ask.id, text.clone());
+    match request_pages.gateway.run(visitor.actor.clone(), command).await {
+        Ok(outcome) => {
+            let ask = outcome.ask.map_or(ask, Arc::new);
+            request_pages.page(&visitor, &ask, StatusCode::OK, Some(&Notice::Commented), None).await
+        }
+        Err(StoreError::Refused(refusal)) => {
+            let notice = Notice::Unsaid(refusal, text);
+            let status = StatusCode::UNPROCESSABLE_ENTITY;
+            request_pages.page(&visitor, &ask, status, Some(&notice), None).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `POST /asks/{id}/pick`: one of the agent's actions, by its place.
+pub(super) async fn pick(
+    State(visitors): State<Arc<Visitors>>,
+    State(request_pages): State<Arc<RequestPages>>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (visitor, ask, submitted) = visitors.acting_on(&id, from).await?;
+    let place = submitted.value("pick").and_then(|place| place.parse().ok());
+    // A place nobody offered is refused by the kernel.
+    let command = AskCommand::Pick(ask.id, place.unwrap_or(usize::MAX));
+    request_pages.acted(&visitor, &ask, command, Notice::Picked).await
+}
+
+/// `POST /asks/{id}/extend`: `by` seconds more, counted from the deadline.
+pub(super) async fn extend(
+    State(visitors): State<Arc<Visitors>>,
+    State(request_pages): State<Arc<RequestPages>>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (visitor, ask, submitted) = visitors.acting_on(&id, from).await?;
+    let by = submitted.value("by").and_then(|by| by.parse().ok()).filter(|by| SPANS.contains(by));
+    let (Some(by), Some(deadline)) = (by, ask.expires_at) else {
+        let refusal = match ask.expires_at {
+            None => Refusal::NoDeadline,
+            Some(_) => Refusal::Invalid { field: "by", expected: "one of the buttons" },
+        };
+        let notice = Notice::Refused(refusal);
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        return request_pages.page(&visitor, &ask, status, Some(&notice), None).await;
+    };
+    let until = deadline.max(request_pages.gateway.now()).plus_seconds(by);
+    request_pages
+        .acted(&visitor, &ask, AskCommand::Extend(ask.id, until), Notice::Extended(until))
+        .await
+}
+
+/// `POST /asks/{id}/snooze`: out of one's own inbox `for` seconds, or with 0 back into it.
+pub(super) async fn snooze(
+    State(visitors): State<Arc<Visitors>>,
+    State(request_pages): State<Arc<RequestPages>>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (visitor, ask, submitted) = visitors.acting_on(&id, from).await?;
+    let span = submitted.value("for").and_then(|text| text.parse::<u64>().ok());
+    let invalid = |expected| Notice::Refused(Refusal::Invalid { field: "for", expected });
+    let until = span.filter(|span| SPANS.contains(span));
+    let until = until.map(|span| request_pages.gateway.now().plus_seconds(span));
+    let human = visitor.human.id.clone();
+    let (status, notice) = match (until, span) {
+        (None, Some(0)) => {
+            request_pages.gateway.store().snooze(human, ask.id, None).await?;
+            (StatusCode::OK, Notice::Back)
+        }
+        (None, _) => (StatusCode::UNPROCESSABLE_ENTITY, invalid("one of the buttons")),
+        (Some(until), _) => {
+            if request_pages.gateway.store().snooze(human, ask.id, Some(until)).await? {
+                (StatusCode::OK, Notice::Aside(until))
+            } else {
+                let expected = "no more than 500 requests hidden at once";
+                (StatusCode::UNPROCESSABLE_ENTITY, invalid(expected))
+            }
+        }
+    };
+    request_pages.page(&visitor, &ask, status, Some(&notice), None).await
+}
+
+/// `POST /asks/{id}/looking`: the page says that it is still open, or with `leave` that it closes, and
+/// hears who else looks.
+pub(super) async fn looking(
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (visitor, ask, submitted) = visitors.acting_on(&id, from).await?;
+    let stays = submitted.value("leave").is_none() && ask.is_open();
+    note_look(&gateway, &visitor, ask.id, stays).await?;
+    let others = others_looking(&gateway, &visitor.human.id, ask.id).await?;
+    let text = related::looking(&others, &gateway.directory());
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(Looking { text })).into_response())
+}
+
+/// `GET /asks/{id}/receipt`: the receipt as a file.
+pub(super) async fn receipt(
+    State(visitors): State<Arc<Visitors>>,
+    State(receipts): State<Receipts>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Page {
+    let visitor = visitors.visitor(&headers).await?;
+    let ask = visitors.seen_by(&visitor, &id).await?;
+    let missing = || page(StatusCode::NOT_FOUND, message_page::no_receipt(&visitor.frame));
+    let receipt = receipts.receipt_for(&ask, &visitor.actor).await?.ok_or_else(missing)?;
+    let name = format!("attachment; filename=\"receipt-{}.jws\"", ask.id);
+    let kind = [
+        (header::CONTENT_TYPE, "application/jose".to_owned()),
+        (header::CONTENT_DISPOSITION, name),
+        (header::CACHE_CONTROL, "no-store".to_owned()),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
+    ];
+    Ok((kind, receipt).into_response())
+}
+
+/// `GET /asks/{id}/files/{digest}`: a file that answered the request.
+pub(super) async fn file(
+    State(uploads): State<Arc<Uploads>>,
+    State(visitors): State<Arc<Visitors>>,
+    Path((id, digest)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Page {
+    let visitor = visitors.visitor(&headers).await?;
+    let ask = visitors.seen_by(&visitor, &id).await?;
+    let kept = uploads.kept_file(&ask, &digest).await.map_err(|unread| match unread {
+        Unread::Away => {
+            page(StatusCode::SERVICE_UNAVAILABLE, message_page::unavailable(&visitor.frame))
+        }
+        Unread::Damaged => {
+            let shown = message_page::server_error(&visitor.frame, "the file cannot be read");
+            page(StatusCode::INTERNAL_SERVER_ERROR, shown)
+        }
+    })?;
+    kept.ok_or_else(|| page(StatusCode::NOT_FOUND, message_page::not_found(&visitor.frame)))
+}

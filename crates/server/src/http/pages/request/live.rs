@@ -1,0 +1,239 @@
+//! `GET /asks/{id}/end`: tells an open request page who claims the request, who else looks at it, and
+//! how it is resolved. Server-sent events. A review page watches its request the same way, but learns
+//! only how it is resolved.
+//!
+//! Streams of pages are counted apart from the streams of agents: neither uses up the other's limit.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use gateway::auth::{Authenticator, Lane};
+use gateway::streams::{Held, Wire};
+use gateway::wake::{Topic, Waiter};
+use gateway::{Gateway, REQUESTS};
+use kernel::{Ask, AskId, HumanId, Subject};
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+use views::request::{answering, claim, related};
+use views::review;
+
+use crate::http::pages::request::related::others_looking;
+use crate::http::pages::visitors::Visitors;
+use crate::http::services::Streaming;
+use crate::http::sse::{self, HEARTBEAT, Source};
+use crate::http::stream_credential::{StreamCredential, StreamToken};
+
+/// How often an idle stream shows that it lives.
+const BEAT: Duration = Duration::from_secs(15);
+/// How soon a store that was away is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
+/// What a stream begins with, so that the browser knows at once that it was let in.
+const BEGIN: Bytes = Bytes::from_static(b": watching\nretry: 5000\n\n");
+
+/// Who looks, for a page that is open.
+#[derive(Serialize)]
+pub(super) struct Looking {
+    pub(super) text: Option<String>,
+}
+
+/// The claim a page shows.
+#[derive(Deserialize)]
+pub(super) struct Claim {
+    holder: Option<String>,
+}
+
+/// `GET /asks/{id}/end`: who claims the request and how it ends, told when it happens.
+pub(super) async fn follow(
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    State(authenticator): State<Arc<Authenticator>>,
+    State(streaming): State<Streaming>,
+    Path(id): Path<String>,
+    Query(shown): Query<Claim>,
+    headers: HeaderMap,
+) -> Result<Response, StatusCode> {
+    let visitor = visitors.visitor(&headers).await.map_err(|_| StatusCode::UNAUTHORIZED)?;
+    let id: AskId = id.parse().map_err(|_| StatusCode::NOT_FOUND)?;
+    let credential = StreamCredential::of_session(visitor.actor.clone(), visitor.session);
+    // Read after the subscription: an end in between is not missed.
+    let own = Topic::Subject(Subject::Ask(id));
+    let waiter = gateway.wake().subscribe(credential.topics().chain([own]));
+    let seen = visitors.seen_by(&visitor, &id.to_string()).await;
+    seen.map_err(|_| StatusCode::NOT_FOUND)?;
+    authenticator.count(id, Lane::Watch).map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
+    let me = visitor.human.id;
+    let who = Some(Subject::Human(me.clone()));
+    let held = streaming.watchers.open(who, Wire::Events);
+    let held = held.map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
+    let holder = shown.holder.and_then(|holder| holder.parse().ok());
+    let returned = headers.contains_key("last-event-id");
+    let by = Watcher::Person(me, credential);
+    let watched = Watched::new(gateway.clone(), streaming.stop.clone(), id, by, waiter, held)
+        .showing(holder, returned);
+    Ok(sse::respond(watched).into_response())
+}
+
+/// Who watches, for as long as they may.
+pub(crate) enum Watcher {
+    /// Whoever holds a link: nobody we know, and not told who else looks.
+    Link(StreamToken),
+    /// Somebody who is signed in.
+    Person(HumanId, StreamCredential),
+}
+
+impl Watcher {
+    fn me(&self) -> Option<&HumanId> {
+        match self {
+            Self::Link(_) => None,
+            Self::Person(id, _) => Some(id),
+        }
+    }
+
+    fn holds(&self, gateway: &Gateway, ask: &Ask) -> bool {
+        match self {
+            Self::Link(credential) => credential.holds(gateway, ask),
+            Self::Person(_, credential) => credential.holds(gateway),
+        }
+    }
+}
+
+/// One request until it is over.
+pub(crate) struct Watched {
+    gateway: Gateway,
+    stop: CancellationToken,
+    id: AskId,
+    by: Watcher,
+    waiter: Waiter,
+    /// Who had claimed the request when the browser was last told, or on the page it shows.
+    holder: Option<HumanId>,
+    /// Whether the browser is told in any case: it was away, and may have missed something.
+    returned: bool,
+    /// Whose held answer the browser was last told of; nothing before it was told anything.
+    #[expect(clippy::option_option, reason = "not told yet, told that nobody does, told who does")]
+    answering: Option<Option<HumanId>>,
+    begun: bool,
+    told: bool,
+    _held: Held,
+}
+
+impl Watched {
+    /// From the moment it was subscribed to.
+    pub(crate) fn new(
+        gateway: Gateway,
+        stop: CancellationToken,
+        id: AskId,
+        by: Watcher,
+        waiter: Waiter,
+        held: Held,
+    ) -> Self {
+        let (holder, returned, begun, told) = (None, false, false, false);
+        let answering = Some(None);
+        Self {
+            gateway,
+            stop,
+            id,
+            by,
+            waiter,
+            holder,
+            returned,
+            answering,
+            begun,
+            told,
+            _held: held,
+        }
+    }
+
+    /// For a page that shows this claim; `returned` if the browser was connected before.
+    #[must_use]
+    pub(crate) fn showing(self, holder: Option<HumanId>, returned: bool) -> Self {
+        let answering = (!returned).then_some(None);
+        Self { holder, returned, answering, ..self }
+    }
+
+    /// What the page is told of a held answer, if that has changed.
+    fn answering(&mut self, ask: &Ask) -> Option<Bytes> {
+        let by = ask.held_by().cloned();
+        if self.answering.as_ref() == Some(&by) {
+            return None;
+        }
+        let before = self.answering.replace(by).flatten().is_some();
+        let directory = self.gateway.directory();
+        let news = answering::news(ask, self.by.me(), &directory, before);
+        Some(sse::frame(ask.head.seq, "answering", &news))
+    }
+
+    /// What the page is told of a claim, if it shows another one.
+    fn claimed(&mut self, ask: &Ask) -> Option<Bytes> {
+        let me = self.by.me()?.clone();
+        let holder = ask.claim.as_ref().map(|claim| claim.human.clone());
+        let returned = std::mem::replace(&mut self.returned, false);
+        if holder == self.holder && !returned {
+            return None;
+        }
+        self.holder = holder;
+        let directory = self.gateway.directory();
+        let told = claim::told(ask, directory.human(&me)?, &directory);
+        Some(sse::frame(ask.head.seq, "claimed", &told))
+    }
+}
+
+/// What an idle stream shows: who else looks, or only that it lives.
+async fn beat(gateway: &Gateway, me: Option<&HumanId>, id: AskId) -> Bytes {
+    let Some(me) = me else { return HEARTBEAT };
+    match others_looking(gateway, me, id).await {
+        Ok(others) => {
+            let text = related::looking(&others, &gateway.directory());
+            sse::frame(0, "looking", &Looking { text })
+        }
+        Err(_) => HEARTBEAT,
+    }
+}
+
+impl Source for Watched {
+    async fn next(&mut self) -> Option<Bytes> {
+        if self.told {
+            return None;
+        }
+        if !self.begun {
+            self.begun = true;
+            return Some(BEGIN);
+        }
+        loop {
+            let gateway = &self.gateway;
+            match Box::pin(gateway.ask(self.id)).await {
+                Ok(ask) => {
+                    let ask = ask.filter(|ask| self.by.holds(&self.gateway, ask))?;
+                    if let Some(ended) = review::ended(&ask, &gateway.directory(), gateway.now()) {
+                        self.told = true;
+                        return Some(sse::frame(ask.head.seq, "ended", &ended));
+                    }
+                    if let Some(claimed) = self.claimed(&ask) {
+                        return Some(claimed);
+                    }
+                    if let Some(answering) = self.answering(&ask) {
+                        return Some(answering);
+                    }
+                }
+                Err(error) => {
+                    self.gateway.database().failed(REQUESTS, &error);
+                    tokio::select! {
+                        () = self.stop.cancelled() => return None,
+                        () = tokio::time::sleep(AGAIN) => continue,
+                    }
+                }
+            }
+            tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return None,
+                () = self.waiter.changed() => {}
+                () = tokio::time::sleep(BEAT) => {
+                    return Some(beat(&self.gateway, self.by.me(), self.id).await);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,454 @@
+//! One request: `GET /asks/{id}`, and the forms on its page.
+
+mod actions;
+pub(crate) mod live;
+mod related;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, Query, Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::get;
+use gateway::receipts::Receipts;
+use gateway::{Gateway, Terms};
+use kernel::ask::Shown as Displayed;
+use kernel::directory::Human;
+use kernel::question::{Body, Question};
+use kernel::{Actor, Ask, AskCommand, AskId, Command, HumanId, Refusal, form};
+use serde::Deserialize;
+use store::{Outcome, StoreError};
+use views::answer_form::problem::Place;
+use views::answer_form::second_step::{self, HELD, SecondStep};
+use views::answer_form::{CLOSE, Desk, submitted};
+use views::banner::Notice;
+use views::request::claim;
+use views::site::paths;
+use views::{Draft, FormProblem, Submitted, message_page, request};
+
+use super::bot_detection::is_person;
+use super::files::{NotKept, Unkept, again_after};
+use super::sign_in::passkeys;
+use super::{Page, Visitor, html, page, parts, undo};
+use crate::http::Shared;
+use crate::http::pages::request::related::note_look;
+use crate::http::pages::sealed_values::SealedValues;
+use crate::http::pages::sign_in::passkeys::PasskeyPages;
+use crate::http::pages::undo::answered_notice;
+use crate::http::pages::visitors::Visitors;
+use crate::http::submitted::Posted;
+use crate::http::uploads::Uploads;
+
+/// Its routes.
+pub(super) fn routes() -> Router<Shared> {
+    Router::new()
+        .route("/asks/{id}", get(show))
+        .route("/asks/{id}/answer", get(back).post(answer))
+        .route("/asks/{id}/undo", get(back).post(undo::one))
+        .route("/asks/{id}/confirm", get(back).post(passkeys::confirm))
+        .route("/asks/{id}/claim", get(back).post(claim))
+        .route("/asks/{id}/assign", get(back).post(assign))
+        .route("/asks/{id}/comment", get(back).post(actions::comment))
+        .route("/asks/{id}/pick", get(back).post(actions::pick))
+        .route("/asks/{id}/extend", get(back).post(actions::extend))
+        .route("/asks/{id}/snooze", get(back).post(actions::snooze))
+        .route("/asks/{id}/looking", get(back).post(actions::looking))
+        .route("/asks/{id}/end", get(live::follow))
+        .route("/asks/{id}/receipt", get(actions::receipt))
+        .route("/asks/{id}/files/{digest}", get(actions::file))
+}
+
+/// How long a browser carries secrets and uploads between two steps.
+const HELD_SECONDS: u64 = 24 * 60 * 60;
+/// What they are sealed for.
+const HELD_PURPOSE: &str = "held answer";
+
+/// Looking counts as opened unless a machine looks; it never decides anything.
+async fn show(
+    State(visitors): State<Arc<Visitors>>,
+    State(request_pages): State<Arc<RequestPages>>,
+    Path(id): Path<String>,
+    Query(visit): Query<Visit>,
+    from: Request,
+) -> Page {
+    let visitor = visitors.visitor(from.headers()).await?;
+    let mut ask = visitors.seen_by(&visitor, &id).await?;
+    let mine = ask.held_by() == Some(&visitor.human.id);
+    if ask.is_open() && !mine && is_person(from.method(), from.headers()) {
+        note_look(&request_pages.gateway, &visitor, ask.id, true).await?;
+        let looked =
+            request_pages.gateway.run(visitor.actor.clone(), AskCommand::Open(ask.id)).await;
+        if let Ok(Some(opened)) = looked.map(|outcome| outcome.ask) {
+            ask = Arc::new(opened);
+        }
+    }
+    let said = if mine || visit.sent.is_some() {
+        answered_notice(&request_pages.gateway, &visitor, &ask, None).await?
+    } else {
+        None
+    };
+    let check = visit.verify.is_some();
+    let page = Shown { notice: said.as_ref(), check, ..Shown::default() };
+    request_pages.page_with(&visitor, &ask, StatusCode::OK, page).await
+}
+
+#[derive(Deserialize)]
+struct Visit {
+    verify: Option<String>,
+    sent: Option<String>,
+}
+
+/// What a page shows beside the request itself.
+#[derive(Default)]
+pub(super) struct Shown<'a> {
+    /// What just happened, or was refused.
+    pub(super) notice: Option<&'a Notice>,
+    /// What was entered before.
+    pub(super) draft: Option<&'a Draft>,
+    /// The second step in place of the answer card.
+    pub(super) step: Option<&'a SecondStep>,
+    /// Whether the receipt is checked.
+    pub(super) check: bool,
+}
+
+/// Whoever reloads the address of a form that was refused gets the question again.
+async fn back(Path(id): Path<String>) -> Response {
+    match id.parse::<AskId>() {
+        Ok(id) => Redirect::to(&paths::request(id)).into_response(),
+        Err(_) => Redirect::to(paths::INBOX).into_response(),
+    }
+}
+
+/// The longest reason a request is closed with, in characters.
+const LONGEST_REASON: usize = 1000;
+
+/// `POST /asks/{id}/answer`
+async fn answer(
+    State(uploads): State<Arc<Uploads>>,
+    State(passkey_pages): State<Arc<PasskeyPages>>,
+    State(sealed_values): State<Arc<SealedValues>>,
+    State(request_pages): State<Arc<RequestPages>>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = request_pages.visitors.visitor(&headers).await?;
+    let ask = request_pages.visitors.seen_by(&visitor, &id).await?;
+    let Some(question) = ask.question.value() else {
+        return Err(page(StatusCode::NOT_FOUND, message_page::not_found(&visitor.frame)));
+    };
+    let back = paths::request(ask.id);
+    let Posted { form: mut submitted, files, too_large, .. } = request_pages
+        .visitors
+        .posted(&visitor, &headers, body, &back, &file_fields(question))
+        .await?;
+    let closes = submitted.value("action") == Some(CLOSE);
+    // Kept before the answer is decided: an answer never names a file we do not have.
+    let not_kept = if closes {
+        None
+    } else {
+        let kept =
+            uploads.keep_files(&ask, &visitor.actor, &mut submitted, files, &too_large).await;
+        kept.map_err(|Unkept| {
+            let shown = message_page::unavailable(&visitor.frame);
+            page(StatusCode::SERVICE_UNAVAILABLE, shown)
+        })?
+    };
+    request_pages.restore_held(&visitor, &ask, &mut submitted);
+    let drafted = |problem: FormProblem| {
+        let carried = request_pages.hold(&visitor, &ask, question, &submitted);
+        Draft::new(question, &submitted, problem).carrying(question, &submitted, carried)
+    };
+    let refuse = async |ask: &Ask, problem: FormProblem| {
+        let draft = drafted(problem);
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        request_pages.page(&visitor, ask, status, None, Some(&draft)).await
+    };
+    if closes {
+        let reason = submitted.text("comment").filter(|text| !text.trim().is_empty());
+        if reason.as_ref().is_some_and(|text| text.chars().count() > LONGEST_REASON) {
+            let message = "At most 1000 characters, to close the request with it";
+            return refuse(&ask, FormProblem::one(Place::Comment, message)).await;
+        }
+        let command = AskCommand::Cancel(ask.id, reason);
+        return match request_pages.gateway.run(visitor.actor.clone(), command).await {
+            Ok(_) => Ok(Redirect::to(&paths::answered(ask.id)).into_response()),
+            Err(StoreError::Refused(refusal)) => {
+                let draft = drafted(FormProblem::default());
+                let now = request_pages.visitors.seen_by(&visitor, &id).await?;
+                let notice = Notice::Refused(refusal);
+                let status = StatusCode::CONFLICT;
+                request_pages.page(&visitor, &now, status, Some(&notice), Some(&draft)).await
+            }
+            Err(error) => Err(error.into()),
+        };
+    }
+    if let Some(NotKept { problem, status, wait }) = not_kept {
+        let draft = drafted(problem);
+        let page = request_pages.page(&visitor, &ask, status, None, Some(&draft)).await?;
+        return Ok(again_after(page, wait));
+    }
+    if submitted.value("action") == Some("edit") {
+        let draft = drafted(FormProblem::default());
+        return request_pages.page(&visitor, &ask, StatusCode::OK, None, Some(&draft)).await;
+    }
+    let reply = match submitted::reply(question, &submitted) {
+        Ok(reply) => reply,
+        Err(problem) => return refuse(&ask, problem).await,
+    };
+    let over = submitted.value(claim::OVER).and_then(|text| text.parse().ok());
+    if let Some(by) = unseen_claim(&ask, &visitor.human, over.as_ref()) {
+        let draft = drafted(FormProblem::default());
+        let notice = Notice::ClaimedMeanwhile(by.clone());
+        let status = StatusCode::CONFLICT;
+        return request_pages.page(&visitor, &ask, status, Some(&notice), Some(&draft)).await;
+    }
+    let guarded = second_step::takes_passkey(&ask, &reply.answer) || !ask.is_open();
+    let desk = Desk::inbox(ask.id, &visitor.frame);
+    let before =
+        sealed_values.before_step(&visitor.session.to_string(), &ask, &reply, &submitted, guarded);
+    if let Some(mut step) = SecondStep::wanted(&ask, &reply, &submitted, desk, before) {
+        let held = request_pages.hold(&visitor, &ask, question, &submitted);
+        step.hidden.extend(held.map(|sealed| (HELD.to_owned(), sealed)));
+        let page = Shown { step: Some(&step), ..Shown::default() };
+        return request_pages.page_with(&visitor, &ask, StatusCode::OK, page).await;
+    }
+    // What the kernel would refuse is asked for first. It judges again what comes back.
+    if second_step::takes_passkey(&ask, &reply.answer) && ask.is_open() {
+        return Ok(passkey_pages.step_up_page(&visitor, &ask, reply, over));
+    }
+    let command = AskCommand::HoldAnswer(ask.id, Box::new(reply));
+    match answer_unless_claimed(
+        &request_pages.gateway,
+        &visitor,
+        &visitor.actor,
+        &ask,
+        over.as_ref(),
+        command,
+    )
+    .await
+    {
+        Ok(_) => Ok(Redirect::to(&paths::answered(ask.id)).into_response()),
+        Err(StoreError::Refused(refusal)) => {
+            if let Some(problem) = FormProblem::of_refusal(&refusal, question) {
+                return refuse(&ask, problem).await;
+            }
+            // A lost race: show who won, with what this person had written kept.
+            let draft = drafted(FormProblem::default());
+            let now = request_pages.visitors.seen_by(&visitor, &id).await?;
+            let notice = refused(refusal, &now, &visitor.human);
+            let status = StatusCode::CONFLICT;
+            request_pages.page(&visitor, &now, status, Some(&notice), Some(&draft)).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `POST /asks/{id}/claim`
+async fn claim(
+    State(visitors): State<Arc<Visitors>>,
+    State(request_pages): State<Arc<RequestPages>>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (visitor, ask, _) = visitors.acting_on(&id, from).await?;
+    request_pages.acted(&visitor, &ask, AskCommand::Claim(ask.id), Notice::Taken).await
+}
+
+/// `POST /asks/{id}/assign`
+async fn assign(
+    State(visitors): State<Arc<Visitors>>,
+    State(request_pages): State<Arc<RequestPages>>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (visitor, ask, submitted) = visitors.acting_on(&id, from).await?;
+    let to = submitted.value("to").and_then(|to| to.parse::<HumanId>().ok());
+    let Some(to) = to else {
+        let expected = "a person who is a member of this project";
+        let notice = Notice::Refused(Refusal::Invalid { field: "to", expected });
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        return request_pages.page(&visitor, &ask, status, Some(&notice), None).await;
+    };
+    let note = submitted.text("note").filter(|text| !text.trim().is_empty());
+    let command = AskCommand::Assign(ask.id, to.clone(), note);
+    request_pages.acted(&visitor, &ask, command, Notice::Handed(to)).await
+}
+
+/// Who has claimed the request that its owner is about to answer, unless they were shown that claim
+/// (`over`). Nobody else may answer over a claim: the kernel refuses them.
+fn unseen_claim<'a>(ask: &'a Ask, human: &Human, over: Option<&HumanId>) -> Option<&'a HumanId> {
+    let by = ask.claimed_by_other(human)?;
+    // While an answer is held, the kernel refuses every other one and says so.
+    if !ask.is_open() || human.id != ask.owner || ask.held.is_some() {
+        return None;
+    }
+    Some(by).filter(|by| over != Some(*by))
+}
+
+/// How a refused answer is reported: the owner is asked again, everybody else learns who has it.
+pub(super) fn refused(refusal: Refusal, ask: &Ask, human: &Human) -> Notice {
+    match refusal {
+        Refusal::TakenBy { by } if human.id == ask.owner => Notice::ClaimedMeanwhile(by),
+        refusal => Notice::Refused(refusal),
+    }
+}
+
+/// How often an answer is judged again when the request changed at that very moment.
+const ATTEMPTS: usize = 5;
+
+/// Renders the page of a request.
+pub struct RequestPages {
+    pub(in crate::http) gateway: Gateway,
+    pub(in crate::http) receipts: Receipts,
+    pub(in crate::http) sealed_values: Arc<SealedValues>,
+    pub(in crate::http) visitors: Arc<Visitors>,
+}
+
+impl RequestPages {
+    /// Seals the secrets and uploads of a form for its browser to carry; nothing where there are none.
+    fn hold(
+        &self,
+        visitor: &Visitor,
+        ask: &Ask,
+        question: &Question,
+        sent: &Submitted,
+    ) -> Option<String> {
+        let held = second_step::held(question, sent);
+        let holder = format!("{} {}", visitor.session, ask.id);
+        if held.is_empty() {
+            return None;
+        }
+        self.sealed_values.entrust_for(HELD_SECONDS, HELD_PURPOSE, &holder, held)
+    }
+
+    /// Takes in the secrets and uploads that a form carries sealed. One that cannot be opened any more
+    /// carries nothing, and the fields are asked for again.
+    fn restore_held(&self, visitor: &Visitor, ask: &Ask, sent: &mut Submitted) {
+        let holder = format!("{} {}", visitor.session, ask.id);
+        let held = sent
+            .value(HELD)
+            .and_then(|sealed| self.sealed_values.entrusted(HELD_PURPOSE, &holder, sealed));
+        if let Some(held) = held {
+            sent.restore(held);
+        }
+    }
+
+    pub(super) async fn acted(
+        &self,
+        visitor: &Visitor,
+        ask: &Ask,
+        command: impl Into<Command>,
+        done: Notice,
+    ) -> Page {
+        let (ask, notice, status) = match self.gateway.run(visitor.actor.clone(), command).await {
+            Ok(outcome) => (outcome.ask.unwrap_or_else(|| ask.clone()), done, StatusCode::OK),
+            Err(StoreError::Refused(refusal)) => {
+                let now = self.visitors.seen_by(visitor, &ask.id.to_string()).await?;
+                (Arc::unwrap_or_clone(now), Notice::Refused(refusal), StatusCode::CONFLICT)
+            }
+            Err(error) => return Err(error.into()),
+        };
+        self.page(visitor, &ask, status, Some(&notice), None).await
+    }
+
+    pub(super) async fn page(
+        &self,
+        visitor: &Visitor,
+        ask: &Ask,
+        status: StatusCode,
+        notice: Option<&Notice>,
+        draft: Option<&Draft>,
+    ) -> Page {
+        let page = Shown { notice, draft, ..Shown::default() };
+        self.page_with(visitor, ask, status, page).await
+    }
+
+    /// The page with all that stands around the request.
+    pub(super) async fn page_with(
+        &self,
+        visitor: &Visitor,
+        ask: &Ask,
+        status: StatusCode,
+        shown: Shown<'_>,
+    ) -> Page {
+        let around = self.related(visitor, ask, shown.check).await?;
+        let Shown { notice, draft, step, .. } = shown;
+        let directory = self.gateway.directory();
+        let me = &visitor.human;
+        let colleague = |human: &&Human| {
+            human.active && human.id != me.id && human.projects.contains(&ask.project)
+        };
+        let people: Vec<HumanId> = if ask.is_open() {
+            directory.humans().filter(colleague).map(|human| human.id.clone()).collect()
+        } else {
+            Vec::new()
+        };
+        let view = request::Request {
+            ask,
+            me,
+            directory: &directory,
+            people: &people,
+            notice,
+            draft,
+            around: &around,
+            step,
+        };
+        Ok(html(status, request::page(&visitor.frame, &view)))
+    }
+}
+
+/// Answers from a page that displays the whole question. The owner of the agent answers over a claim
+/// only if they were shown who holds it (`over`), also if the claim was made at this very moment.
+pub(super) async fn answer_unless_claimed(
+    gateway: &Gateway,
+    visitor: &Visitor,
+    actor: &Actor,
+    ask: &Ask,
+    over: Option<&HumanId>,
+    command: AskCommand,
+) -> Result<Outcome, StoreError> {
+    answer_seeing(gateway, Displayed::Question, visitor, actor, ask, over, command).await
+}
+
+/// The same from a page that displays as much of the question as `shown` says.
+pub(super) async fn answer_seeing(
+    gateway: &Gateway,
+    shown: Displayed,
+    visitor: &Visitor,
+    actor: &Actor,
+    ask: &Ask,
+    over: Option<&HumanId>,
+    command: AskCommand,
+) -> Result<Outcome, StoreError> {
+    let me = &visitor.human;
+    if me.id != ask.owner {
+        let terms = Terms { shown, ..Terms::default() };
+        return gateway.run_on(terms, actor.clone(), command).await;
+    }
+    let mut ask = Arc::new(ask.clone());
+    let mut last = Refusal::NotFound { what: "request" };
+    for _ in 0..ATTEMPTS {
+        if let Some(by) = unseen_claim(&ask, me, over) {
+            return Err(StoreError::Refused(Refusal::TakenBy { by: by.clone() }));
+        }
+        let terms = Terms { expected: Some(ask.version()), shown, ..Terms::default() };
+        match gateway.run_on(terms, actor.clone(), command.clone()).await {
+            Err(StoreError::Refused(refusal @ Refusal::Changed { .. })) => last = refusal,
+            decided => return decided,
+        }
+        match gateway.ask(ask.id).await? {
+            Some(now) => ask = now,
+            None => break,
+        }
+    }
+    Err(StoreError::Refused(last))
+}
+
+/// The names under which files of this question's form are posted.
+pub(super) fn file_fields(question: &Question) -> Vec<String> {
+    let Body::Provide { form } = question.body() else { return Vec::new() };
+    let files = form.fields().filter(|field| matches!(field.kind(), form::Kind::File));
+    files.map(|field| format!("field.{}", field.key())).collect()
+}

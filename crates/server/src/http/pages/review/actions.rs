@@ -1,0 +1,307 @@
+//! What a form of the review page wants: to answer, to go from step to step, to be kept, or to close
+//! the request without an answer.
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use gateway::Terms;
+use kernel::ask::Shown;
+use kernel::form::Form;
+use kernel::question::{AnswerError, Body, Question};
+use kernel::verification::Door;
+use kernel::{Ask, AskCommand, Assurance, Refusal};
+use store::StoreError;
+use views::answer_form::problem::FormProblem;
+use views::answer_form::second_step::{SURE, SecondStep};
+use views::answer_form::{Desk, steps, submitted};
+use views::banner::Notice;
+use views::review::draft::Kept;
+use views::site::paths;
+use views::{Submitted, message_page};
+
+use super::{Guest, guest_instead};
+use crate::http::pages::files::{NotKept, Unkept, again_after};
+use crate::http::pages::review::ReviewPages;
+use crate::http::pages::{Instead, Page};
+use crate::http::submitted::Posted;
+use crate::http::uploads::Uploads;
+
+/// Does what the pressed button says.
+pub(super) async fn act(
+    pages: &ReviewPages,
+    uploads: &Uploads,
+    guest: &Guest,
+    ask: &Ask,
+    posted: Posted,
+) -> Page {
+    let Posted { form: mut sent, files, too_large, .. } = posted;
+    let action = sent.value("action").unwrap_or_default().to_owned();
+    if action == "cancel" {
+        return pages.turn_down(guest, ask, &sent).await;
+    }
+    if action == "pick" {
+        return pages.pick_by_link(guest, ask, &sent).await;
+    }
+    let Some(question) = ask.question.value() else {
+        return pages.lost(guest, ask, Refusal::NotFound { what: "request" }, None).await;
+    };
+    let mut kept = pages.kept(ask).await?;
+    let turn = Turn { pages, guest, ask, question };
+    match action.as_str() {
+        "verify" => return turn.verify(kept, &sent).await,
+        "change" => return turn.change(kept).await,
+        _ => {}
+    }
+    // Kept before anything is decided: an answer never names a file we do not have.
+    let not_kept = uploads.keep_files(ask, &guest.holder, &mut sent, files, &too_large).await;
+    let not_kept = not_kept.map_err(|Unkept| {
+        let shown = message_page::unavailable(&guest.frame);
+        guest_instead(StatusCode::SERVICE_UNAVAILABLE, &guest.frame, shown)
+    })?;
+    kept.take(question, sent.clone());
+    let step = kept.step;
+    if let Some(NotKept { problem, status, wait }) = not_kept {
+        if action == "draft" {
+            if ask.is_open() {
+                turn.keep(&kept).await?;
+            }
+            return Ok(again_after(status.into_response(), wait));
+        }
+        let mut page = turn.refused(&kept, problem).await?;
+        if page.status() == StatusCode::UNPROCESSABLE_ENTITY {
+            *page.status_mut() = status;
+        }
+        return Ok(again_after(page, wait));
+    }
+    match (action.as_str(), question.body()) {
+        ("draft", _) => {
+            if ask.is_open() {
+                turn.keep(&kept).await?;
+            }
+            Ok(StatusCode::NO_CONTENT.into_response())
+        }
+        ("save", _) => turn.moved(kept, step, "saved").await,
+        ("edit", _) => turn.moved(kept, step, "").await,
+        ("back", Body::Provide { form }) => {
+            let before =
+                kept.filled(question).and_then(|filled| steps::before(form, &filled, step));
+            turn.moved(kept, before.unwrap_or(step), "").await
+        }
+        ("next", Body::Provide { form }) => turn.next(form, kept).await,
+        (_, Body::Provide { form }) => {
+            // A step that came to apply with what was just entered has not been seen yet.
+            let filled = kept.filled(question);
+            if filled.is_some_and(|filled| steps::after(form, &filled, step).is_some()) {
+                return turn.next(form, kept).await;
+            }
+            let mut whole = kept.form.clone();
+            whole.pairs.push(("action".to_owned(), action));
+            whole.pairs.extend(sent.value(SURE).map(|sure| (SURE.to_owned(), sure.to_owned())));
+            turn.answer(&whole, &kept, false).await
+        }
+        (
+            _,
+            Body::Approve { .. }
+            | Body::Choose { .. }
+            | Body::Confirm { .. }
+            | Body::Escalate { .. }
+            | Body::Converse,
+        ) => turn.answer(&sent, &kept, false).await,
+    }
+}
+
+/// One turn of somebody on one question.
+pub(super) struct Turn<'a> {
+    pub(super) pages: &'a ReviewPages,
+    pub(super) guest: &'a Guest,
+    pub(super) ask: &'a Ask,
+    pub(super) question: &'a Question,
+}
+
+impl Turn<'_> {
+    async fn keep(&self, kept: &Kept) -> Result<(), Instead> {
+        Ok(self.pages.keep(self.ask, self.question, kept).await?)
+    }
+
+    /// What was entered is kept, and the page goes on at another step.
+    pub(super) async fn moved(&self, mut kept: Kept, step: usize, done: &str) -> Page {
+        let Self { pages, guest, ask, question } = *self;
+        kept.step = kept.nearest(question, step);
+        match pages.keep(ask, question, &kept).await {
+            Ok(()) => {}
+            Err(StoreError::Refused(refusal)) => {
+                return pages.lost(guest, ask, refusal, Some(&kept)).await;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        if guest.remembered {
+            return Ok(on(guest, &format!("?step={}&done={done}", kept.step)));
+        }
+        let notice = (done == "saved").then_some(Notice::Saved);
+        Ok(pages.page(guest, ask, StatusCode::OK, kept.step, notice.as_ref(), &kept))
+    }
+
+    /// The next step, once nothing is wrong with this one.
+    async fn next(&self, form: &Form, kept: Kept) -> Page {
+        let step = kept.step;
+        let wrong = form.validate(&submitted::values(form, &kept.form)).err().unwrap_or_default();
+        let problem = FormProblem::of(&AnswerError::Fields(wrong), self.question)
+            .about(|key| steps::step_of(form, key) == Some(step));
+        if problem.problems.is_empty() {
+            let filled = kept.filled(self.question);
+            let after = filled.and_then(|filled| steps::after(form, &filled, step));
+            return self.moved(kept, after.unwrap_or(step), "").await;
+        }
+        self.refused(&kept, problem).await
+    }
+
+    /// The page again, with what is wrong. What was entered is kept all the same.
+    async fn refused(&self, kept: &Kept, problem: FormProblem) -> Page {
+        let Self { pages, guest, ask, question } = *self;
+        if let Err(error) = pages.keep(ask, question, kept).await {
+            return match error {
+                StoreError::Refused(refusal) => pages.lost(guest, ask, refusal, Some(kept)).await,
+                error => Err(error.into()),
+            };
+        }
+        let mut step = kept.step;
+        let mut problem = problem;
+        if let Body::Provide { form } = question.body() {
+            let first = problem.first_field().and_then(|key| steps::step_of(form, key));
+            step = first.unwrap_or(step);
+            problem = problem.about(|key| steps::step_of(form, key) == Some(step));
+        }
+        let draft = kept.draft(question, problem);
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        Ok(pages.page_with(guest, ask, status, step, None, Some(&draft)))
+    }
+
+    /// Sends an answer. `confirmed` says whether the button of the step for proofs was pressed.
+    pub(super) async fn answer(&self, sent: &Submitted, kept: &Kept, confirmed: bool) -> Page {
+        let Self { pages, guest, ask, question } = *self;
+        if let Err(refusal) = ask.still_open(pages.gateway.now()) {
+            return pages.lost(guest, ask, refusal, Some(kept)).await;
+        }
+        let reply = match submitted::reply(question, sent) {
+            Ok(reply) => reply,
+            Err(problem) => return self.refused(kept, problem).await,
+        };
+        let holder = guest.holder.clone();
+        // What the kernel would refuse for want of a sign-in is said before anything is confirmed.
+        let worth = ask.proven_by(&holder, &pages.gateway.directory());
+        let have = worth.map_or(Assurance::None, |(_, assurance)| assurance);
+        if let Err(refusal) = ask.assured(&reply.answer, have) {
+            return pages.lost(guest, ask, refusal, Some(kept)).await;
+        }
+        let proven = ask.verification.as_ref().zip(Door::of(&holder));
+        let demanded = proven.is_some_and(|(it, door)| it.demands(door, reply.answer.stance()));
+        let desk = Desk::link(&guest.case_id, &guest.token, kept.step);
+        let before = pages.sealed_values.before_step(&guest.token, ask, &reply, sent, demanded);
+        let step = SecondStep::wanted(ask, &reply, sent, desk, before);
+        if let Some(step) = step.filter(|_| !confirmed) {
+            return match pages.keep(ask, question, kept).await {
+                Ok(()) => Ok(pages.second_step_page(guest, ask, &step)),
+                Err(StoreError::Refused(refusal)) => {
+                    pages.lost(guest, ask, refusal, Some(kept)).await
+                }
+                Err(error) => Err(error.into()),
+            };
+        }
+        let came = self.presented(kept, &reply).await?;
+        let command = AskCommand::AnswerWithProofs(ask.id, Box::new(reply.clone()), came.clone());
+        let terms = Terms { shown: Shown::Question, ..Terms::default() };
+        match pages.gateway.run_on(terms, holder, command).await {
+            Ok(outcome) => {
+                let ask = outcome.ask.as_ref().unwrap_or(ask);
+                Ok(pages.done(guest, ask, "sent", &Notice::Sent))
+            }
+            Err(StoreError::Refused(
+                Refusal::VerificationRequired { .. } | Refusal::VerificationFailed { .. },
+            )) => self.confirm(sent, kept, &reply, &came, confirmed).await,
+            Err(StoreError::Refused(refusal)) => {
+                if let Some(problem) = FormProblem::of_refusal(&refusal, question) {
+                    return self.refused(kept, problem).await;
+                }
+                pages.lost(guest, ask, refusal, Some(kept)).await
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Back to the page, on an address that can be loaded again.
+pub(super) fn on(guest: &Guest, query: &str) -> Response {
+    Redirect::to(&format!("{}{query}", paths::review(&guest.case_id))).into_response()
+}
+
+impl ReviewPages {
+    async fn turn_down(&self, guest: &Guest, ask: &Ask, sent: &Submitted) -> Page {
+        let reason = sent.text("reason").filter(|text| !text.trim().is_empty());
+        let holder = guest.holder.clone();
+        match self.gateway.run(holder, AskCommand::Cancel(ask.id, reason)).await {
+            Ok(outcome) => {
+                let ask = outcome.ask.as_ref().unwrap_or(ask);
+                Ok(self.done(guest, ask, "closed", &Notice::TurnedDown))
+            }
+            Err(StoreError::Refused(refusal)) => self.lost(guest, ask, refusal, None).await,
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// One of the agent's actions, by its place. What was filled in stays as it is kept.
+    async fn pick_by_link(&self, guest: &Guest, ask: &Ask, sent: &Submitted) -> Page {
+        let place = sent.value("pick").and_then(|place| place.parse().ok());
+        let command = AskCommand::Pick(ask.id, place.unwrap_or(usize::MAX));
+        match self.gateway.run(guest.holder.clone(), command).await {
+            Ok(outcome) => {
+                let ask = outcome.ask.as_ref().unwrap_or(ask);
+                if guest.remembered {
+                    return Ok(on(guest, "?done=picked"));
+                }
+                let kept = self.kept(ask).await?;
+                let notice = Some(&Notice::Picked);
+                Ok(self.page(guest, ask, StatusCode::OK, kept.step, notice, &kept))
+            }
+            Err(StoreError::Refused(refusal)) => self.lost(guest, ask, refusal, None).await,
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The page of what is over, by an address that can be loaded again where the browser keeps the
+    /// link.
+    fn done(&self, guest: &Guest, ask: &Ask, done: &str, notice: &Notice) -> Response {
+        if guest.remembered {
+            return on(guest, &format!("?done={done}"));
+        }
+        self.page(guest, ask, StatusCode::OK, 0, Some(notice), &Kept::default())
+    }
+
+    /// Somebody was faster, or time ran out: who and what stands on the page, with what this person
+    /// had written.
+    pub(super) async fn lost(
+        &self,
+        guest: &Guest,
+        ask: &Ask,
+        refusal: Refusal,
+        kept: Option<&Kept>,
+    ) -> Page {
+        let status = match &refusal {
+            Refusal::TimedOut { .. } => StatusCode::GONE,
+            Refusal::AssuranceTooLow { .. }
+            | Refusal::ApprovalTooWeak { .. }
+            | Refusal::NotAllowed { .. } => StatusCode::FORBIDDEN,
+            Refusal::Invalid { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            _ => StatusCode::CONFLICT,
+        };
+        let now = self.gateway.ask(ask.id).await?;
+        let ask = now.as_deref().unwrap_or(ask);
+        let notice = match refusal {
+            Refusal::BeingAnswered { .. } => Notice::JustAnswered,
+            refusal => Notice::Refused(refusal),
+        };
+        let question = ask.question.value();
+        let draft =
+            kept.zip(question).map(|(kept, question)| kept.draft(question, FormProblem::default()));
+        let step = kept.map_or(0, |kept| kept.step);
+        Ok(self.page_with(guest, ask, status, step, Some(&notice), draft.as_ref()))
+    }
+}

@@ -1,0 +1,322 @@
+//! `GET /review/{case_id}?token=…`: one request for whoever holds its link; `POST /review/{case_id}`:
+//! the forms on that page. HITL §7, §11.
+//!
+//! The first visit sets a cookie for this address alone, and the page's script takes the token out of
+//! the address bar. Forms carry the token themselves, so the page works where cookies do not, and no
+//! other website can post to it. Looking decides nothing.
+
+mod actions;
+mod draft;
+mod live;
+mod proof;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Query, Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use axum::routing::get;
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use dialects::hitl;
+use gateway::Gateway;
+use gateway::auth::{Authenticator, Lane};
+use gateway::ids::random;
+use gateway::secrets::Secrets;
+use gateway::verification::Providers;
+use kernel::ask::{Ending, Purpose};
+use kernel::{Actor, Ask, AskCommand};
+use serde::Deserialize;
+use views::answer_form::confirm::Confirm;
+use views::answer_form::problem::{FormProblem, Place};
+use views::answer_form::second_step::SecondStep;
+use views::banner::Notice;
+use views::review::draft::Kept;
+use views::site::{headers, paths};
+use views::{Draft, Frame, message_page, review};
+
+use self::proof::CAME_IN_VAIN;
+use super::bot_detection::is_person;
+use super::{Instead, Page, html, parts};
+use crate::config::Config;
+use crate::http::Shared;
+use crate::http::body::BodyError;
+use crate::http::hitl::{HitlCases, cookie, is_token, link_holder, review_cookie};
+use crate::http::name::Named;
+use crate::http::pages::sealed_values::SealedValues;
+use crate::http::submitted::{self, Proof, Unread};
+use crate::http::uploads::Uploads;
+
+/// Its routes.
+pub(super) fn routes() -> Router<Shared> {
+    Router::new()
+        .route("/review/{id}", get(show).post(submit))
+        .route("/review/{id}/end", get(live::follow))
+        .route("/review/{id}/proof", get(proof::back).post(proof::come_back))
+}
+
+/// How long a browser remembers a link: as long as a case may live.
+const COOKIE_SECONDS: u64 = 7 * 24 * 60 * 60;
+
+/// Somebody who holds the link of a request.
+pub(super) struct Guest {
+    pub(super) case_id: String,
+    pub(super) token: String,
+    pub(super) frame: Frame,
+    /// Who answers with that token.
+    pub(super) holder: Actor,
+    /// Whether the browser keeps the link, so that the address alone shows the page again.
+    pub(super) remembered: bool,
+    /// What addresses are built from, for whoever sends the person back.
+    pub(super) base: String,
+}
+
+#[derive(Deserialize)]
+struct Visit {
+    token: Option<String>,
+    step: Option<usize>,
+    #[serde(default)]
+    done: String,
+    #[serde(default)]
+    proof: String,
+}
+
+async fn show(
+    State(cases): State<Arc<HitlCases>>,
+    State(review_pages): State<Arc<ReviewPages>>,
+    Named(case_id): Named<String>,
+    Query(visit): Query<Visit>,
+    from: Request,
+) -> Page {
+    let frame = review_pages.guest_frame();
+    let mut ask = review_pages.case(&case_id, &frame).await?;
+    let known = cookie(from.headers(), &case_id);
+    let shown = [visit.token.as_deref(), known].into_iter().flatten();
+    let found = shown
+        .into_iter()
+        .find_map(|token| Some((token, link_holder(&review_pages.gateway, &ask, token)?)));
+    let Some((token, holder)) = found else {
+        return Err(no_link(StatusCode::UNAUTHORIZED, &frame));
+    };
+    let remembered = known == Some(token);
+    let base = cases.base(from.headers());
+    let guest = Guest { case_id, token: token.to_owned(), frame, holder, remembered, base };
+    if ask.is_open() && is_person(from.method(), from.headers()) {
+        let looked = review_pages.gateway.run(guest.holder.clone(), AskCommand::Open(ask.id)).await;
+        if let Ok(Some(opened)) = looked.map(|outcome| outcome.ask) {
+            ask = Arc::new(opened);
+        }
+    }
+    let kept = if ask.is_open() { review_pages.kept(&ask).await? } else { Kept::default() };
+    let notice = match (visit.done.as_str(), ask.ending()) {
+        ("sent", Some(Ending::Completed(_))) => Some(Notice::Sent),
+        ("closed", Some(Ending::Cancelled { .. })) => Some(Notice::TurnedDown),
+        ("saved", None) => Some(Notice::Saved),
+        ("picked", None) => Some(Notice::Picked),
+        _ => None,
+    };
+    let step = visit.step.unwrap_or(kept.step);
+    let status = if has_run_out(&ask) { StatusCode::GONE } else { StatusCode::OK };
+    let mut answer = match review_pages.waiting_for_proof(&guest, &ask, &kept) {
+        Some(mut confirm) => {
+            if visit.proof == "refused" {
+                confirm.problem = FormProblem::one(Place::Page, CAME_IN_VAIN);
+            }
+            review_pages.confirm_page(&guest, &ask, status, &confirm)
+        }
+        None => review_pages.page(&guest, &ask, status, step, notice.as_ref(), &kept),
+    };
+    if !guest.remembered {
+        answer.headers_mut().insert(header::SET_COOKIE, review_pages.cookie(&guest));
+    }
+    Ok(answer)
+}
+
+/// `POST /review/{case_id}`: the token in the form is the credential.
+async fn submit(
+    State(cases): State<Arc<HitlCases>>,
+    State(uploads): State<Arc<Uploads>>,
+    State(review_pages): State<Arc<ReviewPages>>,
+    State(authenticator): State<Arc<Authenticator>>,
+    Named(case_id): Named<String>,
+    from: Request,
+) -> Page {
+    let (headers, body) = parts(from);
+    let frame = review_pages.guest_frame();
+    let ask = review_pages.case(&case_id, &frame).await?;
+    let back = paths::review(&case_id);
+    let holds = |token: &str| is_token(&review_pages.gateway, &ask, Purpose::Review, token);
+    let proof = Proof { name: "token", holds: &holds };
+    let files = ask.question.value().map(super::request::file_fields).unwrap_or_default();
+    let posted = match submitted::read(&review_pages.config, &headers, body, proof, &files).await {
+        Ok(posted) => posted,
+        Err(Unread::Stale) => return Err(no_link(StatusCode::UNAUTHORIZED, &frame)),
+        Err(Unread::Body(BodyError::TooLarge)) => {
+            let shown =
+                message_page::too_large(&frame, &back, review_pages.config.upload_limit as u64);
+            return Err(guest_instead(StatusCode::PAYLOAD_TOO_LARGE, &frame, shown));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if let Err(many) = authenticator.count(ask.id, Lane::Fill) {
+        let shown = message_page::too_fast(&frame, &back);
+        let mut answer = guest_html(StatusCode::TOO_MANY_REQUESTS, &frame, shown);
+        let wait = HeaderValue::from(many.wait.as_secs().max(1));
+        answer.headers_mut().insert(header::RETRY_AFTER, wait);
+        return Err(Instead(Box::new(answer)));
+    }
+    let remembered = cookie(&headers, &case_id).is_some_and(holds);
+    let base = cases.base(&headers);
+    let token = posted.proof.clone();
+    let Some(holder) = link_holder(&review_pages.gateway, &ask, &token) else {
+        return Err(no_link(StatusCode::UNAUTHORIZED, &frame));
+    };
+    let guest = Guest { case_id, token, frame, holder, remembered, base };
+    actions::act(&review_pages, &uploads, &guest, &ask, posted).await
+}
+
+/// Whether nobody answered in time.
+fn has_run_out(ask: &Ask) -> bool {
+    matches!(ask.ending(), Some(Ending::Expired { .. } | Ending::Failed { .. }))
+}
+
+/// Renders the page of a review link and keeps its drafts.
+pub struct ReviewPages {
+    pub(in crate::http) gateway: Gateway,
+    pub(in crate::http) config: Arc<Config>,
+    pub(in crate::http) secrets: Arc<Secrets>,
+    pub(in crate::http) providers: Arc<Providers>,
+    pub(in crate::http) sealed_values: Arc<SealedValues>,
+}
+
+impl ReviewPages {
+    pub(super) fn guest_frame(&self) -> Frame {
+        let nonce = BASE64_URL_SAFE_NO_PAD.encode(random::<16>());
+        Frame::guest(self.gateway.now(), nonce)
+    }
+
+    /// The ask behind a case id. A case that is not there has no link: 401, as for a wrong link.
+    pub(super) async fn case(&self, case_id: &str, frame: &Frame) -> Result<Arc<Ask>, Instead> {
+        let missing = || no_link(StatusCode::UNAUTHORIZED, frame);
+        let id = hitl::ask_id(case_id).ok_or_else(missing)?;
+        self.gateway.ask(id).await?.ok_or_else(missing)
+    }
+
+    fn cookie(&self, guest: &Guest) -> HeaderValue {
+        let secure = if self.config.public_url.scheme() == "https" { "; Secure" } else { "" };
+        let text = format!(
+            "{}={}; Path={}; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Lax{secure}",
+            review_cookie(&guest.case_id),
+            guest.token,
+            paths::review(&guest.case_id),
+        );
+        HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(""))
+    }
+
+    /// The page with what is kept, on this step or the next that applies.
+    pub(super) fn page(
+        &self,
+        guest: &Guest,
+        ask: &Ask,
+        status: StatusCode,
+        step: usize,
+        notice: Option<&Notice>,
+        kept: &Kept,
+    ) -> Response {
+        let question = ask.question.value().filter(|_| !kept.is_empty());
+        let draft = question.map(|question| kept.draft(question, FormProblem::default()));
+        let step = ask.question.value().map_or(0, |question| kept.nearest(question, step));
+        self.page_with(guest, ask, status, step, notice, draft.as_ref())
+    }
+
+    /// The page with this draft.
+    pub(super) fn page_with(
+        &self,
+        guest: &Guest,
+        ask: &Ask,
+        status: StatusCode,
+        step: usize,
+        notice: Option<&Notice>,
+        draft: Option<&Draft>,
+    ) -> Response {
+        let directory = self.gateway.directory();
+        let Guest { case_id, token, frame, holder, .. } = guest;
+        let directory = &directory;
+        let view = review::Review {
+            ask,
+            case_id,
+            token,
+            holder,
+            directory,
+            step,
+            notice,
+            draft,
+            confirm: None,
+            second: None,
+        };
+        guest_html(status, frame, review::page(frame, &view))
+    }
+
+    /// The page with the step in which somebody shows that they are a person.
+    pub(super) fn confirm_page(
+        &self,
+        guest: &Guest,
+        ask: &Ask,
+        status: StatusCode,
+        confirm: &Confirm,
+    ) -> Response {
+        let directory = self.gateway.directory();
+        let Guest { case_id, token, frame, holder, .. } = guest;
+        let view = review::Review {
+            ask,
+            case_id,
+            token,
+            holder,
+            directory: &directory,
+            step: 0,
+            notice: None,
+            draft: None,
+            confirm: Some(confirm),
+            second: None,
+        };
+        guest_html(status, frame, review::page(frame, &view))
+    }
+
+    /// The page with the second step before an answer is sent.
+    pub(super) fn second_step_page(&self, guest: &Guest, ask: &Ask, step: &SecondStep) -> Response {
+        let directory = self.gateway.directory();
+        let Guest { case_id, token, frame, holder, .. } = guest;
+        let view = review::Review {
+            ask,
+            case_id,
+            token,
+            holder,
+            directory: &directory,
+            step: 0,
+            notice: None,
+            draft: None,
+            confirm: None,
+            second: Some(step),
+        };
+        guest_html(StatusCode::OK, frame, review::page(frame, &view))
+    }
+}
+
+/// A page for whoever holds a link, with its own policy.
+pub(super) fn guest_html(status: StatusCode, frame: &Frame, page: String) -> Response {
+    let mut answer = html(status, page);
+    let policy = frame.nonce.as_deref().map(headers::guest_policy);
+    if let Some(policy) = policy.and_then(|policy| HeaderValue::from_str(&policy).ok()) {
+        answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    answer
+}
+
+pub(super) fn guest_instead(status: StatusCode, frame: &Frame, page: String) -> Instead {
+    Instead(Box::new(guest_html(status, frame, page)))
+}
+
+fn no_link(status: StatusCode, frame: &Frame) -> Instead {
+    guest_instead(status, frame, message_page::no_such_link(frame))
+}

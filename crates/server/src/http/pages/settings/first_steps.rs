@@ -1,0 +1,180 @@
+//! The first steps from an empty inbox: a key made on the spot, and a demonstration.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect};
+use dialects::native::IssueKey;
+use gateway::Gateway;
+use kernel::actor::Reach;
+use kernel::ask::{Dialect, Labels, Priority, Route};
+use kernel::command::{NewAsk, Silence};
+use kernel::directory::{Agent, NewAgent, NewProject};
+use kernel::question::{Body, Editable, Question};
+use kernel::{Actor, AgentId, AskCommand, DirectoryCommand, Phase, ProjectId};
+use serde_json::{Map, json};
+use store::{Filter, List, Order, Scope};
+use views::message_page;
+use views::site::paths;
+
+use crate::config::Config;
+use crate::http::api::projects::new_project;
+use crate::http::pages::settings::agents::new_key;
+use crate::http::pages::visitors::Visitors;
+use crate::http::pages::{Instead, Page, Visitor, page, parts};
+
+/// A demonstration nobody answers goes away by itself.
+const DEMO_SECONDS: u64 = 60 * 60;
+
+/// `POST /settings/first-key`: a key for an agent of mine, and three ways to ask with it.
+pub(super) async fn key(
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    from: Request,
+) -> Page {
+    let (visitor, _) = visitors.acting(from, paths::INBOX).await?;
+    let agent = own_agent(&gateway, &config, &visitor).await?;
+    let new = IssueKey {
+        agent: Some(agent.id.clone()),
+        reach: None,
+        respond: false,
+        own_app: false,
+        human: None,
+        label: "first key".to_owned(),
+        expires_at: None,
+    };
+    Ok(new_key(&gateway, &config, &visitor, &agent, new).await?)
+}
+
+/// `POST /settings/demo`: an agent of ours asks the administrator who pressed the button.
+///
+/// It has a project of its own, so it is in nobody's way, and no key at all, so nobody else can ask
+/// as it. What it asks says what it is, calls nobody back, and fails by itself.
+pub(super) async fn demo(
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    from: Request,
+) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = visitors.administrator(&headers).await?;
+    visitors.submitted(&visitor, &headers, body, paths::INBOX).await?;
+    let (agent, project) = demo_names(&visitor)?;
+    let directory = gateway.directory();
+    if directory.project(&project).is_none() {
+        let new = NewProject { default_on_silence: false, ..new_project(&config, project.clone()) };
+        gateway.run(visitor.actor.clone(), DirectoryCommand::SaveProject(new)).await?;
+    }
+    if directory.agent(&agent).is_none() {
+        let owner = visitor.human.id.clone();
+        let new =
+            NewAgent { id: agent.clone(), project: project.clone(), owner, conversations: None };
+        gateway.run(visitor.actor.clone(), DirectoryCommand::SaveAgent(new)).await?;
+    }
+    let open = List {
+        scopes: vec![Scope::Agent(agent.clone())],
+        phases: Phase::OPEN.to_vec(),
+        filter: Filter::default(),
+        order: Order::Age,
+        after: None,
+        limit: 1,
+    };
+    // One at a time: the button leads to what still waits.
+    if let Some(waiting) = gateway.list(open).await?.asks.first() {
+        return Ok(Redirect::to(&paths::request(waiting.id)).into_response());
+    }
+    let asks = Actor::Agent { id: agent, project, key: visitor.session, reach: Reach::Agent };
+    let question = demonstration().ok_or_else(|| broken(&visitor))?;
+    let asked = gateway.run(asks, AskCommand::Create(Box::new(question))).await?;
+    let to = asked.ask.map_or_else(|| paths::INBOX.to_owned(), |ask| paths::request(ask.id));
+    Ok(Redirect::to(&to).into_response())
+}
+
+fn demo_names(visitor: &Visitor) -> Result<(AgentId, ProjectId), Instead> {
+    let agent = format!("demo-{}", visitor.human.id).parse();
+    let project = "demo".parse();
+    agent.ok().zip(project.ok()).ok_or_else(|| broken(visitor))
+}
+
+fn broken(visitor: &Visitor) -> Instead {
+    let shown = message_page::server_error(&visitor.frame, "the demonstration cannot be made");
+    page(StatusCode::INTERNAL_SERVER_ERROR, shown)
+}
+
+/// What the demonstration asks.
+fn demonstration() -> Option<NewAsk> {
+    let details = json!({
+        "amount": "€120.00",
+        "recipient": "Ada Lovelace (made up)",
+        "what happens": "Nothing, whatever you answer: this is a demonstration",
+    });
+    let body = Body::Approve {
+        details: details.as_object().cloned().unwrap_or_default(),
+        editable: Editable::Flag(false),
+        reject_requires_reason: false,
+        reject_options: Vec::new(),
+    };
+    let context = "This is what a request looks like. No money moves and nobody else sees it.";
+    let prompt = "Demonstration: refund €120.00 to Ada for order 4711?";
+    Some(NewAsk {
+        dialect: Dialect::Native,
+        question: Question::new(prompt, Some(context.to_owned()), body).ok()?,
+        metadata: Map::new(),
+        labels: Labels::default(),
+        tags: BTreeSet::from(["demonstration".to_owned()]),
+        priority: Priority::Normal,
+        route: Route::Owner,
+        timeout: Some(DEMO_SECONDS),
+        on_expiry: Silence::Fail,
+        reminders: Vec::new(),
+        follows: None,
+        grants: Vec::new(),
+        inline: None,
+        callback: None,
+        verification: None,
+        assurance: None,
+        place: None,
+        copies: Vec::new(),
+        claims: None,
+    })
+}
+
+/// The first agent the visitor answers for; an administrator without one gets one.
+async fn own_agent(
+    gateway: &Gateway,
+    config: &Config,
+    visitor: &Visitor,
+) -> Result<Agent, Instead> {
+    let (directory, me) = (gateway.directory(), &visitor.human);
+    let demo = demo_names(visitor)?.0;
+    let mut mine = directory.agents_of(&me.id);
+    if let Some(agent) = mine.find(|agent| agent.id != demo) {
+        return Ok(agent.clone());
+    }
+    if !me.admin {
+        return Err(page(StatusCode::FORBIDDEN, message_page::forbidden(&visitor.frame)));
+    }
+    let project = match me.projects.first() {
+        Some(project) => project.clone(),
+        None => "default".parse().map_err(|_| broken(visitor))?,
+    };
+    if directory.project(&project).is_none() {
+        let new = DirectoryCommand::SaveProject(new_project(config, project.clone()));
+        gateway.run(visitor.actor.clone(), new).await?;
+    }
+    let names = ["agent".to_owned(), format!("agent-{}", me.id)];
+    let free = names.iter().filter_map(|name| name.parse::<AgentId>().ok());
+    let id = free.into_iter().find(|id| directory.agent(id).is_none());
+    let id = id.ok_or_else(|| broken(visitor))?;
+    let new = NewAgent {
+        id: id.clone(),
+        project: project.clone(),
+        owner: me.id.clone(),
+        conversations: None,
+    };
+    gateway.run(visitor.actor.clone(), DirectoryCommand::SaveAgent(new)).await?;
+    Ok(Agent { id, project, owner: me.id.clone(), conversations: false })
+}

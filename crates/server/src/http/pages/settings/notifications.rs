@@ -1,0 +1,201 @@
+//! How I am told: `/settings/notices`.
+
+use std::sync::Arc;
+
+use axum::extract::{Query, Request, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use channels::ChannelRegistry;
+use gateway::Gateway;
+use kernel::DirectoryCommand;
+use kernel::audit::Digest;
+use kernel::directory::{Contact, Means, NewNotices};
+use notify::devices::Devices;
+use notify::people::contact_methods::{ContactMethods, digest_cadence};
+use notify::people::verification_codes::{CodeSent, VerificationCodes};
+use store::CodeTried;
+use views::Submitted;
+use views::answer_form::problem::{FormProblem, Place};
+use views::components::words::Words;
+use views::settings::SettingsPage;
+use views::settings::controls::Filled;
+use views::settings::notifications::{LABELS, NotificationSettings, code_field, name, page, read};
+use views::site::paths;
+
+use super::{Asked, Instead, framed, saved, untouched};
+use crate::http::pages::settings::attempt;
+use crate::http::pages::visitors::Visitors;
+use crate::http::pages::{Page, Visitor};
+
+/// What is wrong with a kind of address that nobody offered.
+const NO_SUCH_KIND: &str = "choose one of these";
+
+pub(super) async fn show(
+    State(visitors): State<Arc<Visitors>>,
+    State(channels): State<Arc<ChannelRegistry>>,
+    State(devices): State<Devices>,
+    State(contacts): State<ContactMethods>,
+    headers: HeaderMap,
+    Query(asked): Query<Asked>,
+) -> Page {
+    let visitor = visitors.visitor(&headers).await?;
+    notices_page(&channels, &devices, &contacts, &visitor, asked.done(), untouched()).await
+}
+
+/// Moves a means up or down, turns it off or on, adds or removes an address, has a code sent or takes
+/// one, or says how often.
+pub(super) async fn change(
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    State(channels): State<Arc<ChannelRegistry>>,
+    State(devices): State<Devices>,
+    State(contacts): State<ContactMethods>,
+    State(codes): State<VerificationCodes>,
+    from: Request,
+) -> Page {
+    let (visitor, form) = visitors.acting(from, paths::NOTICES).await?;
+    let me = visitor.human.id.clone();
+    if let Some(id) = form.value("verify") {
+        return verify_page(&channels, &devices, &contacts, &codes, &visitor, &form, id).await;
+    }
+    let command = if let Some(moved) = moved(&contacts, &visitor, &form) {
+        DirectoryCommand::SaveNotices(moved)
+    } else if let Some(id) = form.value("remove") {
+        // Removed already, or none of theirs: the list shows what there is.
+        let Some(gone) = contact_method(&contacts, &visitor, id) else {
+            return Ok(saved(paths::NOTICES));
+        };
+        DirectoryCommand::RemoveContact(me, gone)
+    } else if let Some(address) = form.value("contacts") {
+        let via = form.value("via").unwrap_or("email");
+        let Some(contact) = Contact::of_kind(via, address.trim()) else {
+            let problems = FormProblem::one(Place::Field("via".to_owned()), NO_SUCH_KIND);
+            return wrong_notices(&channels, &devices, &contacts, &visitor, &form, problems).await;
+        };
+        DirectoryCommand::AddContact(me, contact)
+    } else {
+        match read(&form) {
+            Ok(digest) => {
+                let (order, off) = (None, None);
+                DirectoryCommand::SaveNotices(NewNotices {
+                    human: me,
+                    order,
+                    off,
+                    digest: Some(digest),
+                })
+            }
+            Err(problems) => {
+                return wrong_notices(&channels, &devices, &contacts, &visitor, &form, problems)
+                    .await;
+            }
+        }
+    };
+    match attempt(&gateway, &visitor, command, LABELS).await? {
+        Ok(()) => Ok(saved(paths::NOTICES)),
+        Err(problems) => {
+            wrong_notices(&channels, &devices, &contacts, &visitor, &form, problems).await
+        }
+    }
+}
+
+/// One of somebody's means, by its id.
+fn contact_method(contacts: &ContactMethods, visitor: &Visitor, id: &str) -> Option<Means> {
+    let mark: Digest = id.parse().ok()?;
+    let ways = contacts.list(&visitor.human);
+    ways.into_iter().find(|way| way.id == mark).map(|way| way.means)
+}
+
+/// The order and what is off, as the button that was pressed wants it.
+fn moved(contacts: &ContactMethods, visitor: &Visitor, form: &Submitted) -> Option<NewNotices> {
+    let pressed =
+        ["up", "down", "off", "on"].into_iter().find(|name| form.value(name).is_some())?;
+    let ways = contacts.list(&visitor.human);
+    let mut order: Vec<Means> = ways.iter().map(|way| way.means.clone()).collect();
+    let mut off: std::collections::BTreeSet<Means> =
+        ways.iter().filter(|way| way.off).map(|way| way.means.clone()).collect();
+    let place = ways.iter().position(|way| form.value(pressed) == Some(&way.id.to_string()));
+    // Of what is gone meanwhile nothing is moved.
+    if let Some((place, means)) = place.zip(place.and_then(|place| order.get(place).cloned())) {
+        match pressed {
+            "up" if place > 0 => order.swap(place, place - 1),
+            "down" if place + 1 < order.len() => order.swap(place, place + 1),
+            "off" => drop(off.insert(means)),
+            "on" => drop(off.remove(&means)),
+            _ => {}
+        }
+    }
+    let (order, off) = (Some(order), Some(off));
+    Some(NewNotices { human: visitor.human.id.clone(), order, off, digest: None })
+}
+
+/// Sends a code, or takes the one that was entered.
+async fn verify_page(
+    channels: &ChannelRegistry,
+    devices: &Devices,
+    contacts: &ContactMethods,
+    codes: &VerificationCodes,
+    visitor: &Visitor,
+    form: &Submitted,
+    id: &str,
+) -> Page {
+    let Some(means) = contact_method(contacts, visitor, id) else {
+        return Ok(saved(paths::NOTICES));
+    };
+    let field = code_field(&means.mark());
+    let message = if form.value("send").is_some() {
+        match codes.send(&visitor.human, &means).await? {
+            CodeSent::Sent => {
+                let done = Some(format!("A code is on its way: {}", name(&means)));
+                return notices_page(channels, devices, contacts, visitor, done, untouched()).await;
+            }
+            CodeSent::NoChannel => "This server sends nothing there.",
+            CodeSent::Wait(_) => "Too many codes were sent. Try again in a few minutes.",
+            CodeSent::Failed => "The code could not be sent. Try again later.",
+        }
+    } else {
+        let code = form.value(&field).unwrap_or_default();
+        match codes.enter(&visitor.actor, &visitor.human, &means, code).await? {
+            CodeTried::Right => return Ok(saved(paths::NOTICES)),
+            CodeTried::Wrong { left: 1.. } => "That is not the code that was sent last.",
+            CodeTried::Wrong { left: 0 } | CodeTried::Gone => {
+                "No code counts any more. Have another one sent."
+            }
+        }
+    };
+    let mut problems = FormProblem::default();
+    problems.add(Place::Field(field), Some(Words::of("Code")), message);
+    wrong_notices(channels, devices, contacts, visitor, form, problems).await
+}
+
+async fn wrong_notices(
+    channels: &ChannelRegistry,
+    devices: &Devices,
+    contacts: &ContactMethods,
+    visitor: &Visitor,
+    form: &Submitted,
+    problems: FormProblem,
+) -> Page {
+    let filled = Filled { form: Some(form), problems: &problems };
+    notices_page(channels, devices, contacts, visitor, None, filled).await
+}
+
+async fn notices_page(
+    channels: &ChannelRegistry,
+    devices: &Devices,
+    contacts: &ContactMethods,
+    visitor: &Visitor,
+    done: Option<String>,
+    filled: Filled<'_>,
+) -> Result<Response, Instead> {
+    let me = &visitor.human;
+    let kinds: Vec<&str> = channels.addressable().map(|channel| channel.name()).collect();
+    let told = NotificationSettings {
+        ways: &contacts.list(me),
+        digest: digest_cadence(me),
+        devices: devices.of(&me.id).await?.len(),
+        kinds: &kinds,
+    };
+    let shown = page(&told, filled);
+    let problems = filled.problems.clone();
+    Ok(framed(visitor, &SettingsPage { done, problems, ..shown }))
+}

@@ -1,0 +1,291 @@
+//! Coming and going: `/sign-in`, `/sign-out`, and tokens for the terminal at `/settings/tokens`.
+
+mod oidc;
+pub(crate) mod passkeys;
+mod sessions;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Query, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use channels::registry::ChannelRegistry;
+use gateway::Gateway;
+use gateway::auth::Authenticator;
+use gateway::ids::random;
+use gateway::oidc::Provider;
+use gateway::secrets::Secrets;
+use kernel::audit::Digest;
+use kernel::directory::{Holder, Key, NewKey, NewLink, NewSession, Proof, Way};
+use kernel::{Actor, DirectoryCommand, KeyId};
+use notify::people::sign_in_links::SIGN_IN_MINUTES;
+use serde::Deserialize;
+use store::StoreError;
+use subtle::ConstantTimeEq;
+use views;
+use views::components::browser;
+use views::message_page::{self, NewToken};
+use views::sign_in::Ways;
+use views::site::paths;
+use views::{Frame, Submitted};
+
+use super::cookies::Cookie;
+use super::{Instead, Page, html, page};
+use crate::config::Config;
+use crate::http::client_address::client_address;
+use crate::http::pages::cookies::Cookies;
+use crate::http::pages::sealed_values::SealedValues;
+use crate::http::pages::sign_in::passkeys::PasskeyPages;
+use crate::http::pages::visitors::Visitors;
+use crate::http::services::Streaming;
+use crate::http::{Shared, submitted};
+
+/// Its routes.
+pub(super) fn routes() -> Router<Shared> {
+    Router::new()
+        .route(paths::SIGN_IN, get(show).post(sign_in))
+        .route(paths::SIGN_IN_MAIL, post(mail_link))
+        .route(paths::SIGN_IN_PASSKEY, post(passkeys::sign_in))
+        .route(paths::SIGN_IN_OIDC, get(oidc::leave))
+        .route(paths::OIDC_BACK, get(oidc::come_back))
+        .route(paths::SIGN_OUT_OIDC, get(oidc::sign_out))
+        .route(paths::SIGN_OUT, post(sign_out))
+        .route(paths::TOKENS, get(show_tokens).post(make_token))
+        .route(paths::SESSIONS, get(sessions::show).post(sessions::end))
+        .route(paths::PASSKEYS, get(passkeys::show).post(passkeys::change))
+}
+
+#[derive(Deserialize)]
+struct LinkToken {
+    token: Option<String>,
+}
+
+async fn show(
+    State(sign_in): State<Arc<SignIn>>,
+    headers: HeaderMap,
+    Query(link): Query<LinkToken>,
+) -> Response {
+    sign_in.page(&headers, StatusCode::OK, link.token.as_deref())
+}
+
+/// `POST /sign-in/mail`: sends a link to whoever has the address. What is answered, and how fast, says
+/// nothing about whether somebody has.
+async fn mail_link(
+    State(sign_in): State<Arc<SignIn>>,
+    State(streaming): State<Streaming>,
+    from: Request,
+) -> Page {
+    let (parts, body) = from.into_parts();
+    sign_in.check_rate(&parts)?;
+    let frame = Frame::anonymous(sign_in.gateway.now());
+    if sign_in.channels.email.is_none() {
+        return Err(page(StatusCode::NOT_FOUND, message_page::not_found(&frame)));
+    }
+    let submitted = submitted::small(body).await?;
+    sign_in.own_form(&parts.headers, &submitted)?;
+    let email = submitted.value("email").unwrap_or_default().trim().to_owned();
+    streaming.tasks.spawn(async move { sign_in.send_link(&email).await });
+    Ok(html(StatusCode::OK, message_page::link_sent(&frame)))
+}
+
+/// `POST /sign-in`: exchanges a link for a session. The link is then used up.
+async fn sign_in(State(sign_in): State<Arc<SignIn>>, from: Request) -> Page {
+    let (parts, body) = from.into_parts();
+    sign_in.check_rate(&parts)?;
+    let frame = Frame::anonymous(sign_in.gateway.now());
+    let stale = || page(StatusCode::UNAUTHORIZED, message_page::stale_link(&frame));
+    let submitted = submitted::small(body).await?;
+    let token = submitted.value("token").ok_or_else(stale)?;
+    let directory = sign_in.gateway.directory();
+    let link = directory.key_by_hash(&Digest::of(token.as_bytes())).ok_or_else(stale)?;
+    let is_link = matches!(link.holder, Holder::Link { .. });
+    if !is_link || !link.is_live(sign_in.gateway.now()) {
+        return Err(stale());
+    }
+    // Without it, another website could sign this browser in as somebody else, whose link it has, and
+    // see what the person then enters (login CSRF).
+    sign_in.own_form(&parts.headers, &submitted)?;
+    match sign_in.enter(&parts.headers, Proof::Link(link.id)).await {
+        Ok(entered) => Ok(entered),
+        Err(StoreError::Refused(_)) => Err(stale()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `POST /sign-out`: the session is revoked, not only forgotten by the browser.
+async fn sign_out(
+    State(visitors): State<Arc<Visitors>>,
+    State(sign_in): State<Arc<SignIn>>,
+    from: Request,
+) -> Page {
+    let (visitor, _) = visitors.acting(from, paths::INBOX).await?;
+    sign_in
+        .gateway
+        .run(visitor.actor.clone(), DirectoryCommand::RevokeKey(visitor.session))
+        .await?;
+    Ok(sign_in.goodbye(visitor.session))
+}
+
+async fn show_tokens(State(visitors): State<Arc<Visitors>>, headers: HeaderMap) -> Page {
+    let visitor = visitors.visitor(&headers).await?;
+    Ok(html(StatusCode::OK, message_page::token_form(&visitor.frame)))
+}
+
+/// `POST /settings/tokens`: a token for this person's terminal, shown once.
+async fn make_token(
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    State(config): State<Arc<Config>>,
+    from: Request,
+) -> Page {
+    let (visitor, submitted) = visitors.acting(from, paths::TOKENS).await?;
+    let label = submitted.value("label").unwrap_or_default().to_owned();
+    let minted = gateway.ids().mint("cs_human_");
+    let holder = Holder::Token { human: visitor.human.id.clone() };
+    let new = NewKey { hash: minted.hash, holder, label: label.clone(), expires_at: None };
+    gateway.run(visitor.actor, DirectoryCommand::IssueKey(new)).await?;
+    let new = NewToken {
+        token: &minted.secret,
+        label: &label,
+        expires: None,
+        server_url: config.public_url.as_str().trim_end_matches('/'),
+    };
+    Ok(html(StatusCode::CREATED, message_page::token_made(&visitor.frame, &new)))
+}
+
+/// Signs people in and out of the pages.
+pub struct SignIn {
+    pub(in crate::http) gateway: Gateway,
+    pub(in crate::http) config: Arc<Config>,
+    pub(in crate::http) secrets: Arc<Secrets>,
+    pub(in crate::http) authenticator: Arc<Authenticator>,
+    pub(in crate::http) channels: Arc<ChannelRegistry>,
+    pub(in crate::http) provider: Option<Provider>,
+    pub(in crate::http) cookies: Arc<Cookies>,
+    pub(in crate::http) sealed_values: Arc<SealedValues>,
+    pub(in crate::http) passkey_pages: Arc<PasskeyPages>,
+}
+
+impl SignIn {
+    /// Where people sign in. The browser gets what its session will be bound to.
+    pub(super) fn page(
+        &self,
+        headers: &HeaderMap,
+        status: StatusCode,
+        token: Option<&str>,
+    ) -> Response {
+        let (browser, keep) = self.cookies.browser(headers);
+        let csrf = self.secrets.csrf(&browser);
+        let frame = Frame { csrf, ..Frame::anonymous(self.gateway.now()) };
+        let ways = Ways {
+            mail: self.channels.email.is_some(),
+            passkey: self.passkey_pages.question(&browser),
+            provider: self.provider.as_ref().map(|provider| provider.settings().name.clone()),
+        };
+        let mut answer = html(status, views::sign_in::page(&frame, &ways, token));
+        answer.headers_mut().insert(header::SET_COOKIE, keep);
+        answer
+    }
+
+    /// Whether a form of somebody we do not know yet is one of ours, shown in this very browser.
+    pub(super) fn own_form(&self, headers: &HeaderMap, form: &Submitted) -> Result<(), Instead> {
+        let shown =
+            self.cookies.get(headers, Cookie::Browser).map(|browser| self.secrets.csrf(browser));
+        let given = form.value("csrf").unwrap_or_default();
+        let ours = shown.is_some_and(|csrf| given.as_bytes().ct_eq(csrf.as_bytes()).into());
+        if ours && !from_elsewhere(headers) {
+            return Ok(());
+        }
+        let frame = Frame::anonymous(self.gateway.now());
+        Err(page(StatusCode::FORBIDDEN, message_page::stale_page(&frame, paths::SIGN_IN)))
+    }
+
+    /// Has a link sent to whoever has the address and can sign in, unless that was done too often.
+    async fn send_link(&self, email: &str) {
+        let directory = self.gateway.directory();
+        let Some(human) = directory.human_by_email(email).filter(|human| human.active) else {
+            return;
+        };
+        if self.authenticator.login_rate_limit().person(&human.id).is_err() {
+            tracing::warn!(human.id = %human.id, "too many sign-in links were asked for");
+            return;
+        }
+        let seed = Digest(random());
+        let link = NewLink {
+            human: human.id.clone(),
+            hash: Digest::of(self.secrets.link(&seed).as_bytes()),
+            seed,
+            expires_at: self.gateway.now().plus_seconds(SIGN_IN_MINUTES * 60),
+        };
+        if let Err(error) = self.gateway.run(Actor::System, DirectoryCommand::MailLink(link)).await
+        {
+            tracing::error!(human.id = %human.id, %error, "cannot send a sign-in link");
+        }
+    }
+
+    /// Begins a session in the browser that proved who it is for.
+    pub(super) async fn enter(
+        &self,
+        headers: &HeaderMap,
+        proof: Proof,
+    ) -> Result<Response, StoreError> {
+        let lifetime = self.config.sign_in.lifetime;
+        let (session, (browser, keep)) =
+            (self.gateway.ids().mint(""), self.cookies.browser(headers));
+        let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
+        let new = NewSession {
+            hash: session.hash,
+            browser: Digest::of(browser.as_bytes()),
+            label: browser::summary(agent.unwrap_or_default()),
+            expires_at: self.gateway.now().plus_seconds(lifetime),
+        };
+        self.gateway.run(Actor::System, DirectoryCommand::SignIn(proof, new)).await?;
+        let cookies = AppendHeaders([
+            (header::SET_COOKIE, self.cookies.set(Cookie::Session, &session.secret, lifetime)),
+            (header::SET_COOKIE, keep),
+        ]);
+        Ok((cookies, Redirect::to(paths::INBOX)).into_response())
+    }
+
+    /// The page of a browser that is signed out.
+    pub(super) fn goodbye(&self, session: KeyId) -> Response {
+        let frame = Frame::anonymous(self.gateway.now());
+        let directory = self.gateway.directory();
+        let by_provider = |key: &Key| {
+            let Holder::Session { visit, .. } = &key.holder else { return false };
+            visit.is_some_and(|visit| visit.way == Way::Oidc)
+        };
+        let name = self.provider.as_ref().map(|provider| provider.settings().name.as_str());
+        let name = name.filter(|_| directory.key(session).is_some_and(by_provider));
+        let mut answer = html(StatusCode::OK, message_page::signed_out(&frame, name));
+        let forget = self.cookies.set(Cookie::Session, "", 0);
+        answer.headers_mut().insert(header::SET_COOKIE, forget);
+        answer
+    }
+
+    /// Counts an attempt to sign in; whoever tries too often is told to wait.
+    pub(super) fn check_rate(&self, parts: &Parts) -> Result<(), Instead> {
+        let ip = client_address(parts, &self.config.sign_in.trusted_proxies);
+        let counted = ip.map_or(Ok(()), |ip| self.authenticator.login_rate_limit().address(ip));
+        counted.map_err(|wait| self.told_to_wait(wait))
+    }
+
+    /// The page of somebody who tries too often.
+    pub(super) fn told_to_wait(&self, wait: Duration) -> Instead {
+        let frame = Frame::anonymous(self.gateway.now());
+        let busy = html(StatusCode::TOO_MANY_REQUESTS, message_page::too_many_attempts(&frame));
+        let after = [(header::RETRY_AFTER, (wait.as_secs() + 1).to_string())];
+        Instead(Box::new((after, busy).into_response()))
+    }
+}
+
+/// Whether another website sent this browser here with a form of its own.
+pub(crate) fn from_elsewhere(headers: &HeaderMap) -> bool {
+    headers
+        .get("sec-fetch-site")
+        .is_some_and(|site| site != "same-origin" && site != "none" && site != "same-site")
+}

@@ -1,0 +1,135 @@
+//! Signing in with somebody else's identities: `/sign-in/oidc` and where the provider sends back to.
+
+use std::sync::Arc;
+
+use axum::extract::{Query, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
+use gateway::oidc::person::{Arrival, arrive};
+use gateway::oidc::{Flow, Provider, Return};
+use kernel::directory::Proof;
+use kernel::{Actor, DirectoryCommand};
+use store::StoreError;
+use url::Url;
+use views::site::paths;
+use views::{Frame, message_page};
+
+use crate::http::pages::cookies::{Cookie, Cookies};
+use crate::http::pages::sealed_values::{SECONDS, SealedValues};
+use crate::http::pages::sign_in::SignIn;
+use crate::http::pages::{Instead, Page, html, page};
+
+/// `GET /sign-in/oidc`: off to the provider. Nothing is changed by it.
+pub(super) async fn leave(
+    State(sign_in): State<Arc<SignIn>>,
+    State(cookies): State<Arc<Cookies>>,
+    State(sealed_values): State<Arc<SealedValues>>,
+    from: Request,
+) -> Page {
+    let (parts, _) = from.into_parts();
+    let provider = sign_in.providing()?;
+    sign_in.check_rate(&parts)?;
+    let (browser, keep) = cookies.browser(&parts.headers);
+    let begun = provider.begin(&sign_in.oidc_back(), sign_in.gateway.wall_time()).await;
+    let (url, flow) = begun.map_err(|error| sign_in.unreached(&error))?;
+    let sealed = sealed_values.entrust("oidc", &browser, flow).unwrap_or_default();
+    let cookies = AppendHeaders([
+        (header::SET_COOKIE, cookies.set(Cookie::Flow, &sealed, SECONDS)),
+        (header::SET_COOKIE, keep),
+    ]);
+    Ok((cookies, Redirect::to(url.as_str())).into_response())
+}
+
+/// Back from the provider, in the browser that left.
+pub(super) async fn come_back(
+    State(sign_in): State<Arc<SignIn>>,
+    State(cookies): State<Arc<Cookies>>,
+    Query(came): Query<Return>,
+    from: Request,
+) -> Page {
+    let (parts, _) = from.into_parts();
+    let provider = sign_in.providing()?;
+    sign_in.check_rate(&parts)?;
+    let mut answer = match Box::pin(sign_in.arrived(provider, &parts.headers, &came)).await {
+        Ok(entered) => entered,
+        Err(instead) => instead.into_response(),
+    };
+    // Good or bad, it was used.
+    answer.headers_mut().append(header::SET_COOKIE, cookies.set(Cookie::Flow, "", 0));
+    Ok(answer)
+}
+
+/// `GET /sign-out/oidc`: to where the provider signs out, for whoever is signed out here already.
+pub(super) async fn sign_out(State(sign_in): State<Arc<SignIn>>) -> Page {
+    let provider = sign_in.providing()?;
+    let back = sign_in.address(paths::SIGN_IN);
+    let known = provider.goodbye(&back, sign_in.gateway.wall_time()).await;
+    let url = known.map_err(|error| sign_in.unreached(&error))?.unwrap_or(back);
+    Ok(Redirect::to(url.as_str()).into_response())
+}
+
+impl SignIn {
+    fn providing(&self) -> Result<&Provider, Instead> {
+        let frame = Frame::anonymous(self.gateway.now());
+        let none = || page(StatusCode::NOT_FOUND, message_page::not_found(&frame));
+        self.provider.as_ref().ok_or_else(none)
+    }
+
+    /// One of our own addresses, as others reach it.
+    fn address(&self, path: &str) -> Url {
+        let mut url = self.config.public_url.clone();
+        url.set_path(path);
+        url
+    }
+
+    fn oidc_back(&self) -> Url {
+        self.address(paths::OIDC_BACK)
+    }
+
+    fn unreached(&self, error: &anyhow::Error) -> Instead {
+        tracing::warn!(error = format!("{error:#}"), "the provider of identities cannot be used");
+        let frame = Frame::anonymous(self.gateway.now());
+        let mut busy = html(StatusCode::SERVICE_UNAVAILABLE, message_page::unavailable(&frame));
+        busy.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("10"));
+        Instead(Box::new(busy))
+    }
+
+    async fn arrived(
+        &self,
+        provider: &Provider,
+        headers: &HeaderMap,
+        came: &Return,
+    ) -> Result<Response, Instead> {
+        let frame = Frame::anonymous(self.gateway.now());
+        let refused = || page(StatusCode::UNAUTHORIZED, message_page::provider_refused(&frame));
+        let browser = self.cookies.get(headers, Cookie::Browser).ok_or_else(refused)?;
+        let sealed = self.cookies.get(headers, Cookie::Flow).ok_or_else(refused)?;
+        let flow: Flow =
+            self.sealed_values.entrusted("oidc", browser, sealed).ok_or_else(refused)?;
+        let now = self.gateway.wall_time();
+        let claims = provider.finish(&flow, came, &self.oidc_back(), now).await;
+        let claims = claims.map_err(|error| {
+            tracing::warn!(error = format!("{error:#}"), "a sign-in with the provider was refused");
+            refused()
+        })?;
+        let found = arrive(provider.settings(), &self.gateway.directory(), &claims);
+        let Some(Arrival { human, save, email }) = found else {
+            return Err(page(StatusCode::FORBIDDEN, message_page::not_known(&frame)));
+        };
+        if let Some(new) = save {
+            match self.gateway.run(Actor::System, DirectoryCommand::SaveHuman(new)).await {
+                Ok(_) => {}
+                // Such as the last administrator, who stays one: they are let in as they are.
+                Err(StoreError::Refused(refusal)) => {
+                    tracing::warn!(human.id = %human, %refusal, "the provider's groups were not taken over");
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        match self.enter(headers, Proof::Oidc(human, email)).await {
+            Ok(entered) => Ok(entered),
+            Err(StoreError::Refused(_)) => Err(refused()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,488 @@
+//! Passkeys: `/settings/passkeys`, signing in with one, and confirming an answer with one.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Redirect, Response};
+use gateway::Gateway;
+use gateway::auth::Authenticator;
+use gateway::ids::random;
+use gateway::passkeys::{Asked, Asserted, Passkeys};
+use kernel::ask::answer::PasskeyAnswer;
+use kernel::audit::Digest;
+use kernel::directory::{Authority, Directory, Holder, Key, NewPasskey, PasskeyUse, Proof};
+use kernel::passkey_evidence::{AnswerStatement, PasskeyEvidence};
+use kernel::question::Reply;
+use kernel::{Ask, AskCommand, Assurance, DirectoryCommand, HumanId, KeyId, Refusal};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::StoreError;
+use views::banner::Notice;
+use views::sign_in::passkeys::{self, Adding, Listed, Question};
+use views::site::paths;
+use views::{Frame, message_page};
+
+use crate::config::Config;
+use crate::http::pages::cookies::{Cookie, Cookies};
+use crate::http::pages::request::{RequestPages, answer_unless_claimed, refused};
+use crate::http::pages::sealed_values::SealedValues;
+use crate::http::pages::sign_in::SignIn;
+use crate::http::pages::visitors::Visitors;
+use crate::http::pages::{Instead, Page, Visitor, html, page};
+use crate::http::submitted;
+
+/// An answer that waits for its passkey.
+#[derive(Serialize, Deserialize)]
+struct Unconfirmed {
+    reply: Reply,
+    nonce: Digest,
+    /// Whose claim the owner answers over, knowingly.
+    over: Option<HumanId>,
+}
+
+/// An assertion that was checked and vouches for a new passkey once that is made.
+#[derive(Serialize, Deserialize)]
+struct Vouched {
+    challenge: [u8; 32],
+    response: String,
+}
+
+/// What a challenge is sealed for when a passkey vouches for a new one.
+const VOUCH: &str = "vouch for passkey";
+/// What a checked assertion is sealed for until the new passkey is made.
+const VOUCHED: &str = "vouched for passkey";
+
+pub(super) async fn show(
+    State(visitors): State<Arc<Visitors>>,
+    State(passkey_pages): State<Arc<PasskeyPages>>,
+    headers: HeaderMap,
+) -> Page {
+    let visitor = visitors.visitor(&headers).await?;
+    passkey_pages.page(&visitor, StatusCode::OK, None, None).await
+}
+
+/// `POST /settings/passkeys`: vouches for a new passkey with one that is there, adds the one the browser
+/// made, or removes one.
+pub(super) async fn change(
+    State(visitors): State<Arc<Visitors>>,
+    State(passkey_pages): State<Arc<PasskeyPages>>,
+    State(sealed_values): State<Arc<SealedValues>>,
+    State(config): State<Arc<Config>>,
+    from: Request,
+) -> Page {
+    let (visitor, submitted) = visitors.acting(from, paths::PASSKEYS).await?;
+    let human = &visitor.human.id;
+    let value = |name: &str| submitted.value(name).unwrap_or_default();
+    let directory = passkey_pages.gateway.directory();
+    if !value("vouch").is_empty() {
+        let challenge =
+            sealed_values.entrusted(VOUCH, &visitor.session.to_string(), value("sealed"));
+        let asserted = challenge.and_then(|c| {
+            Some((c, passkey_pages.asserted(human, &directory, c, value("response"))?))
+        });
+        let Some((challenge, _)) = asserted else {
+            return passkey_pages.refused(&visitor, NOT_USED).await;
+        };
+        let vouched = Vouched { challenge, response: value("response").to_owned() };
+        return passkey_pages.page(&visitor, StatusCode::OK, None, Some(vouched)).await;
+    }
+    let (command, done) = if let Some(id) = submitted.value("remove") {
+        let own = id.parse::<KeyId>().ok();
+        let own = own.filter(|id| directory.passkeys_of(human).any(|key| key.id == *id));
+        let Some(id) = own else {
+            return passkey_pages.page(&visitor, StatusCode::OK, None, None).await;
+        };
+        let purpose = format!("remove passkey {id}");
+        let holder = visitor.session.to_string();
+        let challenge = sealed_values.entrusted(&purpose, &holder, value("sealed"));
+        let authority = match (submitted.value("sealed"), challenge) {
+            (None, _) if passkey_pages.is_fresh(&visitor) => Authority::SignIn(visitor.session),
+            (None, _) => return Ok(passkey_pages.removal_page(&visitor, id, &purpose)),
+            (Some(_), challenge) => {
+                let asserted = challenge
+                    .and_then(|c| passkey_pages.asserted(human, &directory, c, value("response")));
+                match asserted {
+                    Some((used, _)) => Authority::Passkey(used),
+                    None => return passkey_pages.refused(&visitor, NOT_USED).await,
+                }
+            }
+        };
+        (DirectoryCommand::RemovePasskey(id, Box::new(authority)), Notice::PasskeyRemoved)
+    } else {
+        let holder = visitor.session.to_string();
+        let state: Option<Value> =
+            sealed_values.entrusted("make passkey", &holder, value("sealed"));
+        let made = match (&passkey_pages.passkeys, state) {
+            (Ok(passkeys), Some(state)) => passkeys.made(state, value("response")).ok(),
+            _ => None,
+        };
+        let Some(made) = made else {
+            return passkey_pages.refused(&visitor, "the passkey was not made").await;
+        };
+        let authority = match submitted.value("vouched").filter(|sealed| !sealed.is_empty()) {
+            None => Authority::SignIn(visitor.session),
+            Some(sealed) => {
+                let vouched: Option<Vouched> = sealed_values.entrusted(VOUCHED, &holder, sealed);
+                let asserted = vouched.and_then(|v| {
+                    passkey_pages.asserted(human, &directory, v.challenge, &v.response)
+                });
+                match asserted {
+                    Some((used, _)) => Authority::Passkey(used),
+                    None => return passkey_pages.refused(&visitor, NOT_USED).await,
+                }
+            }
+        };
+        let label = submitted.value("label").map(str::trim).filter(|label| !label.is_empty());
+        let new = NewPasskey {
+            hash: made.hash,
+            credential_id: made.credential_id,
+            public_key: made.public_key,
+            public: made.public,
+            label: label.unwrap_or("passkey").to_owned(),
+            wait: config.sign_in.passkey_wait,
+        };
+        (DirectoryCommand::EnrolPasskey(Box::new(new), Box::new(authority)), Notice::PasskeyAdded)
+    };
+    match passkey_pages.gateway.run(visitor.actor.clone(), command).await {
+        Ok(_) => passkey_pages.page(&visitor, StatusCode::OK, Some(&done), None).await,
+        Err(StoreError::Refused(refusal)) => {
+            let refused = Notice::Passkey(refusal);
+            passkey_pages.page(&visitor, StatusCode::CONFLICT, Some(&refused), None).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+const NOT_USED: &str = "the passkey was not used, or its signature does not fit";
+
+/// `POST /sign-in/passkey`
+pub(super) async fn sign_in(
+    State(sign_in): State<Arc<SignIn>>,
+    State(passkey_pages): State<Arc<PasskeyPages>>,
+    State(cookies): State<Arc<Cookies>>,
+    State(sealed_values): State<Arc<SealedValues>>,
+    from: Request,
+) -> Page {
+    let (parts, body) = from.into_parts();
+    sign_in.check_rate(&parts)?;
+    let frame = Frame::anonymous(passkey_pages.gateway.now());
+    let refused = || page(StatusCode::UNAUTHORIZED, message_page::passkey_refused(&frame));
+    let submitted = submitted::small(body).await?;
+    let browser = cookies.get(&parts.headers, Cookie::Browser).ok_or_else(refused)?;
+    sign_in.own_form(&parts.headers, &submitted).map_err(|_| refused())?;
+    let passkeys = passkey_pages.passkeys.as_ref().map_err(|_| refused())?;
+    let sealed = submitted.value("sealed").unwrap_or_default();
+    let challenge: [u8; 32] =
+        sealed_values.entrusted("sign in", browser, sealed).ok_or_else(refused)?;
+    let response = submitted.value("response").unwrap_or_default();
+    let directory = passkey_pages.gateway.directory();
+    let (key, human, public) = used(passkeys, &directory, response).ok_or_else(refused)?;
+    let asserted = passkeys.check(challenge, response, public).map_err(|error| {
+        tracing::warn!(human.id = %human, key.id = %key.id, error = format!("{error:#}"), "a passkey was refused");
+        match passkey_pages.authenticator.login_rate_limit().person(human) {
+            Ok(()) => refused(),
+            Err(wait) => sign_in.told_to_wait(wait),
+        }
+    })?;
+    let proof = Proof::Passkey(PasskeyUse {
+        key: key.id,
+        public: asserted.public,
+        challenge: Digest(challenge),
+        counter: asserted.counter,
+    });
+    match sign_in.enter(&parts.headers, proof).await {
+        Ok(entered) => {
+            passkey_pages.authenticator.note_use(key.id, passkey_pages.gateway.now());
+            Ok(entered)
+        }
+        Err(StoreError::Refused(_)) => Err(refused()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `POST /asks/{id}/confirm`: the answer that was shown, signed with a passkey.
+pub(crate) async fn confirm(
+    State(visitors): State<Arc<Visitors>>,
+    State(passkey_pages): State<Arc<PasskeyPages>>,
+    State(request_pages): State<Arc<RequestPages>>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (visitor, ask, submitted) = visitors.acting_on(&id, from).await?;
+    let directory = passkey_pages.gateway.directory();
+    let proven = passkey_pages.proven(&visitor, &ask, &directory, |name| submitted.value(name));
+    let Some((given, reply, over)) = proven else {
+        let refused =
+            Refusal::AssuranceTooLow { have: Assurance::Session, need: Assurance::Passkey };
+        let notice = Notice::Refused(refused);
+        return request_pages
+            .page(&visitor, &ask, StatusCode::FORBIDDEN, Some(&notice), None)
+            .await;
+    };
+    let key = given.used.key;
+    let command = AskCommand::AnswerWithPasskey(ask.id, Box::new(reply), Box::new(given));
+    let answered = answer_unless_claimed(
+        &passkey_pages.gateway,
+        &visitor,
+        &visitor.actor,
+        &ask,
+        over.as_ref(),
+        command,
+    )
+    .await;
+    match answered {
+        Ok(_) => {
+            passkey_pages.authenticator.note_use(key, passkey_pages.gateway.now());
+            Ok(Redirect::to(&paths::answered(ask.id)).into_response())
+        }
+        Err(StoreError::Refused(refusal @ Refusal::NotAllowed { .. })) => {
+            let notice = Notice::Passkey(refusal);
+            let status = StatusCode::FORBIDDEN;
+            request_pages.page(&visitor, &ask, status, Some(&notice), None).await
+        }
+        Err(StoreError::Refused(refusal)) => {
+            let now = visitors.seen_by(&visitor, &id).await?;
+            let notice = refused(refusal, &now, &visitor.human);
+            request_pages.page(&visitor, &now, StatusCode::CONFLICT, Some(&notice), None).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The passkey a browser says it used, whose it is, and what it is checked with.
+fn used<'d>(
+    passkeys: &Passkeys,
+    directory: &'d Directory,
+    response: &str,
+) -> Option<(&'d Key, &'d HumanId, &'d str)> {
+    let key = directory.key_by_hash(&passkeys.named(response).ok()?)?;
+    match &key.holder {
+        Holder::Passkey { human, public, .. } if key.revoked_at.is_none() => {
+            Some((key, human, public))
+        }
+        Holder::Passkey { .. }
+        | Holder::Agent { .. }
+        | Holder::Token { .. }
+        | Holder::Link { .. }
+        | Holder::Session { .. } => None,
+    }
+}
+
+/// Registers, checks and removes passkeys in the browser.
+pub struct PasskeyPages {
+    pub(in crate::http) gateway: Gateway,
+    pub(in crate::http) authenticator: Arc<Authenticator>,
+    pub(in crate::http) passkeys: Result<Passkeys, &'static str>,
+    pub(in crate::http) sealed_values: Arc<SealedValues>,
+}
+
+impl PasskeyPages {
+    /// What a browser is shown to sign in with a passkey; nothing if this server has none.
+    pub(super) fn question(&self, browser: &str) -> Option<Question> {
+        let challenge: [u8; 32] = random();
+        let options = self.passkeys.as_ref().ok()?.ask(challenge, &[]).ok()?;
+        let sealed = self.sealed_values.entrust("sign in", browser, challenge)?;
+        Some(Question { options: options.to_string(), sealed })
+    }
+
+    /// The page on which an answer is confirmed with a passkey.
+    pub(in crate::http::pages) fn step_up_page(
+        &self,
+        visitor: &Visitor,
+        ask: &Ask,
+        reply: Reply,
+        over: Option<HumanId>,
+    ) -> Response {
+        let directory = self.gateway.directory();
+        let now = self.gateway.now();
+        let live = |key: &&Key| key.is_live(now);
+        let all = || directory.passkeys_of(&visitor.human.id).filter(live);
+        let own: Vec<&str> =
+            all().filter(|key| key.counts_as_passkey(now)).filter_map(public).collect();
+        let nonce = Digest(random());
+        let statement = AnswerStatement::of(ask, &visitor.human.id, &reply, nonce);
+        let options = match (&self.passkeys, statement) {
+            (Ok(passkeys), Some(statement)) if !own.is_empty() => {
+                passkeys.ask(statement.challenge().0, &own).ok()
+            }
+            (Ok(_), _) => None,
+            (Err(why), _) => {
+                let shown = message_page::no_passkeys(&visitor.frame, why);
+                return html(StatusCode::FORBIDDEN, shown);
+            }
+        };
+        let shown = passkeys::answer_words(ask, &reply);
+        let unconfirmed = Unconfirmed { reply, nonce, over };
+        let sealed = self.sealed_values.entrust("answer", &holder(visitor, ask), unconfirmed);
+        if let Some((options, sealed)) = options.zip(sealed) {
+            let question = Question { options: options.to_string(), sealed };
+            return html(
+                StatusCode::OK,
+                passkeys::confirm(&visitor.frame, ask.id, &shown, &question),
+            );
+        }
+        let waits = all().filter_map(|key| key.counts_from(now)).min();
+        html(StatusCode::FORBIDDEN, message_page::passkey_needed(&visitor.frame, waits))
+    }
+
+    /// Whether this browser signed in a moment ago.
+    fn is_fresh(&self, visitor: &Visitor) -> bool {
+        let directory = self.gateway.directory();
+        directory.key(visitor.session).is_some_and(|key| key.is_fresh(self.gateway.now()))
+    }
+
+    /// An assertion of a passkey of this person's over a challenge, if its signature fits.
+    fn asserted(
+        &self,
+        human: &HumanId,
+        directory: &Directory,
+        challenge: [u8; 32],
+        response: &str,
+    ) -> Option<(PasskeyUse, Asserted)> {
+        let passkeys = self.passkeys.as_ref().ok()?;
+        let (key, whose, public) = used(passkeys, directory, response)?;
+        if whose != human {
+            return None;
+        }
+        match passkeys.check(challenge, response, public) {
+            Ok(asserted) => {
+                let used = PasskeyUse {
+                    key: key.id,
+                    public: asserted.public.clone(),
+                    challenge: Digest(challenge),
+                    counter: asserted.counter,
+                };
+                Some((used, asserted))
+            }
+            Err(error) => {
+                let error = format!("{error:#}");
+                tracing::warn!(human.id = %human, key.id = %key.id, error, "a passkey was refused");
+                None
+            }
+        }
+    }
+
+    /// The answer that was shown, if it was confirmed with a passkey of this person's.
+    fn proven<'v>(
+        &self,
+        visitor: &Visitor,
+        ask: &Ask,
+        directory: &Directory,
+        value: impl Fn(&str) -> Option<&'v str>,
+    ) -> Option<(PasskeyAnswer, Reply, Option<HumanId>)> {
+        let Unconfirmed { reply, nonce, over } =
+            self.sealed_values.entrusted("answer", &holder(visitor, ask), value("sealed")?)?;
+        let human = &visitor.human.id;
+        let statement = AnswerStatement::of(ask, human, &reply, nonce)?;
+        let challenge = statement.challenge().0;
+        let (used, asserted) = self.asserted(human, directory, challenge, value("response")?)?;
+        let evidence = PasskeyEvidence {
+            key: used.key,
+            credential_id: asserted.credential_id,
+            public_key: asserted.public_key,
+            authenticator_data: asserted.authenticator_data,
+            client_data_json: asserted.client_data_json,
+            signature: asserted.signature,
+            rp_id: asserted.rp_id,
+            origin: asserted.origin,
+            statement,
+        };
+        Some((PasskeyAnswer { used, evidence }, reply, over))
+    }
+
+    /// The page of somebody whose passkey was not taken.
+    async fn refused(&self, visitor: &Visitor, why: &'static str) -> Page {
+        let notice = Notice::Passkey(Refusal::NotAllowed { why });
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        self.page(visitor, status, Some(&notice), None).await
+    }
+
+    /// What to ask a browser for so that one of these passkeys signs a new challenge.
+    fn assertion(&self, visitor: &Visitor, purpose: &str, have: &[&str]) -> Option<Question> {
+        let challenge: [u8; 32] = random();
+        let options = self.passkeys.as_ref().ok()?.ask(challenge, have).ok()?;
+        let sealed =
+            self.sealed_values.entrust(purpose, &visitor.session.to_string(), challenge)?;
+        Some(Question { options: options.to_string(), sealed })
+    }
+
+    /// The page on which the removal of a passkey is confirmed, where the sign-in was too long ago.
+    fn removal_page(&self, visitor: &Visitor, id: KeyId, purpose: &str) -> Response {
+        let directory = self.gateway.directory();
+        let have: Vec<&str> = directory.passkeys_of(&visitor.human.id).filter_map(public).collect();
+        let name = directory.key(id).map(|key| key.label.as_str()).unwrap_or_default();
+        let question = self.assertion(visitor, purpose, &have);
+        let shown = passkeys::removal(&visitor.frame, id, name, question.as_ref());
+        html(StatusCode::OK, shown)
+    }
+
+    async fn page(
+        &self,
+        visitor: &Visitor,
+        status: StatusCode,
+        notice: Option<&Notice>,
+        vouched: Option<Vouched>,
+    ) -> Page {
+        let directory = self.gateway.directory();
+        let human = &visitor.human.id;
+        let passkeys = match &self.passkeys {
+            Ok(passkeys) => passkeys,
+            Err(why) => {
+                let shown = message_page::no_passkeys(&visitor.frame, why);
+                return Err(page(StatusCode::NOT_FOUND, shown));
+            }
+        };
+        let mut listed = Vec::new();
+        let mut have = Vec::new();
+        for key in directory.passkeys_of(human) {
+            have.extend(public(key));
+            let used = self
+                .gateway
+                .store()
+                .key_used(key.id)
+                .await?
+                .max(self.authenticator.just_used(key.id));
+            listed.push(Listed { key, used });
+        }
+        let adding = if !have.is_empty() && vouched.is_none() {
+            self.assertion(visitor, VOUCH, &have).map_or(Adding::SignInAgain, Adding::Vouch)
+        } else if vouched.is_none() && !self.is_fresh(visitor) {
+            Adding::SignInAgain
+        } else {
+            let name = views::components::words::person(&directory, human);
+            let asked = passkeys.make(human.as_str(), &name, &have).map_err(|error| {
+                tracing::error!(error = format!("{error:#}"), "cannot ask for a passkey");
+                Instead(Box::new(html(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    message_page::server_error(&visitor.frame, "passkeys"),
+                )))
+            })?;
+            let Asked { options, state } = asked;
+            let session = visitor.session.to_string();
+            let sealed =
+                self.sealed_values.entrust("make passkey", &session, state).unwrap_or_default();
+            let vouched =
+                vouched.and_then(|vouched| self.sealed_values.entrust(VOUCHED, &session, vouched));
+            let question = Question { options: options.to_string(), sealed };
+            Adding::Make { question, vouched: vouched.unwrap_or_default() }
+        };
+        let shown = passkeys::page(&visitor.frame, &directory, &listed, &adding, notice);
+        Ok(html(status, shown))
+    }
+}
+
+/// Whose answer to what: so that one is never taken for another.
+fn holder(visitor: &Visitor, ask: &Ask) -> String {
+    format!("{} {}", visitor.session, ask.id)
+}
+
+fn public(key: &Key) -> Option<&str> {
+    match &key.holder {
+        Holder::Passkey { public, .. } => Some(public),
+        Holder::Agent { .. }
+        | Holder::Token { .. }
+        | Holder::Link { .. }
+        | Holder::Session { .. } => None,
+    }
+}

@@ -1,0 +1,71 @@
+//! Where I am signed in: `/settings/sessions`.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use gateway::Gateway;
+use gateway::sessions::Sessions;
+use kernel::{DirectoryCommand, KeyId};
+use views::Notice;
+use views::sign_in::sessions::{self, Session};
+use views::site::paths;
+
+use crate::http::pages::sign_in::SignIn;
+use crate::http::pages::visitors::Visitors;
+use crate::http::pages::{Page, Visitor, html};
+
+pub(super) async fn show(
+    State(visitors): State<Arc<Visitors>>,
+    State(gateway): State<Gateway>,
+    State(sessions): State<Sessions>,
+    headers: HeaderMap,
+) -> Page {
+    let visitor = visitors.visitor(&headers).await?;
+    sessions_page(&gateway, &sessions, &visitor, None).await
+}
+
+/// `POST /settings/sessions`: ends one, or all others.
+pub(super) async fn end(
+    State(visitors): State<Arc<Visitors>>,
+    State(sign_in): State<Arc<SignIn>>,
+    State(sessions): State<Sessions>,
+    from: Request,
+) -> Page {
+    let (visitor, submitted) = visitors.acting(from, paths::SESSIONS).await?;
+    let named = submitted.value("end").and_then(|id| id.parse::<KeyId>().ok());
+    let human = &visitor.human.id;
+    let command = match (submitted.value("others"), named) {
+        (Some(_), _) => DirectoryCommand::EndSessions(human.clone(), Some(visitor.session)),
+        (None, Some(id))
+            if sign_in.gateway.directory().sessions_of(human).any(|key| key.id == id) =>
+        {
+            DirectoryCommand::RevokeKey(id)
+        }
+        // Ended already, or none of theirs: the list shows what there is.
+        (None, _) => return sessions_page(&sign_in.gateway, &sessions, &visitor, None).await,
+    };
+    sign_in.gateway.run(visitor.actor.clone(), command).await?;
+    if named == Some(visitor.session) {
+        return Ok(sign_in.goodbye(visitor.session));
+    }
+    sessions_page(&sign_in.gateway, &sessions, &visitor, Some(&Notice::SignedOut)).await
+}
+
+async fn sessions_page(
+    gateway: &Gateway,
+    sessions: &Sessions,
+    visitor: &Visitor,
+    notice: Option<&Notice>,
+) -> Page {
+    let (directory, now) = (gateway.directory(), gateway.now());
+    let mut shown = Vec::new();
+    for key in directory.sessions_of(&visitor.human.id).rev().filter(|key| key.is_live(now)) {
+        let used = sessions.last_used(key).await?;
+        if !sessions.is_idle(used, now) {
+            shown.push(Session { key, used, current: key.id == visitor.session });
+        }
+    }
+    let page = sessions::page(&visitor.frame, &directory, &shown, notice);
+    Ok(html(StatusCode::OK, page))
+}

@@ -1,0 +1,204 @@
+//! What is done in the room of a task. Every form goes through the same kernel commands as the
+//! protocol's operations, as the person who is signed in.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use gateway::Terms;
+use jiff::tz::TimeZone;
+use kernel::ask::Shown;
+use kernel::directory::about::About;
+use kernel::task::{Given, Handover, TaskCommand};
+use kernel::{Command, Task};
+use store::StoreError;
+use views::Submitted;
+use views::components::task::INTENTS;
+use views::site::paths;
+use views::tasks::room::Told;
+use views::tasks::{actions, review};
+
+use super::once;
+use crate::http::pages::tasks::TaskPages;
+use crate::http::pages::{Page, Visitor, parts};
+
+/// What a form means, or what to correct in it.
+type Meant = Result<TaskCommand, &'static str>;
+
+/// `POST /tasks/{id}/assign`
+pub(super) async fn assign(
+    State(task_pages): State<Arc<TaskPages>>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let done = Told::Done("The task was given out", "The agent was told, and begins on its own.");
+    task_pages
+        .act(&id, "assign", from, done, |_, task, sent| {
+            let agent = sent.value("agent").and_then(|name| name.parse().ok());
+            let agent = agent.ok_or("Choose an agent")?;
+            Ok(TaskCommand::Assign(task.id, agent, Given::default()))
+        })
+        .await
+}
+
+/// `POST /tasks/{id}/cancel`
+pub(super) async fn cancel(
+    State(task_pages): State<Arc<TaskPages>>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let done = Told::Done("The task was called off", "Its agent was told to stop.");
+    task_pages
+        .act(&id, "cancel", from, done, |_, task, sent| {
+            let reason = sent.text("reason").filter(|text| !text.trim().is_empty());
+            Ok(TaskCommand::Cancel(task.id, reason))
+        })
+        .await
+}
+
+/// `POST /tasks/{id}/interrupt`
+pub(super) async fn interrupt(
+    State(task_pages): State<Arc<TaskPages>>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let text = "It goes on as soon as you answer the request that is in your inbox now.";
+    let done = Told::Done("The agent was stopped", text);
+    task_pages
+        .act(&id, "interrupt", from, done, |_, task, sent| {
+            let prompt = said(sent, "prompt").ok_or("Say why you stop it")?;
+            Ok(TaskCommand::Interrupt(task.id, prompt))
+        })
+        .await
+}
+
+/// `POST /tasks/{id}/amend`
+pub(super) async fn amend(
+    State(task_pages): State<Arc<TaskPages>>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let done = Told::Done("The agent was told", "It goes on working and takes it into account.");
+    task_pages
+        .act(&id, "amend", from, done, |_, task, sent| {
+            let text = said(sent, "text").ok_or("Write what the agent should take into account")?;
+            let intent = sent.value("intent").unwrap_or_default();
+            let intent = INTENTS.into_iter().find(|one| one.as_str() == intent);
+            Ok(TaskCommand::Amend(task.id, text, intent.ok_or("Choose to what end you say it")?))
+        })
+        .await
+}
+
+/// `POST /tasks/{id}/grant`
+pub(super) async fn grant(
+    State(task_pages): State<Arc<TaskPages>>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let done = Told::Done("The permission was set", "The agent was told.");
+    task_pages
+        .act(&id, "grant", from, done, |visitor, task, sent| {
+            let zone = visitor.human.about().map_or(TimeZone::UTC, About::zone);
+            let grant = actions::grant(sent, &zone);
+            let wrong = "Say whether it may, what it is about, and for how long";
+            Ok(TaskCommand::Grant(task.id, grant.ok_or(wrong)?))
+        })
+        .await
+}
+
+/// `POST /tasks/{id}/transfer`
+pub(super) async fn transfer(
+    State(task_pages): State<Arc<TaskPages>>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let done = Told::Done("The task was handed over", "Whoever worked on it was told to stop.");
+    task_pages
+        .act(&id, "transfer", from, done, |_, task, sent| {
+            let to = sent.value("to").and_then(actions::party).ok_or("Choose somebody")?;
+            Ok(TaskCommand::Transfer(task.id, to, Handover::Handoff))
+        })
+        .await
+}
+
+/// `POST /tasks/{id}/review`
+pub(super) async fn review(
+    State(task_pages): State<Arc<TaskPages>>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let done = Told::Done("Your verdict was recorded", "The agent has it now, with all you wrote.");
+    task_pages
+        .act(&id, "review", from, done, |_, task, sent| {
+            Ok(TaskCommand::Review(task.id, Box::new(review::verdict(sent)?)))
+        })
+        .await
+}
+
+/// `POST /tasks/{id}/remark`
+pub(super) async fn remark(
+    State(task_pages): State<Arc<TaskPages>>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let done = Told::Done("Your comment was added", "Whoever sees this task can read it.");
+    task_pages
+        .act(&id, "remark", from, done, |_, task, sent| {
+            let review = sent.value("review").and_then(|id| id.parse().ok());
+            let review = review.ok_or("Load the page again")?;
+            said(sent, "body").ok_or("Write what you want to add")?;
+            Ok(TaskCommand::Remark(task.id, review, review::remark(sent)))
+        })
+        .await
+}
+
+/// A text that says something.
+fn said(sent: &Submitted, name: &str) -> Option<String> {
+    sent.text(name).filter(|text| !text.trim().is_empty())
+}
+
+impl TaskPages {
+    /// Does what a form means and shows the room again; what was refused keeps every value.
+    async fn act(
+        &self,
+        id: &str,
+        act: &'static str,
+        from: Request,
+        done: Told,
+        meant: impl FnOnce(&Visitor, &Task, &Submitted) -> Meant,
+    ) -> Page {
+        let (headers, body) = parts(from);
+        let visitor = self.visitors.visitor(&headers).await?;
+        let task = self.seen_by(&visitor, id).await?;
+        let sent = self.visitors.submitted(&visitor, &headers, body, &paths::task(task.id)).await?;
+        let draft = Some((act, &sent));
+        // More room for comments is no verdict.
+        if act == "review" && sent.value("verdict") == Some("more") {
+            return self.room(&visitor, &task, StatusCode::OK, None, draft).await;
+        }
+        let command = match meant(&visitor, &task, &sent) {
+            Ok(command) => command,
+            Err(wrong) => {
+                let (told, status) = (Told::Wrong(wrong), StatusCode::UNPROCESSABLE_ENTITY);
+                return self.room(&visitor, &task, status, Some(&told), draft).await;
+            }
+        };
+        let scope = format!("{act}/{}", task.id);
+        let idempotency = once(&visitor, &sent, &scope);
+        // The page of a task shows what was delivered, not the question as it stands.
+        let terms = Terms { idempotency, shown: Shown::Summary, ..Terms::default() };
+        let command = Command::Task(Box::new(command));
+        match self.gateway.run_on(terms, visitor.actor.clone(), command).await {
+            Ok(outcome) => {
+                let now = outcome.task.map_or(task, |now| *now);
+                self.room(&visitor, &now, StatusCode::OK, Some(&done), None).await
+            }
+            Err(StoreError::Refused(refusal)) => {
+                let now = self.seen_by(&visitor, id).await?;
+                let told = Told::Refused(refusal);
+                self.room(&visitor, &now, StatusCode::CONFLICT, Some(&told), draft).await
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}

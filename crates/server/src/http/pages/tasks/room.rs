@@ -1,0 +1,419 @@
+//! The room of one task: `GET /tasks/{id}`, also as it was at a moment (`?at=`); what it delivered, as
+//! files; and what tells an open room that its task has changed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use bytes::Bytes;
+use gateway::files::Unread;
+use gateway::streams::{Held, Wire};
+use gateway::wake::{Topic, Waiter};
+use gateway::{Gateway, REQUESTS};
+use jiff::tz::TimeZone;
+use kernel::directory::about::About;
+use kernel::task::{Version, VersionRef};
+use kernel::{ArtifactId, Ask, Subject, Task, TaskId, Time};
+use serde::{Deserialize, Serialize};
+use store::StoreError;
+use tokio_util::sync::CancellationToken;
+use views::request::timeline::Entry;
+use views::site::paths;
+use views::tasks::actions::moment;
+use views::tasks::room::{self, Around, Room, Told};
+use views::tasks::timeline::MOST;
+use views::tasks::versions::{Content, Deliveries, LONGEST, Open, named, picture};
+use views::{Submitted, message_page};
+
+use crate::http::pages::tasks::TaskPages;
+use crate::http::pages::visitors::Visitors;
+use crate::http::pages::{Instead, Page, Visitor, html, page};
+use crate::http::services::Streaming;
+use crate::http::sse::{self, HEARTBEAT, Source};
+use crate::http::stream_credential::StreamCredential;
+
+/// More artifacts than this are not told of one by one.
+const ARTIFACTS: usize = 20;
+/// By so many bytes it is told whether a file is a picture.
+const SNIFFED: u64 = 16;
+/// What may be done with what an agent delivered: looking at it, and nothing else.
+const POLICY: &str = "default-src 'none'; sandbox";
+/// How often an idle stream shows that it lives.
+const BEAT: Duration = Duration::from_secs(15);
+/// What a stream begins with, so that the browser knows at once that it was let in.
+const BEGIN: Bytes = Bytes::from_static(b": watching\nretry: 5000\n\n");
+/// How soon a store that was away is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// What somebody wants to see of a room.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Visit {
+    /// As it was: after an event, by its number, or at a moment.
+    at: Option<String>,
+    /// The record before this event.
+    before: Option<u64>,
+    /// Two versions side by side.
+    older: Option<String>,
+    newer: Option<String>,
+}
+
+/// What a room shows beside its task.
+#[derive(Default)]
+struct Shown<'a> {
+    /// The number of the last event, where the task is shown as it was.
+    last: Option<u64>,
+    status: StatusCode,
+    /// What came of a form.
+    told: Option<&'a Told>,
+    /// What was entered in one that was refused.
+    draft: Option<(&'a str, &'a Submitted)>,
+}
+
+/// `GET /tasks/{id}`
+pub(super) async fn show(
+    State(visitors): State<Arc<Visitors>>,
+    State(task_pages): State<Arc<TaskPages>>,
+    Path(id): Path<String>,
+    Query(visit): Query<Visit>,
+    headers: HeaderMap,
+) -> Page {
+    let visitor = visitors.visitor(&headers).await?;
+    let task = task_pages.seen_by(&visitor, &id).await?;
+    let Some(at) = visit.at.as_deref().map(str::trim).filter(|at| !at.is_empty()) else {
+        return task_pages.room_with(&visitor, &task, &visit, Shown::default()).await;
+    };
+    let then = if let Ok(seq) = at.parse::<u64>() {
+        task_pages.gateway.task_then(task.id, |record| record.seq <= seq).await?
+    } else {
+        let zone = visitor.human.about().map_or(TimeZone::UTC, About::zone);
+        match at.parse::<Time>().ok().or_else(|| moment(at, &zone)) {
+            Some(at) => task_pages.gateway.task_then(task.id, |record| record.at <= at).await?,
+            None => None,
+        }
+    };
+    let Some(then) = then else {
+        let told = Told::Wrong("Choose a moment after the task was written down");
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        let shown = Shown { status, told: Some(&told), ..Shown::default() };
+        return task_pages.room_with(&visitor, &task, &visit, shown).await;
+    };
+    let shown = Shown { last: Some(task.head.seq), ..Shown::default() };
+    task_pages.room_with(&visitor, &then, &visit, shown).await
+}
+
+/// Whoever reloads the address of a form gets the room again.
+pub(super) async fn back(Path(id): Path<String>) -> Response {
+    match id.parse::<TaskId>() {
+        Ok(id) => Redirect::to(&paths::task(id)).into_response(),
+        Err(_) => Redirect::to(paths::TASKS).into_response(),
+    }
+}
+
+/// Who asks comes first, so that nothing has to be named to be refused.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Which {
+    artifact: String,
+    version: String,
+}
+
+/// `GET /tasks/{id}/version`: what a task delivered, as a file; a picture can be looked at.
+pub(super) async fn version(
+    State(visitors): State<Arc<Visitors>>,
+    State(task_pages): State<Arc<TaskPages>>,
+    Path(id): Path<String>,
+    Query(which): Query<Which>,
+    headers: HeaderMap,
+) -> Page {
+    let visitor = visitors.visitor(&headers).await?;
+    let task = task_pages.seen_by(&visitor, &id).await?;
+    let missing = || page(StatusCode::NOT_FOUND, message_page::not_found(&visitor.frame));
+    let of = named(&task, &format!("{}:{}", which.artifact, which.version)).ok_or_else(missing)?;
+    let artifact = task_pages.gateway.store().artifact(of.id).await?.ok_or_else(missing)?;
+    let found = artifact.version(Some(&of.version)).ok_or_else(missing)?;
+    let held = found.payload.bytes().ok_or_else(missing)?;
+    let unread = |error: anyhow::Error| {
+        tracing::error!(error = format!("{error:#}"), %task.id, "cannot read an artifact");
+        if Unread::from(&error) == Unread::Away {
+            return page(
+                StatusCode::SERVICE_UNAVAILABLE,
+                message_page::unavailable(&visitor.frame),
+            );
+        }
+        let shown = message_page::server_error(&visitor.frame, "what was delivered cannot be read");
+        page(StatusCode::INTERNAL_SERVER_ERROR, shown)
+    };
+    let kind = picture(&task_pages.blobs.first(&held, SNIFFED).await.map_err(unread)?);
+    let blob = task_pages.blobs.open(&held).await.map_err(unread)?;
+    Ok(as_file(&of, kind, held.size, Body::from_stream(blob.read(0..held.size))))
+}
+
+/// Bytes of an agent's: nothing runs in them, whatever they are.
+fn as_file(of: &VersionRef, kind: Option<&'static str>, size: u64, body: Body) -> Response {
+    let name: String =
+        of.version.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '.').collect();
+    let how = if kind.is_some() { "inline" } else { "attachment" };
+    let headers = [
+        (header::CONTENT_TYPE, kind.unwrap_or("application/octet-stream").to_owned()),
+        (header::CONTENT_DISPOSITION, format!("{how}; filename=\"{}-{name}\"", of.id)),
+        (header::CACHE_CONTROL, "no-store".to_owned()),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
+        (header::CONTENT_SECURITY_POLICY, POLICY.to_owned()),
+        (header::CONTENT_LENGTH, size.to_string()),
+    ];
+    (headers, body).into_response()
+}
+
+impl TaskPages {
+    /// A task the visitor may see; to everybody else it does not exist.
+    pub(super) async fn seen_by(&self, visitor: &Visitor, id: &str) -> Result<Task, Instead> {
+        let missing = || page(StatusCode::NOT_FOUND, message_page::not_found(&visitor.frame));
+        let id: TaskId = id.parse().map_err(|_| missing())?;
+        let directory = self.gateway.directory();
+        let found = self.gateway.store().task(id).await?;
+        found.filter(|task| task.is_shown_to(&visitor.actor, &directory)).ok_or_else(missing)
+    }
+
+    /// The room as it is now.
+    pub(super) async fn room(
+        &self,
+        visitor: &Visitor,
+        task: &Task,
+        status: StatusCode,
+        told: Option<&Told>,
+        draft: Option<(&str, &Submitted)>,
+    ) -> Page {
+        let shown = Shown { status, told, draft, ..Shown::default() };
+        self.room_with(visitor, task, &Visit::default(), shown).await
+    }
+
+    async fn room_with(
+        &self,
+        visitor: &Visitor,
+        task: &Task,
+        visit: &Visit,
+        shown: Shown<'_>,
+    ) -> Page {
+        let Shown { last, status, told, draft } = shown;
+        let around = self.related(visitor, task, last, visit).await?;
+        let directory = self.gateway.directory();
+        let once = self.gateway.ids().ulid().to_string();
+        let room = Room {
+            task,
+            me: &visitor.human,
+            directory: &directory,
+            around: &around,
+            told,
+            draft,
+            once: &once,
+        };
+        Ok(html(status, room::page(&visitor.frame, &room)))
+    }
+
+    /// Everything around a task. Every read is bounded.
+    async fn related(
+        &self,
+        visitor: &Visitor,
+        task: &Task,
+        last: Option<u64>,
+        visit: &Visit,
+    ) -> Result<Around, StoreError> {
+        let directory = self.gateway.directory();
+        let mut asks: Vec<Ask> = Vec::new();
+        for id in room::decisions(task) {
+            let ask = self.gateway.ask(id).await?;
+            let shown = ask.filter(|ask| ask.is_shown_to(&visitor.actor, &directory));
+            asks.extend(shown.as_deref().cloned());
+        }
+        let parent = match task.parent {
+            Some(id) => self.gateway.store().task(id).await?,
+            None => None,
+        };
+        let end = last.unwrap_or(task.head.seq);
+        // As it was, the record is shown around the moment that is looked at.
+        let middle = last.map(|_| task.head.seq + (MOST as u64) / 2);
+        let end = visit.before.or(middle).map_or(end, |before| before.saturating_sub(1).min(end));
+        let start = end.saturating_sub(MOST as u64);
+        Ok(Around {
+            asks,
+            deliveries: self.deliveries(task, visit).await?,
+            trail: self.timeline(task.id, start, end).await?,
+            earlier: (start > 0).then_some(start + 1),
+            parent: parent.filter(|parent| parent.is_shown_to(&visitor.actor, &directory)),
+            last,
+        })
+    }
+
+    /// The events after `start`, up to `end`.
+    async fn timeline(&self, id: TaskId, start: u64, end: u64) -> Result<Vec<Entry>, StoreError> {
+        let most = usize::try_from(end.saturating_sub(start)).unwrap_or(MOST).min(MOST);
+        let records = self.gateway.store().records(Subject::Task(id), start, most).await?;
+        let entry = |record: kernel::audit::Record| {
+            let damaged = |source| StoreError::Damaged {
+                what: format!("event {} of {id}", record.seq),
+                source: Box::new(source),
+            };
+            let hash = record.hash;
+            Ok(Entry { event: record.event().map_err(damaged)?, hash, block: None })
+        };
+        records.into_iter().map(entry).collect()
+    }
+
+    /// What a task delivered, and what is shown of it: what was picked, or the newest beside the one it
+    /// came from.
+    async fn deliveries(&self, task: &Task, visit: &Visit) -> Result<Deliveries, StoreError> {
+        let mut ids: Vec<ArtifactId> = Vec::new();
+        for of in task.delivered.iter().rev() {
+            if !ids.contains(&of.id) && ids.len() < ARTIFACTS {
+                ids.push(of.id);
+            }
+        }
+        let mut found = Deliveries::default();
+        for id in ids {
+            found.artifacts.extend(self.gateway.store().artifact(id).await?);
+        }
+        let picked = |value: &Option<String>| value.as_deref().and_then(|text| named(task, text));
+        let newer = picked(&visit.newer).or_else(|| task.delivered.last().cloned());
+        let Some(newer) = newer else { return Ok(found) };
+        let parent = found.find(&newer).and_then(|(_, version)| version.parent.clone());
+        let parent = parent.map(|version| VersionRef { id: newer.id, version });
+        let older = match visit.older.as_deref() {
+            Some("none") => None,
+            Some(_) => picked(&visit.older),
+            None => parent.filter(|of| task.delivered.contains(of)),
+        };
+        let older = older.filter(|of| *of != newer);
+        found.older = match older {
+            Some(of) => Some(self.opened(&found, of).await),
+            None => None,
+        };
+        found.newer = Some(self.opened(&found, newer).await);
+        Ok(found)
+    }
+
+    async fn opened(&self, found: &Deliveries, of: VersionRef) -> Open {
+        let content = match found.find(&of) {
+            Some((_, version)) => self.content(version).await,
+            None => Content::Missing,
+        };
+        Open { of, content }
+    }
+
+    /// What a page shows of a version: the beginning of what we hold.
+    async fn content(&self, version: &Version) -> Content {
+        let payload = &version.payload;
+        let Some(held) = payload.bytes() else { return Content::Elsewhere };
+        match self.blobs.first(&held, LONGEST as u64).await {
+            Ok(first) => Content::of(&first, first.len() as u64 == held.size),
+            Err(error) => {
+                tracing::error!(error = format!("{error:#}"), "cannot read an artifact");
+                match Unread::from(&error) {
+                    Unread::Away => Content::Away,
+                    Unread::Damaged => Content::Missing,
+                }
+            }
+        }
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct Seen {
+    seen: Option<u64>,
+}
+
+/// `GET /tasks/{id}/live`: tells an open room once that its task has changed.
+pub(super) async fn live(
+    State(visitors): State<Arc<Visitors>>,
+    State(task_pages): State<Arc<TaskPages>>,
+    State(streaming): State<Streaming>,
+    Path(id): Path<String>,
+    Query(Seen { seen }): Query<Seen>,
+    headers: HeaderMap,
+) -> Result<Response, StatusCode> {
+    let visitor = visitors.visitor(&headers).await.map_err(|_| StatusCode::UNAUTHORIZED)?;
+    let id: TaskId = id.parse().map_err(|_| StatusCode::NOT_FOUND)?;
+    let credential = StreamCredential::of_session(visitor.actor.clone(), visitor.session);
+    // Read after the subscription: a change in between is not missed.
+    let own = Topic::Subject(Subject::Task(id));
+    let waiter = task_pages.gateway.wake().subscribe(credential.topics().chain([own]));
+    let task = task_pages.seen_by(&visitor, &id.to_string()).await;
+    let task = task.map_err(|_| StatusCode::NOT_FOUND)?;
+    let who = Some(Subject::Human(visitor.human.id));
+    let held = streaming.watchers.open(who, Wire::Events);
+    let held = held.map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
+    let seen = seen.unwrap_or(task.head.seq);
+    let (gateway, stop) = (task_pages.gateway.clone(), streaming.stop.clone());
+    let source = Watched {
+        gateway,
+        stop,
+        id,
+        credential,
+        seen,
+        waiter,
+        begun: false,
+        told: false,
+        _held: held,
+    };
+    Ok(sse::respond(source).into_response())
+}
+
+/// An open room, until its task changes.
+struct Watched {
+    gateway: Gateway,
+    stop: CancellationToken,
+    id: TaskId,
+    credential: StreamCredential,
+    seen: u64,
+    waiter: Waiter,
+    begun: bool,
+    told: bool,
+    _held: Held,
+}
+
+/// That a task has changed.
+#[derive(Serialize)]
+struct Changed {
+    state: &'static str,
+}
+
+impl Source for Watched {
+    async fn next(&mut self) -> Option<Bytes> {
+        if self.told {
+            return None;
+        }
+        if !std::mem::replace(&mut self.begun, true) {
+            return Some(BEGIN);
+        }
+        loop {
+            if !self.credential.holds(&self.gateway) {
+                return None;
+            }
+            match self.gateway.store().task(self.id).await {
+                Ok(task) => {
+                    let task = task?;
+                    if task.head.seq > self.seen {
+                        self.told = true;
+                        let changed = Changed { state: task.state.as_str() };
+                        return Some(sse::frame(task.head.seq, "changed", &changed));
+                    }
+                }
+                Err(error) => {
+                    self.gateway.database().failed(REQUESTS, &error);
+                    tokio::select! {
+                        () = self.stop.cancelled() => return None,
+                        () = tokio::time::sleep(AGAIN) => continue,
+                    }
+                }
+            }
+            tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return None,
+                () = self.waiter.changed() => {}
+                () = tokio::time::sleep(BEAT) => return Some(HEARTBEAT),
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Who is signed in, and what their forms say.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::IntoResponse;
+use gateway::Gateway;
+use gateway::auth::{Authenticator, Denied};
+use gateway::secrets::Secrets;
+use gateway::sessions::Sessions;
+use kernel::directory::Human;
+use kernel::{Actor, Ask, AskId, DirectoryCommand, KeyId};
+use subtle::ConstantTimeEq;
+use views::site::paths;
+use views::{Frame, Submitted, message_page};
+
+use super::cookies::{Cookie, Cookies};
+use super::sign_in::SignIn;
+use super::{Instead, html, page, parts};
+use crate::config::Config;
+use crate::http::body::BodyError;
+use crate::http::observe::{Caller, note_caller};
+use crate::http::submitted;
+use crate::http::submitted::{Posted, Proof, Unread};
+
+/// Somebody who is signed in, and the visit they are on.
+pub(super) struct Visitor {
+    pub(super) actor: Actor,
+    pub(super) human: Human,
+    pub(super) session: KeyId,
+    pub(super) frame: Frame,
+}
+
+/// Recognises people by their session, and reads the forms they send.
+pub struct Visitors {
+    pub(in crate::http) gateway: Gateway,
+    pub(in crate::http) config: Arc<Config>,
+    pub(in crate::http) secrets: Arc<Secrets>,
+    pub(in crate::http) authenticator: Arc<Authenticator>,
+    pub(in crate::http) sessions: Sessions,
+    pub(in crate::http) cookies: Arc<Cookies>,
+    pub(in crate::http) sign_in: Arc<SignIn>,
+}
+
+impl Visitors {
+    /// Whoever is signed in; everybody else is shown how to.
+    pub(super) async fn visitor(&self, headers: &HeaderMap) -> Result<Visitor, Instead> {
+        let now = self.gateway.now();
+        let directory = self.gateway.directory();
+        let anonymous =
+            || Instead(Box::new(self.sign_in.page(headers, StatusCode::UNAUTHORIZED, None)));
+        let secret = self.cookies.get(headers, Cookie::Session).ok_or_else(anonymous)?;
+        let browser = self.cookies.get(headers, Cookie::Browser).ok_or_else(anonymous)?;
+        let known = self.authenticator.session(&directory, secret, browser, now);
+        let (actor, key) = known.map_err(|_| anonymous())?;
+        let Actor::Human { id, .. } = &actor else { return Err(anonymous()) };
+        note_caller(|| Caller { key: Some(key.id), human: Some(id.clone()), ..Caller::default() });
+        if self.sessions.is_idle(self.sessions.last_used(key).await?, now) {
+            self.gateway.run(Actor::System, DirectoryCommand::RevokeKey(key.id)).await?;
+            return Err(anonymous());
+        }
+        if let Err(denied) = self.authenticator.admit(key.id, now) {
+            // Still signed in, but in too much of a hurry.
+            let wait = if let Denied::TooFast(wait) = denied { wait.as_secs() } else { 0 };
+            let busy = message_page::unavailable(&Frame::anonymous(now));
+            let after = [(header::RETRY_AFTER, wait.max(1).to_string())];
+            let busy = (after, html(StatusCode::TOO_MANY_REQUESTS, busy)).into_response();
+            return Err(Instead(Box::new(busy)));
+        }
+        let human = directory.human(id).ok_or_else(anonymous)?.clone();
+        let waiting = self.gateway.waiting(&human).await?.n;
+        let frame = Frame {
+            now,
+            person: Some(views::components::words::person(&directory, &human.id)),
+            csrf: self.secrets.csrf(secret),
+            waiting: Some(waiting),
+            nonce: None,
+        };
+        Ok(Visitor { actor, human, session: key.id, frame })
+    }
+
+    /// A request the visitor may see: one they may answer, and for an administrator any. To everybody
+    /// else it does not exist.
+    pub(super) async fn seen_by(&self, visitor: &Visitor, id: &str) -> Result<Arc<Ask>, Instead> {
+        let missing = || page(StatusCode::NOT_FOUND, message_page::not_found(&visitor.frame));
+        let id: AskId = id.parse().map_err(|_| missing())?;
+        let directory = self.gateway.directory();
+        let shown = |ask: &Arc<Ask>| ask.is_shown_to(&visitor.actor, &directory);
+        let found = self.gateway.ask(id).await?.filter(shown);
+        found.ok_or_else(missing)
+    }
+
+    /// What the browser posted, once its token was found to be this session's.
+    pub(super) async fn posted(
+        &self,
+        visitor: &Visitor,
+        headers: &HeaderMap,
+        body: Body,
+        back: &str,
+        file_fields: &[String],
+    ) -> Result<Posted, Instead> {
+        let csrf = visitor.frame.csrf.as_bytes();
+        let holds = |given: &str| bool::from(given.as_bytes().ct_eq(csrf));
+        let proof = Proof { name: "csrf", holds: &holds };
+        match submitted::read(&self.config, headers, body, proof, file_fields).await {
+            Err(Unread::Body(BodyError::TooLarge)) => {
+                let shown =
+                    message_page::too_large(&visitor.frame, back, self.config.upload_limit as u64);
+                Err(page(StatusCode::PAYLOAD_TOO_LARGE, shown))
+            }
+            Err(Unread::Stale) => {
+                let shown = message_page::stale_page(&visitor.frame, back);
+                Err(page(StatusCode::FORBIDDEN, shown))
+            }
+            Ok(posted) => Ok(posted),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The same for forms that hold no files.
+    pub(super) async fn submitted(
+        &self,
+        visitor: &Visitor,
+        headers: &HeaderMap,
+        body: Body,
+        back: &str,
+    ) -> Result<Submitted, Instead> {
+        Ok(self.posted(visitor, headers, body, back, &[]).await?.form)
+    }
+
+    /// Whoever sent the form of a page, and what it says.
+    pub(super) async fn acting(
+        &self,
+        from: Request,
+        back: &str,
+    ) -> Result<(Visitor, Submitted), Instead> {
+        let (headers, body) = parts(from);
+        let visitor = self.visitor(&headers).await?;
+        let form = self.submitted(&visitor, &headers, body, back).await?;
+        Ok((visitor, form))
+    }
+
+    /// The same on the page of a request they may see.
+    pub(super) async fn acting_on(
+        &self,
+        id: &str,
+        from: Request,
+    ) -> Result<(Visitor, Arc<Ask>, Submitted), Instead> {
+        let (headers, body) = parts(from);
+        let visitor = self.visitor(&headers).await?;
+        let ask = self.seen_by(&visitor, id).await?;
+        let form = self.submitted(&visitor, &headers, body, &paths::request(ask.id)).await?;
+        Ok((visitor, ask, form))
+    }
+
+    /// Whoever is signed in, if they administer.
+    pub(super) async fn administrator(&self, headers: &HeaderMap) -> Result<Visitor, Instead> {
+        let visitor = self.visitor(headers).await?;
+        if visitor.human.admin {
+            return Ok(visitor);
+        }
+        Err(page(StatusCode::FORBIDDEN, message_page::forbidden(&visitor.frame)))
+    }
+}

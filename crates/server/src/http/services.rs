@@ -1,0 +1,299 @@
+//! The services that handlers use. They are built once, here, and a handler names the ones it needs:
+//! `State(gateway): State<Gateway>`.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use axum::extract::FromRef;
+use channels::ChannelRegistry;
+use gateway::Gateway;
+use gateway::answer_files::AnswerFiles;
+use gateway::auth::Authenticator;
+use gateway::blobs::Blobs;
+use gateway::erasure::Erasure;
+use gateway::files::Files;
+use gateway::key_destruction::KeyDestruction;
+use gateway::oidc::Provider;
+use gateway::passkeys::Passkeys;
+use gateway::readiness::Readiness;
+use gateway::receipts::Receipts;
+use gateway::secrets::Secrets;
+use gateway::sessions::Sessions;
+use gateway::streams::Streams;
+use gateway::verification::Providers;
+use metrics_exporter_prometheus::PrometheusHandle;
+use notify::Notifier;
+use notify::callbacks::Callbacks;
+use notify::deliveries::Deliveries;
+use notify::devices::Devices;
+use notify::inbound::Inbound;
+use notify::people::contact_methods::ContactMethods;
+use notify::people::verification_codes::VerificationCodes;
+use notify::sealer::Sealer;
+use notify::webhooks::Webhooks;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::config::Config;
+use crate::http::a2h::A2hCalls;
+use crate::http::api::{AskStreams, AskViews, Dev, LongPolls};
+use crate::http::callers::Callers;
+use crate::http::channels::InboundCalls;
+use crate::http::hacp::{HacpOperations, PageEnds};
+use crate::http::hitl::HitlCases;
+use crate::http::hxp_execution::HxpRequests;
+use crate::http::pages::{
+    Cookies, PageServices, PasskeyPages, RequestPages, ReviewPages, SealedValues, SignIn,
+    TaskPages, Visitors,
+};
+use crate::http::uploads::Uploads;
+
+/// The state of the router. A clone is a pointer to the same services.
+#[derive(Clone)]
+pub struct Shared(Arc<Services>);
+
+impl Shared {
+    /// Shares the services with every handler.
+    pub fn new(services: Services) -> Self {
+        Self(Arc::new(services))
+    }
+}
+
+impl Deref for Shared {
+    type Target = Services;
+
+    fn deref(&self) -> &Services {
+        &self.0
+    }
+}
+
+/// All services of the HTTP layer, in groups.
+pub struct Services {
+    pub core: Core,
+    pub storage: Storage,
+    /// Notifies people, webhook endpoints and agents.
+    pub notifier: Notifier,
+    pub operations: Arc<Operations>,
+    dialects: Dialects,
+    native: NativeApi,
+    pages: PageServices,
+}
+
+/// What almost every feature needs.
+pub struct Core {
+    pub gateway: Gateway,
+    pub config: Arc<Config>,
+    /// The server's own keys.
+    pub secrets: Arc<Secrets>,
+    pub receipts: Receipts,
+    pub authenticator: Arc<Authenticator>,
+    pub sessions: Sessions,
+    /// Finds out who sent a request.
+    pub callers: Callers,
+    /// The services that can prove that a person is present.
+    pub providers: Arc<Providers>,
+    pub streaming: Streaming,
+}
+
+/// Long connections: how many are open, and when they end.
+#[derive(Clone)]
+pub struct Streaming {
+    /// Streams of agents and people.
+    pub streams: Arc<Streams>,
+    /// Open pages that wait for their request to be resolved. They are counted apart, so that neither
+    /// uses up the other's limit.
+    pub watchers: Arc<Streams>,
+    /// Ends long connections when the server stops.
+    pub stop: CancellationToken,
+    /// The tasks that the server waits for when it stops.
+    pub tasks: TaskTracker,
+}
+
+/// Files, and how stored data is erased.
+pub struct Storage {
+    /// Artifacts.
+    pub blobs: Blobs,
+    pub answer_files: AnswerFiles,
+    pub erasure: Erasure,
+    /// Destroys the private halves of retired signing keys.
+    pub key_destruction: KeyDestruction,
+}
+
+/// What health, readiness and metrics report on.
+pub struct Operations {
+    pub readiness: Readiness,
+    pub metrics: PrometheusHandle,
+    pub sealer: Arc<Sealer>,
+    pub files: Files,
+}
+
+struct Dialects {
+    hxp: Arc<HxpRequests>,
+    hitl: Arc<HitlCases>,
+    a2h: Arc<A2hCalls>,
+    hacp: Arc<HacpOperations>,
+    inbound: Arc<InboundCalls>,
+}
+
+struct NativeApi {
+    ask_views: Arc<AskViews>,
+    long_polls: Arc<LongPolls>,
+    ask_streams: Arc<AskStreams>,
+    uploads: Arc<Uploads>,
+    /// Only in development mode.
+    dev: Option<Dev>,
+}
+
+impl Services {
+    /// Builds the services of every feature. `oidc` is the identity provider for single sign-on.
+    pub fn new(
+        core: Core,
+        storage: Storage,
+        notifier: Notifier,
+        operations: Operations,
+        oidc: Option<Provider>,
+        dev: Option<Dev>,
+    ) -> Self {
+        let dialects = Dialects::new(&core, &storage, &notifier);
+        let native = NativeApi::new(&core, &storage, dev);
+        let passkeys = Passkeys::new(&core.config.public_url);
+        let pages = PageServices::new(&core, &storage, &notifier, oidc, passkeys);
+        let operations = Arc::new(operations);
+        Self { core, storage, notifier, operations, dialects, native, pages }
+    }
+}
+
+impl Dialects {
+    fn new(core: &Core, storage: &Storage, notifier: &Notifier) -> Self {
+        Self {
+            hxp: Arc::new(HxpRequests {
+                gateway: core.gateway.clone(),
+                config: Arc::clone(&core.config),
+                secrets: Arc::clone(&core.secrets),
+                callers: core.callers.clone(),
+            }),
+            hitl: Arc::new(HitlCases {
+                gateway: core.gateway.clone(),
+                config: Arc::clone(&core.config),
+                callers: core.callers.clone(),
+                receipts: core.receipts.clone(),
+                authenticator: Arc::clone(&core.authenticator),
+                providers: Arc::clone(&core.providers),
+                answer_files: storage.answer_files.clone(),
+            }),
+            a2h: Arc::new(A2hCalls {
+                gateway: core.gateway.clone(),
+                config: Arc::clone(&core.config),
+                callers: core.callers.clone(),
+                receipts: core.receipts.clone(),
+                contacts: notifier.contacts.clone(),
+            }),
+            hacp: Arc::new(HacpOperations {
+                gateway: core.gateway.clone(),
+                config: Arc::clone(&core.config),
+                callers: core.callers.clone(),
+                blobs: storage.blobs.clone(),
+                streaming: core.streaming.clone(),
+                page_ends: PageEnds::default(),
+            }),
+            inbound: Arc::new(InboundCalls {
+                gateway: core.gateway.clone(),
+                config: Arc::clone(&core.config),
+                channels: Arc::clone(&notifier.channels),
+                inbound: notifier.inbound.clone(),
+                streaming: core.streaming.clone(),
+            }),
+        }
+    }
+}
+
+impl NativeApi {
+    fn new(core: &Core, storage: &Storage, dev: Option<Dev>) -> Self {
+        let ask_views = Arc::new(AskViews {
+            config: Arc::clone(&core.config),
+            receipts: core.receipts.clone(),
+            secrets: Arc::clone(&core.secrets),
+        });
+        Self {
+            long_polls: Arc::new(LongPolls {
+                gateway: core.gateway.clone(),
+                callers: core.callers.clone(),
+                streaming: core.streaming.clone(),
+            }),
+            ask_streams: Arc::new(AskStreams {
+                gateway: core.gateway.clone(),
+                callers: core.callers.clone(),
+                ask_views: Arc::clone(&ask_views),
+                streaming: core.streaming.clone(),
+            }),
+            uploads: Arc::new(Uploads {
+                gateway: core.gateway.clone(),
+                config: Arc::clone(&core.config),
+                answer_files: storage.answer_files.clone(),
+            }),
+            ask_views,
+            dev,
+        }
+    }
+}
+
+/// The list of what a handler can name as `State`, each with the place it is kept at.
+macro_rules! services {
+    ($($group:ident.$service:ident: $type:ty),* $(,)?) => {
+        $(
+            impl FromRef<Shared> for $type {
+                fn from_ref(shared: &Shared) -> Self {
+                    shared.$group.$service.clone()
+                }
+            }
+        )*
+    };
+}
+
+services! {
+    core.gateway: Gateway,
+    core.config: Arc<Config>,
+    core.secrets: Arc<Secrets>,
+    core.receipts: Receipts,
+    core.authenticator: Arc<Authenticator>,
+    core.sessions: Sessions,
+    core.callers: Callers,
+    core.providers: Arc<Providers>,
+    core.streaming: Streaming,
+    storage.blobs: Blobs,
+    storage.answer_files: AnswerFiles,
+    storage.erasure: Erasure,
+    storage.key_destruction: KeyDestruction,
+    notifier.channels: Arc<ChannelRegistry>,
+    notifier.devices: Devices,
+    notifier.contacts: ContactMethods,
+    notifier.codes: VerificationCodes,
+    notifier.inbound: Inbound,
+    notifier.webhooks: Webhooks,
+    notifier.callbacks: Callbacks,
+    notifier.deliveries: Deliveries,
+    dialects.hxp: Arc<HxpRequests>,
+    dialects.hitl: Arc<HitlCases>,
+    dialects.a2h: Arc<A2hCalls>,
+    dialects.hacp: Arc<HacpOperations>,
+    dialects.inbound: Arc<InboundCalls>,
+    native.ask_views: Arc<AskViews>,
+    native.long_polls: Arc<LongPolls>,
+    native.ask_streams: Arc<AskStreams>,
+    native.uploads: Arc<Uploads>,
+    native.dev: Option<Dev>,
+    pages.cookies: Arc<Cookies>,
+    pages.sealed_values: Arc<SealedValues>,
+    pages.passkeys: Arc<PasskeyPages>,
+    pages.sign_in: Arc<SignIn>,
+    pages.visitors: Arc<Visitors>,
+    pages.requests: Arc<RequestPages>,
+    pages.reviews: Arc<ReviewPages>,
+    pages.tasks: Arc<TaskPages>,
+}
+
+impl FromRef<Shared> for Arc<Operations> {
+    fn from_ref(shared: &Shared) -> Self {
+        Self::clone(&shared.operations)
+    }
+}
