@@ -116,8 +116,8 @@ fn row(settings: &NotificationSettings<'_>, way: &WayView, first: bool, last: bo
 fn how_many(devices: usize) -> String {
     match devices {
         0 => "None is told yet.".to_owned(),
-        1 => "One is settings.".to_owned(),
-        n => format!("{n} are settings."),
+        1 => "One is told.".to_owned(),
+        n => format!("{n} are told."),
     }
 }
 
