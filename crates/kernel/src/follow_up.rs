@@ -2,9 +2,10 @@
 //! files are deleted.
 //!
 //! One pure function answers that, whichever verb caused the event. It needs the event, the ask as it is
-//! afterwards and the directory, so a follower that reads the feed again later comes to the same result as
-//! the process that committed the event. A follower writes the result as work together with its position in
-//! the feed, so each event becomes work exactly once.
+//! afterwards and the directory. A follower that reads the feed later comes to the same result as the process
+//! that committed the event, with two exceptions: a reminder goes to the assignees of then, and webhook
+//! endpoints are those of then. A follower writes the result as work together with its position in the feed, so
+//! each event becomes work exactly once.
 
 use serde::{Deserialize, Serialize};
 
@@ -225,10 +226,8 @@ pub(crate) struct Cause {
 }
 
 enum CauseKind {
-    Asked {
-        /// The person who made what is to be reviewed. They know about it already.
-        maker: Option<HumanId>,
-    },
+    /// These assignees are notified, unless the agent named a place for the question.
+    Asked(Vec<Seat>),
     /// These assignees are notified.
     Assigned(Vec<Seat>, Occasion),
     /// All assignees are notified once more.
@@ -247,14 +246,16 @@ impl CauseKind {
     fn of_ask(what: &AskEvent, by: &By) -> Self {
         match what {
             AskEvent::Asked(asked) => {
+                // The person who made the artifact that is reviewed knows about it already.
                 let maker = if let By::Human(human) = by
                     && asked.review.is_some()
                 {
-                    Some(human.clone())
+                    Some(human)
                 } else {
                     None
                 };
-                Self::Asked { maker }
+                let knows = |seat: &Seat| matches!(seat, Seat::Person { human } if Some(human) == maker);
+                Self::Asked(asked.seats.iter().filter(|seat| !knows(seat)).cloned().collect())
             }
             AskEvent::Assigned { to } => {
                 Self::Assigned(vec![Seat::Person { human: to.clone() }], Occasion::Assigned)
@@ -340,15 +341,13 @@ impl Cause {
             FollowUp::Notify { ask, seat, why, priority }
         };
         match &self.kind {
-            CauseKind::Asked { maker } => {
-                // Where the agent named a place, the assignees find the request in the inbox, and are
-                // notified only if nobody can be reached at that place.
-                if ask.place.is_some() {
-                    return ask.posting(Occasion::Asked).into_iter().collect();
-                }
-                let knows = |seat: &Seat| matches!(seat, Seat::Person { human } if Some(human) == maker.as_ref());
-                let seats = ask.seats.iter().filter(|seat| !knows(seat));
-                seats.map(|seat| notify(seat, Occasion::Asked)).collect()
+            // Where the agent named a place, the assignees find the request in the inbox, and are notified
+            // only if no one can be reached at that place.
+            CauseKind::Asked(_) if ask.place.is_some() => {
+                ask.posting(Occasion::Asked).into_iter().collect()
+            }
+            CauseKind::Asked(seats) => {
+                seats.iter().map(|seat| notify(seat, Occasion::Asked)).collect()
             }
             CauseKind::Assigned(seats, why) => {
                 seats.iter().map(|seat| notify(seat, *why)).collect()
