@@ -1,5 +1,6 @@
-//! Passes every sealed block to the operator's anchor command, in order, so that a copy exists outside the
-//! server. A command that fails is retried with growing delays; sealing goes on meanwhile.
+//! Passes every sealed block to the operator's anchor command, in order, so that a copy exists
+//! outside the server. A command that fails is retried with growing delays; sealing continues
+//! meanwhile.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -24,7 +24,7 @@ pub(crate) struct Offer {
     /// The word for it in a written answer.
     pub(crate) word: String,
     pub(crate) tone: ButtonTone,
-    /// Whether the answer needs a reason in words.
+    /// Whether the answer needs a written reason.
     pub(crate) wants_words: bool,
     pub(crate) answer: Answer,
 }
@@ -76,7 +76,7 @@ pub(crate) fn offers(question: &Question) -> Vec<Offer> {
             let go = if is_destructive(yes) {
                 ButtonTone::Danger
             } else if is_destructive(no) {
-                // The agent turned the buttons round: its "no" destroys, so its "yes" keeps.
+                // The agent swapped the buttons: its "no" destroys, so its "yes" keeps.
                 ButtonTone::Plain
             } else {
                 go
@@ -109,12 +109,12 @@ pub(crate) fn only_words(form: &Form) -> Option<&Field> {
     (plain && !field.is_sensitive()).then_some(field)
 }
 
-/// What a button or a form dialog stands for.
+/// The action of a button or a form dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ButtonAction {
     /// The offer of this number.
     Offer(usize),
-    /// The same, with a reason that was filled in.
+    /// The same, with the reason from the dialog.
     Worded(usize),
     /// The form of the question.
     Form,
@@ -227,7 +227,8 @@ mod tests {
     use super::*;
     use kernel::testing::{Cast, new_ask};
 
-    /// Colour follows the consequence: red destroys, and what only stops the agent is never red.
+    /// Colour follows the consequence: red destroys, and an answer that only stops the agent is
+    /// never red.
     #[test]
     fn destructive_offers_are_marked() {
         use kernel::question::{Choice, Options};

@@ -32,7 +32,7 @@ pub const EVENT_ID: &str = "x-hitl-event-id";
 /// When the attempt was made, in seconds since 1970.
 pub const TIMESTAMP: &str = "x-hitl-timestamp";
 
-/// Makes the calls, and knows what they are signed with. Clones share the client.
+/// Makes the calls, and has the secret that signs them. Clones share the client.
 #[derive(Clone)]
 pub struct Callbacks {
     http: reqwest::Client,
@@ -40,13 +40,13 @@ pub struct Callbacks {
     secrets: Arc<Secrets>,
 }
 
-/// One call.
+/// One HTTP call to a callback or webhook URL.
 pub struct Call<'a> {
-    /// The receiver.
+    /// The URL of the receiver.
     pub url: &'a str,
     /// Id, time and signature.
     pub headers: Vec<(&'static str, String)>,
-    /// Exactly what is sent and signed.
+    /// The exact bytes that are sent and signed.
     pub body: Vec<u8>,
     /// When the call is made.
     pub at: Time,
@@ -57,7 +57,7 @@ pub struct Call<'a> {
 pub struct CallResponse {
     /// Whether the receiver accepted the call.
     pub result: CallbackResult,
-    /// The receiver does not want another attempt before this time.
+    /// The receiver asked for no further attempt before this time.
     pub not_before: Option<Time>,
     /// The beginning of the response, if the receiver did not accept the call.
     pub words: Option<String>,
@@ -70,7 +70,7 @@ impl CallResponse {
         Self { result, not_before: None, words: None }
     }
 
-    /// What went wrong; `None` if the receiver accepted the call.
+    /// The reason of a failure; `None` if the receiver accepted the call.
     pub fn error(&self) -> Option<String> {
         match &self.result {
             CallbackResult::Taken { .. } => None,
@@ -87,12 +87,12 @@ impl Callbacks {
         Ok(Self { http: guarded_http::client(&policy)?, policy, secrets })
     }
 
-    /// What the callbacks of cases created with this key are signed with.
+    /// The secret that signs the callbacks of cases created with this key.
     pub fn secret(&self, key: KeyId) -> String {
         if self.policy.dev { DEV_SECRET.to_owned() } else { self.secrets.callback(key) }
     }
 
-    /// The URL, if calls may go there; else what would be allowed.
+    /// The URL, if calls may go there; otherwise the description of allowed URLs.
     pub fn address(&self, text: &str) -> Result<Url, &'static str> {
         self.policy.address(text)
     }
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(signed, format!("sha256={known}"));
     }
 
-    /// HITL-184: 5xx and time-outs are tried again; what was refused for good is not.
+    /// HITL-184: 5xx and timeouts are retried; a permanent refusal is not.
     #[test]
     fn what_may_help() {
         for (status, again) in [

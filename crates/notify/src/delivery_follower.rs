@@ -186,7 +186,7 @@ impl DeliveryFollower {
         progress: &mut Progress,
         work: Vec<(Time, Work)>,
     ) -> Result<(), StoreError> {
-        // Until the store says otherwise nobody knows whether it was done.
+        // Unknown until the store confirms the step.
         let Some(from) = progress.stored.take() else { return Ok(()) };
         let step = Advance { follower: DELIVERIES, from, to: progress.handled, work };
         if self.gateway.store().advance(step).await? {
@@ -256,7 +256,7 @@ impl DeliveryFollower {
 }
 
 impl Batch {
-    /// An event that cannot be read holds up no other. It becomes a dead letter that operators see.
+    /// An event that cannot be read delays no other. It becomes dead work, which operators see.
     fn set_aside(&mut self, at: Time, error: &str) {
         tracing::error!(
             position = self.to,

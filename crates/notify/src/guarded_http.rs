@@ -28,7 +28,7 @@ pub(crate) fn client(policy: &Arc<Policy>) -> anyhow::Result<reqwest::Client> {
         .context("cannot make a client for calls to addresses of others")
 }
 
-/// Why a call failed, in words of ours: an error of the library may contain the URL.
+/// Why a call failed. The text is fixed, because an error of the library may contain the URL.
 pub(crate) fn reason(error: &reqwest::Error) -> &'static str {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {

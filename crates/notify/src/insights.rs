@@ -37,9 +37,9 @@ pub async fn count(store: &dyn Store, name_projects: bool) -> Result<bool, Store
     Ok(counted.records > 0)
 }
 
-/// Adds counts to `/metrics`. Each node exports what it counted, so their sum is complete. Agents are not
-/// named because there may be many. Projects are named only if the settings ask for it: `/metrics` needs no
-/// credential.
+/// Adds counts to `/metrics`. Each node exports its own counts, so their sum is complete. Agents
+/// are not named because there may be many. Projects are named only if the settings ask for it:
+/// `/metrics` needs no credential.
 fn export(tally: &Tally, name_projects: bool) {
     for (cell, n) in tally.cells() {
         let Whose::Project(project) = &cell.whose else { continue };

@@ -149,8 +149,8 @@ impl Notifier {
         Self { channels, devices, contacts, codes, inbound, webhooks, callbacks, deliveries }
     }
 
-    /// Starts the work: the follower, its deliveries, the listeners, and the removal of devices that are signed out. `feed`
-    /// subscribes to changes.
+    /// Starts the work: the follower, its deliveries, the listeners, and the removal of devices
+    /// that are signed out. `feed` subscribes to changes.
     pub fn start(&self, feed: impl Fn() -> Receiver<Arc<[News]>>) {
         let Deliveries { tasks, stop, .. } = &self.deliveries;
         let written = Arc::new(Notify::new());

@@ -97,7 +97,7 @@ async fn run(
         };
         match ended {
             Some(status) => {
-                // What it wrote before it ended is still in the pipes.
+                // Output that the command wrote before it ended is still in the pipes.
                 let _ = tokio::time::timeout(LINGER, work).await;
                 status
             }

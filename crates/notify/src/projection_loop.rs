@@ -1,5 +1,5 @@
-//! The loop of a follower: it processes the event feed a little behind the commits, so that no request
-//! waits for it.
+//! The loop of a follower: it processes the event feed shortly after the commits, so that no
+//! request waits for it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

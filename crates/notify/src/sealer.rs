@@ -18,7 +18,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// How often the worker looks whether it is time, at most.
+/// The shortest interval between two checks whether it is time to seal.
 const TICK: Duration = Duration::from_secs(1);
 /// How many hashes are read at once, so that other reads do not wait long.
 const PAGE: usize = 4096;
@@ -158,7 +158,7 @@ impl Sealer {
 
     /// Whether it is time to seal records that wait since `since`.
     async fn is_time(&self, since: Time, every: Duration) -> bool {
-        // Another node may have sealed what waited then.
+        // Another node may have sealed the records that waited then.
         let last = self.store.last_block().await.ok().flatten();
         let since = last.map_or(since, |last| last.block.at.max(since));
         let waited = self.clock.now().millis() - since.millis();
@@ -200,7 +200,8 @@ pub async fn run(
                 break;
             }
         }
-        // What is committed from here on is news, whether or not this block has it already.
+        // Changes that are committed from here on are read from the feed, even if this block
+        // contains them already.
         while !matches!(feed.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)) {}
         waiting = !sealer.sealed().await;
     }

@@ -87,7 +87,7 @@ impl Inbound {
     ) -> Result<Option<Value>, StoreError> {
         let result = (Incoming { inbound: self, channel, message }).handle().await?;
         let (to, words) = match result {
-            // A person who pressed a button waits for a sign, even without words.
+            // A person who pressed a button waits for a response, even an empty one.
             InboundResult::Silent if matches!(message.what, InboundContent::Pressed { .. }) => {
                 (Cow::Borrowed(message), String::new())
             }

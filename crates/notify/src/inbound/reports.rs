@@ -12,7 +12,7 @@ use store::{Message, Sent, StoreError};
 use super::{Inbound, InboundResult, Incoming};
 
 impl Incoming<'_> {
-    /// Stores what a platform reports about a message.
+    /// Stores a platform's report about a message.
     pub(super) async fn became(
         &self,
         posted: &str,

@@ -36,7 +36,7 @@ struct Affordable {
     left_out: Option<Time>,
 }
 
-/// One digest.
+/// The delivery of one digest.
 pub(crate) struct DigestDelivery<'a> {
     pub(crate) human: &'a HumanId,
     /// The time it is for.

@@ -58,7 +58,7 @@ impl Sending<'_> {
         Digest::of_json(&(ask, self.to, since, why))
     }
 
-    /// What is stored about the message at the first attempt.
+    /// The record of the message at the first attempt.
     fn first(&self, now: Time) -> Message {
         Message {
             name: self.name(),
@@ -130,8 +130,8 @@ impl Messages {
         self.steps.settle(result, attempt, continuation).await
     }
 
-    /// A platform that says when it accepts more has not failed: the message waits until then, and the attempt
-    /// is not counted; unless that goes on for too long.
+    /// A platform that says when it accepts more has not failed: the message waits until then, and
+    /// the attempt is not counted, unless this lasts too long.
     fn postpone(&self, at: Time, since: Time) -> Option<Settlement> {
         let tolerated = self.gateway.now() < since.plus_seconds(LONGEST_POSTPONED);
         tolerated.then_some(Settlement::Back { at })
@@ -317,8 +317,8 @@ impl Messages {
         if recipient.human.is_some() || ask.is_granted(Purpose::Review, &hash) {
             return Ok(None);
         }
-        // Only a message to a verified address, and to nowhere else, proves more than the agent's word. The
-        // agent can read its own copy, and what its own app sends.
+        // Only a message to a verified address, and to nowhere else, proves more than the agent's
+        // claim. The agent can read its own copy, and the messages that its own app sends.
         let shared = dialects::a2h::is_copied(ask) || dialects::a2h::by_own_app(ask);
         let owner = ask.place_owner(&self.gateway.directory()).filter(|_| !shared).cloned();
         let grant = AskCommand::Grant(ask.id, vec![Grant::delivered(hash, owner)]);

@@ -32,9 +32,7 @@ pub const PURPOSE: &str = "answer from a notice";
 /// The request that the buttons of a push notification answer, and the device that shows them.
 #[derive(Serialize, Deserialize)]
 pub struct OfferedAnswer {
-    /// The request.
     pub ask: AskId,
-    /// The device.
     pub device: Digest,
 }
 

@@ -1,4 +1,4 @@
-//! Codes of a letter and a digit, by which a written answer says which request it answers.
+//! Reply codes: one of `A`–`Z` and a digit, by which a written answer names the request it answers.
 
 use channels::{sms, whatsapp};
 use gateway::Gateway;
@@ -10,7 +10,7 @@ use views::message_card::AnswerOptions;
 
 /// How many of the last messages to an address are checked for codes in use.
 const CODES: usize = 100;
-/// Letters that do not look like a digit or another letter.
+/// Characters that do not look like a digit or like each other.
 const LETTERS: &[u8] = b"ABCDEFGHJKLMNPRSTUVWXYZ";
 const ALL_CODES: usize = LETTERS.len() * 8;
 

@@ -1,4 +1,4 @@
-//! Where files are kept, if not beside the database: `files`.
+//! The bucket for files: `files`. Without one, files are stored beside the database.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,20 +11,20 @@ use url::{Host, Url};
 
 use super::{Bucket, Secret, Settings, one_of, variable};
 
-/// What stands in every message about it.
+/// The format, as every error message names it.
 const EXPECTED: &str = "s3://BUCKET/PREFIX";
-/// What may stand behind the question mark.
+/// The options that the query of the address may hold.
 const OPTIONS: &str = "region, endpoint, style, timeout or allow_plain_http";
-/// How many seconds one request may take.
+/// The default timeout of one request, in seconds.
 const USUAL_TIMEOUT: u64 = 30;
 
-/// The address as it was given. Keys do not belong into it; should somebody try, they do not print.
+/// The address as given. It is never printed, because an operator may have put keys into it.
 #[derive(Clone, Deserialize)]
 #[serde(transparent)]
 pub struct FilesUrl(Secret);
 
 impl FilesUrl {
-    /// The address itself.
+    /// The address in plain text.
     fn reveal(&self) -> &str {
         self.0.reveal()
     }
@@ -60,7 +60,7 @@ impl Serialize for FilesUrl {
 }
 
 impl Settings {
-    /// What the environment says of the bucket, for commands that take no other settings.
+    /// The settings of the bucket from the environment, for commands that take no other settings.
     pub fn of_files() -> Self {
         let text = |name: &str| variable(&format!("COUNTERSIGN_FILES{name}"));
         Self {
@@ -72,7 +72,7 @@ impl Settings {
         }
     }
 
-    /// The same with files in another place, or beside the database.
+    /// The same settings with another place for files; `None` is beside the database.
     #[must_use]
     pub fn with_files(self, files: Option<FilesUrl>) -> Self {
         match files {
@@ -88,7 +88,7 @@ impl Settings {
     }
 }
 
-/// Reads the settings. What they do not say, the variables everybody knows may say.
+/// Reads the settings, and falls back to the standard AWS variables.
 pub(super) fn read(
     settings: &Settings,
     variable: impl Fn(&str) -> Option<String>,
@@ -122,7 +122,7 @@ pub(super) fn read(
     Ok(Some(Box::new(bucket)))
 }
 
-/// What the address says. It is not repeated: somebody may have put a key into it.
+/// Parses the address. Errors do not repeat it, because an operator may have put a key into it.
 fn at(given: &FilesUrl, variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Bucket> {
     let url = Url::parse(given.reveal()).ok().filter(|url| url.scheme() == "s3");
     let url = url.with_context(|| format!("files: expected {EXPECTED}"))?;
@@ -167,20 +167,21 @@ fn at(given: &FilesUrl, variable: impl Fn(&str) -> Option<String>) -> anyhow::Re
     let region = region.filter(|region| !region.is_empty());
     let region = match (region, &endpoint) {
         (Some(region), _) => region,
-        // Most that are not Amazon's have but one, and this is its name.
+        // Most stores other than Amazon S3 have a single region of this name.
         (None, Some(_)) => "us-east-1".to_owned(),
         (None, None) => bail!(
             "files: expected {EXPECTED}?region=REGION, or ?endpoint=https://… of another store"
         ),
     };
-    // No certificate is for names with dots in front of the usual ones.
+    // Wildcard certificates do not cover bucket names with dots.
     let virtual_hosted = style.unwrap_or_else(|| endpoint.is_none() && !name.contains('.'));
     let timeout = Duration::from_secs(timeout);
     let credentials = Vec::new();
     Ok(Bucket { name, prefix, endpoint, region, virtual_hosted, timeout, credentials })
 }
 
-/// Where another store is. Keys and files go there, so in the clear only where nobody listens.
+/// Parses the endpoint of another store. Keys and files go there, so plain HTTP needs a private
+/// network or the operator's permission.
 fn address(text: &str, open: bool) -> anyhow::Result<Url> {
     let expected =
         "files: endpoint, or AWS_ENDPOINT_URL: expected an address such as https://s3.example.com";
@@ -210,8 +211,8 @@ fn address(text: &str, open: bool) -> anyhow::Result<Url> {
     Ok(url)
 }
 
-/// What the environment says of who we are: keys, or what proves a role. With none of it, the machine we
-/// run on is asked.
+/// The credentials from the environment: keys, or the proof of a role. If there are none, the
+/// metadata service of the machine provides them.
 fn ambient(variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Vec<(Key, Secret)>> {
     let found = |names: &[(&str, Key)]| -> Vec<(Key, Secret)> {
         let one = |(name, key): &(&str, Key)| variable(name).map(|text| (*key, Secret::new(text)));

@@ -1,5 +1,5 @@
-//! The platforms people are told on, and the ways their answers come back. What is set up halfway stops
-//! the start: a channel that cannot hear would look as if nobody answered.
+//! The channels that notify people, and how their answers come back. An incomplete channel stops
+//! the start: one that cannot receive would look as if people do not answer.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -18,7 +18,7 @@ use url::Url;
 
 use super::{Secret, Settings, one_of};
 
-/// One secret of the settings, or what its file holds.
+/// A secret of the settings, or the content of its file.
 macro_rules! secret {
     ($settings:ident, $name:ident, $file:ident) => {
         one_of(stringify!($name), $settings.$name.clone(), $settings.$file.clone(), |text| {
@@ -27,7 +27,8 @@ macro_rules! secret {
     };
 }
 
-/// Reads them. `base` is how others reach this server, `smtp` the mail server that takes our emails.
+/// Reads the channels. `base` is the public URL of this server, `smtp` the mail
+/// server that sends emails.
 pub(super) fn read(
     settings: &Settings,
     base: &Url,
@@ -55,14 +56,14 @@ pub(super) fn read(
     })
 }
 
-/// Where a platform calls us.
+/// The URL at which a platform calls this server.
 fn ours(base: &Url, path: &str) -> Url {
     let mut url = base.clone();
     url.set_path(path);
     url
 }
 
-/// An address that a setting gives.
+/// Parses a URL of the settings.
 fn address(name: &str, text: &str) -> anyhow::Result<Url> {
     let url = Url::parse(text).ok().filter(Url::has_host);
     url.with_context(|| {
@@ -70,7 +71,7 @@ fn address(name: &str, text: &str) -> anyhow::Result<Url> {
     })
 }
 
-/// What the setting says, or where the platform is for everybody.
+/// The URL of the setting, or the platform's public one.
 fn place(name: &str, given: Option<&str>, usual: &str) -> anyhow::Result<Url> {
     address(name, given.unwrap_or(usual))
 }
@@ -106,7 +107,7 @@ fn telegram(settings: &Settings, base: &Url) -> anyhow::Result<Option<telegram::
     Ok(Some(telegram::TelegramSettings { api, token, hearing }))
 }
 
-/// An account that sends from here, and hears what became of it at this path.
+/// A Twilio account that sends from this number and posts its status reports to this URL.
 fn account(settings: &Settings, from: &str, status: Url) -> anyhow::Result<twilio::TwilioAccount> {
     let sid = settings.twilio_account.clone().context("twilio_account is missing: AC…")?;
     let auth_token = secret!(settings, twilio_auth_token, twilio_auth_token_file)?;
@@ -288,7 +289,7 @@ fn senders(settings: &Settings) -> anyhow::Result<SenderSettings> {
     Ok(SenderSettings { dns, timeout: Duration::from_secs(seconds), arc_sealers })
 }
 
-/// `imaps://user:password@host:port/folder`. What is wrong is said without repeating it: it holds a
+/// `imaps://user:password@host:port/folder`. Errors do not repeat the value, because it holds a
 /// password.
 fn mailbox(given: &Secret) -> anyhow::Result<ImapSettings> {
     let expected = "imap_url: expected imaps://USER:PASSWORD@HOST/FOLDER, or imap:// with ?tls=none on \

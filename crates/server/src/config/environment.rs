@@ -1,5 +1,5 @@
-//! Environment variables that look like ours and are not: most are typos, and a setting that was meant
-//! is silently ignored.
+//! Environment variables that begin with the prefix but are no settings. Most are typos, and the
+//! intended setting would be silently ignored.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::spelling::nearest;
 
 const PREFIX: &str = "COUNTERSIGN_";
 
-/// Variables of commands, clients and their tests, which are not settings of a server.
+/// Variables of commands, clients and their tests, which are no settings of the server.
 const NOT_SETTINGS: [&str; 10] = [
     "COUNTERSIGN_CONFIG",
     "COUNTERSIGN_URL",
@@ -18,18 +18,17 @@ const NOT_SETTINGS: [&str; 10] = [
     "COUNTERSIGN_BIN",
     "COUNTERSIGN_BUILD",
     "COUNTERSIGN_VECTORS",
-    // Given to the anchor command, which may run us.
+    // The anchor command gets these, and may run this program.
     "COUNTERSIGN_BLOCK_N",
     "COUNTERSIGN_BLOCK_ROOT",
     "COUNTERSIGN_BLOCK_HASH",
 ];
 
-/// A variable that means nothing to us.
+/// A variable that is not known.
 #[derive(Debug, PartialEq, Eq)]
 pub struct UnknownVariable {
-    /// Its name.
     pub name: String,
-    /// The variable that was probably meant.
+    /// The variable that was probably intended.
     pub meant: Option<String>,
 }
 
@@ -43,7 +42,7 @@ impl fmt::Display for UnknownVariable {
     }
 }
 
-/// The variables of this process that begin with `COUNTERSIGN_` and mean nothing.
+/// The variables of this process that begin with `COUNTERSIGN_` and are not known.
 pub fn unknown_variables() -> Vec<UnknownVariable> {
     let given = std::env::vars_os();
     let given = given.filter_map(|(name, value)| {
@@ -62,7 +61,7 @@ fn unknown(given: impl Iterator<Item = (String, String)>) -> Vec<UnknownVariable
     let stranger =
         |(name, value): &(String, String)| !known.contains(name) && !is_service_link(name, value);
     let told = |(name, _): (String, String)| {
-        // What all of them begin with tells nothing about what was meant.
+        // The shared prefix would make every name look similar.
         let bare = |name: &str| name.strip_prefix(PREFIX).unwrap_or_default().to_owned();
         let bares: Vec<String> = known.iter().map(|known| bare(known)).collect();
         let meant = nearest(&bare(&name), bares.iter().map(String::as_str));
@@ -74,7 +73,7 @@ fn unknown(given: impl Iterator<Item = (String, String)>) -> Vec<UnknownVariable
     found
 }
 
-/// Whether Kubernetes put it there, for a service whose name begins with `countersign`:
+/// Whether Kubernetes set the variable, for a service whose name begins with `countersign`:
 /// `COUNTERSIGN_SERVICE_HOST`, `COUNTERSIGN_SERVICE_PORT_HTTP`, `COUNTERSIGN_PORT=tcp://…`,
 /// `COUNTERSIGN_PORT_3402_TCP_ADDR`.
 fn is_service_link(name: &str, value: &str) -> bool {
@@ -136,7 +135,7 @@ mod tests {
         ] {
             assert_eq!(found(&[(name, value)]), Vec::<String>::new(), "{name}");
         }
-        // A port that somebody set is a mistake: the setting is COUNTERSIGN_LISTEN.
+        // A port that an operator set is a mistake: the setting is COUNTERSIGN_LISTEN.
         assert_eq!(found(&[("COUNTERSIGN_PORT", "8080")]).len(), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Where mail goes out: `smtp_url`.
+//! The mail server that sends emails: `smtp_url`.
 
 use ::channels::email::{SmtpSecurity, SmtpSettings};
 use anyhow::{Context, bail, ensure};
@@ -7,10 +7,10 @@ use url::{Host, Url};
 
 use super::Secret;
 
-/// What stands in every message about it.
+/// The format, as every error message names it.
 const EXPECTED: &str = "smtp://USER:PASSWORD@HOST:PORT?from=ADDRESS or smtps://…";
 
-/// Reads the setting. What is wrong is said without repeating it: it holds a password.
+/// Reads the setting. Errors do not repeat it, because it holds a password.
 pub(super) fn read_smtp(given: &Secret) -> anyhow::Result<SmtpSettings> {
     let url = Url::parse(given.reveal()).ok().filter(|url| url.host().is_some());
     let Some(url) = url else { bail!("smtp_url: expected {EXPECTED}") };

@@ -1,4 +1,4 @@
-//! The provider people sign in with: `oidc_…`.
+//! The OIDC provider that people sign in with: `oidc_…`.
 
 use anyhow::{Context, anyhow, bail, ensure};
 use gateway::oidc::{IdentifyBy, Oidc};
@@ -27,7 +27,7 @@ impl From<Identify> for IdentifyBy {
     }
 }
 
-/// What the settings say about it; nothing, if nothing is said.
+/// Reads the settings of the provider; `None` if there are none.
 pub(super) fn read(settings: &Settings) -> anyhow::Result<Option<Oidc>> {
     let secret = one_of(
         "oidc_client_secret",

@@ -1,4 +1,4 @@
-//! How long the words of what is over are kept, as a setting.
+//! How long the text of closed requests is kept, as a setting.
 
 pub use kernel::retention::{Keep, Retention};
 

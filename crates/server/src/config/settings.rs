@@ -1,4 +1,4 @@
-//! Every setting as it is given, with its help.
+//! All settings as given, with their help.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ macro_rules! settings {
         }
 
         impl Settings {
-            /// What is set here, else what is set there.
+            /// These settings; `other` supplies those that are absent.
             pub(super) fn or(self, other: Self) -> Self {
                 Self { $( $name: self.$name.or(other.$name), )* }
             }

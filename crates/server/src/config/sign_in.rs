@@ -1,4 +1,4 @@
-//! How people sign in, and for how long.
+//! How people sign in, and how long their sessions last.
 
 use anyhow::bail;
 use gateway::oidc::Oidc;
@@ -9,37 +9,38 @@ use ::channels::email::SmtpSettings;
 use super::mail::read_smtp;
 use super::{Secret, Settings, oidc, one_of, ranges};
 
-/// Longer than this is for ever.
+/// The upper limit of session lifetimes.
 const TEN_YEARS_IN_HOURS: u64 = 10 * 365 * 24;
 
 /// How people sign in.
 #[derive(Debug, Clone)]
 pub struct SignIn {
-    /// How long a session works at most, in seconds.
+    /// The longest lifetime of a session, in seconds.
     pub lifetime: u64,
-    /// How long it works unused, in seconds.
+    /// How long an unused session lasts, in seconds.
     pub idle: u64,
     /// How long a person's first passkey waits before it counts, in seconds.
     pub passkey_wait: u64,
-    /// Attempts per minute and address; 0 for any number.
+    /// The login attempts per minute and address; 0 for no limit.
     pub limit: u32,
-    /// Where links go out by mail.
+    /// The mail server that sends sign-in links.
     pub smtp: Option<SmtpSettings>,
-    /// Whose identities people may use.
+    /// The identity provider for single sign-on.
     pub oidc: Option<Oidc>,
-    /// Who is believed about where a call comes from.
+    /// The proxies whose forwarded client address is trusted.
     pub trusted_proxies: Vec<Range>,
 }
 
 impl SignIn {
-    /// What the settings say about it.
+    /// Reads the settings.
     pub(super) fn read(settings: &Settings, dev: bool) -> anyhow::Result<Self> {
         let hours = settings.session_hours.unwrap_or(30 * 24);
         if !(1..=TEN_YEARS_IN_HOURS).contains(&hours) {
             bail!("session_hours: expected 1 to {TEN_YEARS_IN_HOURS}");
         }
         let idle = settings.session_idle_minutes.unwrap_or(7 * 24 * 60);
-        // Uses are written down once a minute.
+        // The last use of a session is recorded once a minute, so shorter limits would not be
+        // exact.
         if !(5..=TEN_YEARS_IN_HOURS * 60).contains(&idle) {
             bail!("session_idle_minutes: expected 5 to {}", TEN_YEARS_IN_HOURS * 60);
         }

@@ -1,5 +1,5 @@
-//! `[verification.NAME]`: who can prove that a person is there. Tables of the file only: what makes up
-//! a provider belongs together.
+//! `[verification.NAME]`: the providers that can prove that a person is present. They are tables of
+//! the file only, because the settings of a provider belong together.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,37 +12,38 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
 
-/// The providers, by the name policies call them by.
+/// The providers, by the name that policies use.
 pub type ProviderTables = BTreeMap<String, ProviderTable>;
 
 /// One table, as given.
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProviderTable {
-    /// `iss` of its JWTs.
+    /// The `iss` of its JWTs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
-    /// `aud` of its JWTs.
+    /// The `aud` of its JWTs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audience: Option<String>,
-    /// Its keys: a URL or a file.
+    /// Its keys, as a URL or a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jwks: Option<String>,
-    /// Its keys, here.
+    /// Its keys, as a JWKS in the settings file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jwks_inline: Option<InlineKeys>,
-    /// The claim that says how sure it is: `low`, `medium` or `high`.
+    /// The claim with its assurance: `low`, `medium` or `high`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assurance_claim: Option<String>,
-    /// What people know it by.
+    /// The name that people see.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Where people go to prove it.
+    /// The page on which people obtain a proof.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_url: Option<Url>,
 }
 
-/// A JWKS in the file. It does not print: somebody may have put the wrong keys there.
+/// A JWKS in the settings file. It is never printed, because an operator may have
+/// put private keys there.
 #[derive(Clone, Deserialize)]
 #[serde(transparent)]
 pub struct InlineKeys(pub Value);
@@ -59,7 +60,7 @@ impl Serialize for InlineKeys {
     }
 }
 
-/// Checks that each table is whole.
+/// Checks that each table is complete.
 pub(super) fn providers(tables: Option<ProviderTables>) -> anyhow::Result<Vec<ProofIssuer>> {
     let one = |(name, table): (String, ProviderTable)| {
         provider(name.clone(), table).with_context(|| format!("verification.{name}"))

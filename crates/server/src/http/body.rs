@@ -1,4 +1,4 @@
-//! Bodies, bounded in size and time.
+//! Reads request bodies, bounded in size and time.
 
 use std::time::Duration;
 
@@ -6,17 +6,16 @@ use axum::body::{Body, HttpBody, to_bytes};
 use bytes::Bytes;
 use http_body_util::LengthLimitError;
 
-/// How long a body may take to arrive.
+/// The maximum time a body may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Why a body could not be read.
 #[derive(Debug)]
 pub enum BodyError {
-    /// Larger than the limit.
     TooLarge,
-    /// The sender went away.
+    /// The client closed the connection.
     BrokenOff,
-    /// The sender took too long.
+    /// The client took too long.
     TooSlow,
 }
 
@@ -25,9 +24,9 @@ pub async fn read(body: Body, limit: usize) -> Result<Bytes, BodyError> {
     read_within(body, limit, PATIENCE).await
 }
 
-/// The same, with another patience.
+/// The same, with another time limit.
 pub async fn read_within(body: Body, limit: usize, patience: Duration) -> Result<Bytes, BodyError> {
-    // What says that it is too large is not waited for.
+    // A body that announces too large a size is refused without reading it.
     if usize::try_from(body.size_hint().lower()).map_or(true, |length| length > limit) {
         return Err(BodyError::TooLarge);
     }

@@ -1,4 +1,4 @@
-//! Who sent a request, by the credential in its headers. Noted for the log.
+//! Identifies the caller of a request by the credential in its headers, and notes it for the log.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use kernel::{Actor, KeyId};
 
 use crate::http::observe::{Caller, note_caller};
 
-/// Finds out who calls.
+/// Identifies callers by their credentials.
 #[derive(Clone)]
 pub struct Callers {
     gateway: Gateway,
@@ -19,7 +19,6 @@ pub struct Callers {
 }
 
 impl Callers {
-    /// Checks credentials with this authenticator.
     pub fn new(gateway: Gateway, authenticator: Arc<Authenticator>) -> Self {
         Self { gateway, authenticator }
     }
@@ -29,12 +28,12 @@ impl Callers {
         self.gateway.directory()
     }
 
-    /// The agent behind `Authorization: Bearer`.
+    /// The agent of `Authorization: Bearer`.
     pub fn agent(&self, headers: &HeaderMap) -> Result<Actor, Denied> {
         self.agent_by(bearer(headers)?)
     }
 
-    /// The agent behind a key that came another way, such as a WebSocket's query.
+    /// The agent of a key that did not come in the header, such as in a WebSocket's query.
     pub fn agent_by(&self, secret: &str) -> Result<Actor, Denied> {
         let (directory, now) = (self.gateway.directory(), self.gateway.now());
         let actor = self.authenticator.agent(&directory, secret, now)?;
@@ -48,7 +47,7 @@ impl Callers {
         Ok(actor)
     }
 
-    /// The person behind `Authorization: Bearer`: one of our tokens, or a JWT of the issuer.
+    /// The person of `Authorization: Bearer`: by a token of this server, or a JWT of the issuer.
     pub async fn human(&self, headers: &HeaderMap) -> Result<Actor, Denied> {
         let secret = bearer(headers)?;
         if is_from_hidden_origin(headers) {
@@ -74,14 +73,14 @@ impl Callers {
         }
     }
 
-    /// The key of ours behind `Authorization: Bearer`, if it is one.
+    /// The key of this server in `Authorization: Bearer`, if it is one.
     pub fn key(&self, headers: &HeaderMap) -> Option<KeyId> {
         let hash = Digest::of(bearer(headers).ok()?.as_bytes());
         self.gateway.directory().key_by_hash(&hash).map(|key| key.id)
     }
 }
 
-/// The token behind `Bearer`, in any case.
+/// The token after `Bearer`, which may be in upper or lower case.
 pub fn bearer(headers: &HeaderMap) -> Result<&str, Denied> {
     let value = headers.get(header::AUTHORIZATION).ok_or(Denied::Missing)?;
     let text = value.to_str().map_err(|_| Denied::Unknown)?;
@@ -92,7 +91,8 @@ pub fn bearer(headers: &HeaderMap) -> Result<&str, Denied> {
     Ok(token.trim())
 }
 
-/// Whether a web page sent this that hides where it comes from: one in a sandboxed frame, or a file.
+/// Whether the request comes from a web page with a hidden origin: one in a sandboxed frame, or a
+/// file.
 fn is_from_hidden_origin(headers: &HeaderMap) -> bool {
     headers.get_all(header::ORIGIN).iter().any(|origin| origin == "null")
 }

@@ -1,5 +1,6 @@
-//! `/channels/{medium}/{name}`: where platforms say what they heard. Each call is checked on its bytes
-//! before anything is read, and answered within the few seconds platforms allow.
+//! `/channels/{medium}/{name}`: receives the calls of chat and email platforms. The signature over
+//! the bytes of each call is checked before anything is parsed. The server responds within the few
+//! seconds that platforms allow.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,14 +22,14 @@ use super::{Shared, body};
 use crate::config::Config;
 use crate::http::services::Streaming;
 
-/// How long a platform is kept waiting: Slack, the least patient, gives three seconds. What takes longer
-/// goes on without it.
+/// How long a platform waits for the response. Slack has the shortest timeout, three seconds. Work
+/// that takes longer continues in the background.
 const PATIENCE: Duration = Duration::from_millis(2500);
 
 pub(super) fn routes() -> Router<Shared> {
     Router::new()
         .route("/channels/{medium}/{name}", post(inbound_call).get(inbound_call))
-        // Where apps that were set up for HumanLayer call (A2H-083).
+        // The URLs of apps that were set up for HumanLayer (A2H-083).
         .route("/a2h/v1/slack/{name}", post(slack_call))
         .route("/humanlayer/v1/slack/{name}", post(slack_call))
 }
@@ -84,7 +85,7 @@ async fn inbound_call(
     };
     metrics::counter!("countersign_knocks_total", "channel" => medium, "result" => "heard")
         .increment(1);
-    // Whoever sent a sheet still has it before them: unanswered, it stays, and they send it again.
+    // A submitted form stays open without a response, so the person can send it again.
     let sheet =
         parsed.inbound.iter().any(|one| matches!(one.what, InboundContent::Submitted { .. }));
     let inbound = inbound_calls.inbound.clone();
@@ -101,14 +102,14 @@ async fn inbound_call(
             Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
         }
         Err(_) if sheet => Err(Problem::new(503, "unavailable").detail("this takes too long")),
-        // What takes longer goes on by itself.
+        // Work that takes longer continues in the background.
         Err(_) | Ok(Ok(Ok(None))) => Ok(StatusCode::OK.into_response()),
         Ok(Ok(Err(error))) => Err(error.into()),
         Ok(Err(_)) => Err(Problem::new(500, "internal")),
     }
 }
 
-/// Takes the calls of chat and email platforms.
+/// Receives the calls of chat and email platforms.
 pub struct InboundCalls {
     pub(in crate::http) gateway: Gateway,
     pub(in crate::http) config: Arc<Config>,
@@ -118,7 +119,7 @@ pub struct InboundCalls {
 }
 
 impl InboundCalls {
-    /// An address of ours as whoever calls it knows it: what signatures are made over.
+    /// The URL as the platform called it, because signatures cover it.
     fn public_url(&self, uri: &Uri) -> String {
         let mut url = self.config.public_url.clone();
         url.set_path(uri.path());

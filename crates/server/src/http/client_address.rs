@@ -1,4 +1,4 @@
-//! Where a request comes from, behind trusted proxies too.
+//! The IP address of a client, also behind trusted proxies.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -6,8 +6,8 @@ use axum::extract::ConnectInfo;
 use axum::http::request::Parts;
 use gateway::ssrf_guard::Range;
 
-/// Where a call comes from. What a proxy says about it counts if we trust that proxy: from the
-/// right, the first address that is none of them.
+/// The IP address of a client. The entries of trusted proxies count: from the right, the result is
+/// the first address that is not a trusted proxy.
 pub fn client_address(parts: &Parts, trusted_proxies: &[Range]) -> Option<IpAddr> {
     let ConnectInfo(peer) = parts.extensions.get::<ConnectInfo<SocketAddr>>()?;
     let peer = peer.ip().to_canonical();
@@ -20,7 +20,7 @@ pub fn client_address(parts: &Parts, trusted_proxies: &[Range]) -> Option<IpAddr
         said.filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(',')).collect();
     let mut last = peer;
     for text in said.into_iter().rev() {
-        // Whatever stands before nonsense was not said by anybody we trust.
+        // Entries before an invalid one do not come from a trusted proxy.
         let Ok(ip) = text.trim().parse::<IpAddr>() else { break };
         last = ip.to_canonical();
         if !trusted(last) {

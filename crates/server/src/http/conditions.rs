@@ -1,6 +1,6 @@
-//! What a request says of itself in headers: the key under which it may be repeated, the version its
-//! sender has seen, how long they wait. A condition that cannot be read is refused, never ignored; a
-//! preference that cannot is none.
+//! Request headers: the idempotency key, the version the caller has seen, and how long it waits. A
+//! condition that cannot be read is refused, never ignored. A preference that cannot be read is
+//! ignored.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::Response;
@@ -8,22 +8,19 @@ use kernel::audit::Digest;
 use kernel::{Actor, Ask};
 use store::Idempotency;
 
-/// The longest a caller may have an answer held back, in seconds.
+/// The maximum time a long poll waits, in seconds.
 pub const LONGEST_WAIT: u64 = 60;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
-/// A header that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadHeader {
-    /// Which.
     pub name: &'static str,
-    /// What would have been accepted.
     pub expected: &'static str,
 }
 
-/// The caller's key for repeating itself, if it sent one. `space` keeps the keys of dialects apart.
+/// The idempotency key of a request, if it has one. `space` separates the keys of the dialects.
 pub fn idempotency(
     space: &str,
     actor: &Actor,
@@ -45,20 +42,20 @@ pub fn idempotency(
     Ok(Some(Idempotency { scope, key: key.to_owned(), fingerprint, lasting: false }))
 }
 
-/// Tells that this is the outcome of an earlier, identical request.
+/// Marks the response as the outcome of an earlier, identical request.
 pub fn say_replayed(answer: &mut Response, replayed: bool) {
     if replayed {
         answer.headers_mut().insert("idempotent-replayed", HeaderValue::from_static("true"));
     }
 }
 
-/// The tag of a version.
+/// The entity tag of an ask's version.
 pub fn tag(ask: &Ask) -> String {
     format!("\"{}\"", ask.version())
 }
 
-/// `If-Match`: the version the caller has seen. No ask has version 0, which stands for a tag that is
-/// none of ours.
+/// `If-Match`: the version the caller has seen. Version 0 stands for a tag that this server did not
+/// issue: no ask has it.
 pub fn expected(headers: &HeaderMap) -> Result<Option<u64>, BadHeader> {
     let bad = BadHeader { name: "If-Match", expected: "one version in quotes such as \"3\", or *" };
     let Some(value) = one(headers, &header::IF_MATCH, bad.clone())? else { return Ok(None) };
@@ -72,19 +69,17 @@ pub fn expected(headers: &HeaderMap) -> Result<Option<u64>, BadHeader> {
     }
 }
 
-/// `If-None-Match`: whether the caller has this version already.
+/// `If-None-Match`: the versions the caller already has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen {
-    /// It did not say.
+    /// There is no such header.
     Unsaid,
-    /// Whichever it is.
+    /// `*`: any version.
     Any,
-    /// These versions.
     Versions(Vec<u64>),
 }
 
 impl Seen {
-    /// Reads the header.
     pub fn read(headers: &HeaderMap) -> Result<Self, BadHeader> {
         let expected = "versions in quotes such as \"3\", or *";
         let bad = BadHeader { name: "If-None-Match", expected };
@@ -94,14 +89,14 @@ impl Seen {
             said = true;
             match tags(value).ok_or_else(|| bad.clone())? {
                 Tags::Any => return Ok(Self::Any),
-                // Weak comparison, as the standard has it for this header.
+                // This header uses weak comparison (RFC 9110).
                 Tags::These(tags) => versions.extend(tags.iter().filter_map(version)),
             }
         }
         Ok(if said { Self::Versions(versions) } else { Self::Unsaid })
     }
 
-    /// Whether this version is news to nobody.
+    /// Whether the caller already has this version.
     pub fn has(&self, version: u64) -> bool {
         match self {
             Self::Unsaid => false,
@@ -111,8 +106,8 @@ impl Seen {
     }
 }
 
-/// `Prefer: wait=N`, in seconds and no more than [`LONGEST_WAIT`]. It is a wish: what cannot be read
-/// is none (RFC 7240 §2), and other preferences are others'.
+/// `Prefer: wait=N`, in seconds and at most [`LONGEST_WAIT`]. A value that cannot be read is
+/// ignored (RFC 7240 §2), as are other preferences.
 pub fn wait(headers: &HeaderMap) -> Option<u64> {
     let values = headers.get_all(PREFER).iter().filter_map(|value| value.to_str().ok());
     let mut preferences = values.flat_map(|value| value.split(',')).map(|preference| {
@@ -126,7 +121,7 @@ pub fn wait(headers: &HeaderMap) -> Option<u64> {
     digits.then(|| bare.parse().unwrap_or(u64::MAX).min(LONGEST_WAIT))
 }
 
-/// A header that may come once.
+/// The value of a header that may occur once.
 fn one<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
@@ -150,17 +145,17 @@ struct Tag<'a> {
 }
 
 fn version(tag: &Tag<'_>) -> Option<u64> {
-    // Only as we write it: "03" is another tag than "3".
+    // Only the form that this server writes: "03" is another tag than "3".
     tag.text.parse().ok().filter(|version: &u64| version.to_string() == tag.text)
 }
 
-/// RFC 9110 §8.8.3: entity tags, separated by commas. `None` if it is not that.
+/// RFC 9110 §8.8.3: entity tags, separated by commas. `None` if the value is not valid.
 fn tags(value: &HeaderValue) -> Option<Tags<'_>> {
     let mut rest = value.to_str().ok()?.trim();
     if rest == "*" {
         return Some(Tags::Any);
     }
-    // Some clients lose the quotes; a bare number can mean nothing else.
+    // Some clients drop the quotes; a bare number is unambiguous.
     if !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some(Tags::These(vec![Tag { weak: false, text: rest }]));
     }
@@ -251,7 +246,7 @@ mod tests {
             (&["respond-async", "wait=7"], Some(7)),
             (&["wait=600"], Some(60)),
             (&["wait=99999999999999999999999"], Some(60)),
-            // RFC 7240 §2: the first one counts, and what cannot be read is no wish.
+            // RFC 7240 §2: the first one counts, and one that cannot be read is ignored.
             (&["wait=5, wait=7"], Some(5)),
             (&["wait=soon, wait=7"], None),
             (&["é", "wait=7"], Some(7)),

@@ -1,10 +1,11 @@
-//! Which web pages may call the API: those of configured origins. With `--dev` also pages of loopback
-//! addresses, and for HXP Execution (HXPX-009) pages that send `Origin: null`, because its web client is
-//! opened from a file. Every website can produce `Origin: null`, with a sandboxed frame; so such a page
-//! can use agent keys only: human tokens are refused for it in every dialect, by `Door::human`.
+//! Which web pages may call the API: those of the configured origins. With `--dev` also pages on
+//! loopback, and for HXP Execution (HXPX-009) pages that send `Origin: null`, because its web
+//! client is opened from a file. Every website can produce `Origin: null` with a sandboxed frame.
+//! So such a page can use agent keys only: `Callers::human` refuses human tokens from it in every
+//! dialect.
 //!
-//! The forms of our own pages are posted with `Origin: null` too, because of their referrer policy. They
-//! use no CORS; the token in each form shows that it is ours.
+//! The forms of the server's own pages are posted with `Origin: null` too, because of their
+//! referrer policy. They use no CORS; the token in each form proves their origin.
 
 use axum::extract::Request;
 use axum::http::request::Parts;
@@ -14,7 +15,7 @@ use url::Url;
 
 use crate::config::Config;
 
-/// The layer for these settings.
+/// The CORS layer for a configuration.
 pub fn layer(config: &Config) -> CorsLayer {
     let allowed = Allowed { origins: config.cors_origins.clone(), dev: config.dev };
     let origin = AllowOrigin::predicate(move |origin: &HeaderValue, request: &Parts| {
@@ -45,14 +46,15 @@ pub fn layer(config: &Config) -> CorsLayer {
         .vary([header::ORIGIN])
 }
 
-/// Whether a browser asks for a page of some origin. For nobody else the layer would say anything that
-/// counts, and it takes as long as finding the route.
+/// Whether the layer has to run: a browser sent the request for a page of some origin, or it is a
+/// preflight. For other requests the layer has no effect, and it takes as long as finding the
+/// route.
 pub fn concerns(request: &Request) -> bool {
     request.method() == Method::OPTIONS || request.headers().contains_key(header::ORIGIN)
 }
 
-/// Whether a request to open a WebSocket may be answered. Browsers apply no CORS to WebSockets and send
-/// no preflight: the server must look at the origin itself. Programs that are no browsers send none.
+/// Whether a WebSocket may be opened. Browsers apply no CORS to WebSockets and send no preflight,
+/// so the server must check the origin itself. Clients that are not browsers send no origin.
 pub fn may_open_socket(config: &Config, headers: &HeaderMap, path: &str) -> bool {
     let allowed = Allowed { origins: config.cors_origins.clone(), dev: config.dev };
     let own = config.public_url.origin().ascii_serialization();
@@ -60,7 +62,7 @@ pub fn may_open_socket(config: &Config, headers: &HeaderMap, path: &str) -> bool
     origins.all(|origin| origin.as_bytes() == own.as_bytes() || allowed.allows(origin, path))
 }
 
-/// Which origins may call.
+/// The origins that may call.
 struct Allowed {
     origins: Vec<String>,
     dev: bool,

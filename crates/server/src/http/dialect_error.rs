@@ -1,4 +1,4 @@
-//! How the refusals of a dialect go out: what every dialect does alike. The words are its own.
+//! Error responses, as far as all dialects build them alike. Each dialect has its own wording.
 
 use axum::Json;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -14,37 +14,34 @@ use crate::http::body::BodyError;
 use crate::http::conditions::BadHeader;
 use crate::http::observe;
 
-/// The words of a dialect for what can go wrong in any.
+/// A dialect's errors for failures that occur in all dialects.
 pub trait Wording: Sized {
-    /// How a caller without a good credential is told which kind is wanted.
+    /// The `WWW-Authenticate` challenge of a 401.
     const CHALLENGE: &'static str;
-    /// The status.
     fn status(&self) -> u16;
-    /// The body.
     fn body(&self) -> impl Serialize;
-    /// The rules say no.
+    /// The kernel refused the command.
     fn refused(refusal: &Refusal) -> Self;
-    /// No credential, or not a good one.
+    /// The credential is missing or invalid.
     fn denied() -> Self;
-    /// Too often.
+    /// The caller exceeded a rate limit.
     fn rate_limited() -> Self;
-    /// Not now.
+    /// The store is unavailable.
     fn unavailable() -> Self;
-    /// Something is wrong with us.
+    /// The server failed.
     fn internal() -> Self;
-    /// A body that is too large.
+    /// The body is too large.
     fn too_large() -> Self;
-    /// A body that did not come whole.
+    /// The body did not arrive completely.
     fn broken_off() -> Self;
-    /// A header that is not what was expected.
+    /// A header has an invalid value.
     fn header(name: &'static str, expected: &'static str) -> Self;
 }
 
 /// An error in the shape of its dialect.
 pub struct DialectError<E> {
-    /// What it says.
     pub(super) error: Box<E>,
-    /// Further headers it is sent with.
+    /// Additional response headers.
     pub(super) headers: HeaderMap,
 }
 

@@ -1,4 +1,4 @@
-//! What our own API is: `GET /openapi.json` for programs, `GET /docs` for people.
+//! The documentation of the native API: `GET /openapi.json` for programs, `GET /docs` for people.
 
 use std::sync::OnceLock;
 
@@ -13,12 +13,11 @@ use views::{Frame, docs};
 
 use crate::http::{Shared, api, pages};
 
-/// Its routes.
 pub fn routes() -> Router<Shared> {
     Router::new().route("/openapi.json", get(document)).route("/docs", get(page))
 }
 
-/// Anybody may read it: it says nothing about who is here.
+/// Needs no credential: the document contains nothing about this installation's users.
 async fn document() -> Response {
     static TEXT: OnceLock<Bytes> = OnceLock::new();
     let text = TEXT.get_or_init(|| api::document().to_pretty_json().unwrap_or_default().into());

@@ -1,7 +1,7 @@
-//! HXP eXperience messages, judged for anybody: `POST /envelope/v1/validate`,
-//! `GET /envelope/v1/schema.json`, and the page at `/envelope` on which one can be looked at.
+//! Validates HXP eXperience messages: `POST /envelope/v1/validate`, `GET /envelope/v1/schema.json`,
+//! and the page at `/envelope` that shows a message.
 //!
-//! Nothing is kept, and nobody is asked who they are; so each address may do so only so often.
+//! Nothing is stored and no credential is needed, so each client address has a rate limit.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,13 +25,12 @@ use crate::http::client_address::client_address;
 use crate::http::problem::Problem;
 use crate::http::{Shared, pages};
 
-/// The largest message that is judged.
+/// The maximum size of a message, in bytes.
 pub const LARGEST: usize = 8 << 20;
 
-/// The largest form: in one, every character of a message may take three.
+/// The maximum size of a form, in which every character of a message may take three bytes.
 const LARGEST_FORM: usize = 3 * LARGEST;
 
-/// Its routes.
 pub fn routes() -> Router<Shared> {
     Router::new()
         .route("/envelope/v1/validate", post(validate))
@@ -39,7 +38,7 @@ pub fn routes() -> Router<Shared> {
         .route(paths::ENVELOPE, get(show).post(look))
 }
 
-/// Judges a message. Whatever is JSON has a verdict, and a verdict is a 200.
+/// Validates a message. Any JSON gets a verdict, and a verdict is a 200.
 async fn validate(
     State(config): State<Arc<Config>>,
     State(authenticator): State<Arc<Authenticator>>,
@@ -63,7 +62,7 @@ async fn validate(
     }
 }
 
-/// What we check against, for those who check themselves.
+/// The schema the server validates against, for clients that validate themselves.
 async fn schema() -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("application/schema+json")),
@@ -77,7 +76,7 @@ async fn show(State(gateway): State<Gateway>) -> Response {
     pages::html(StatusCode::OK, envelope::page(&frame, &envelope::Looked::default()))
 }
 
-/// `POST /envelope`: the same message again, as a person would see it, with what was found in place.
+/// `POST /envelope`: shows the message as a person would see it, with the findings in place.
 async fn look(
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
@@ -117,7 +116,7 @@ async fn look(
     pages::html(StatusCode::OK, envelope::page(&frame, &looked))
 }
 
-/// A large message takes a while, and whoever waits for something else should not wait for it.
+/// Validates in a blocking task: a large message takes a while, and other requests must not wait.
 async fn judged(message: Bytes, rules: Rules) -> Result<Result<Report, Unreadable>, Problem> {
     let judging = move || Checker::new(rules, Registry::default()).check(&message);
     tokio::task::spawn_blocking(judging).await.map_err(|error| {
@@ -126,7 +125,7 @@ async fn judged(message: Bytes, rules: Rules) -> Result<Result<Report, Unreadabl
     })
 }
 
-/// Counts a message by where it came from; an error says how long to wait.
+/// Counts a message towards the rate limit of its client address. The error says how long to wait.
 fn checked_often(
     config: &Config,
     authenticator: &Authenticator,
@@ -144,7 +143,7 @@ fn counted(config: &Config, authenticator: &Authenticator, parts: &Parts) -> Res
     })
 }
 
-/// `?level=core|standard|full&strict=true|false`; strict alone is true.
+/// `?level=core|standard|full&strict=true|false`; `strict` without a value is true.
 fn rules(query: &str) -> Result<Rules, Problem> {
     let bad = |field: &str, expected: &str| {
         let detail = format!("{field}: expected {expected}");

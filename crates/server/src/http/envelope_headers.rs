@@ -1,5 +1,5 @@
-//! Envelopes of HXP eXperience beside the body: headers that say the same in short, and streams that
-//! begin with one. Sections 8.2 and 8.3 of its specification.
+//! HXP eXperience envelopes outside the body: headers with a summary of the envelope, and streams
+//! that begin with one. Sections 8.2 and 8.3 of the specification.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use dialects::hxp_experience::headers::{self, Hints, NAMES};
@@ -7,7 +7,7 @@ use dialects::hxp_experience::{claims, prelude};
 use kernel::Ask;
 use kernel::ask::NewClaims;
 
-/// The envelope of a request with what its headers say; without one there is none.
+/// Merges the envelope headers into a request's envelope. Without an envelope they are ignored.
 pub fn apply(claims: Option<Box<NewClaims>>, headers: &HeaderMap) -> Option<Box<NewClaims>> {
     let claims = claims?;
     let known = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
@@ -15,7 +15,7 @@ pub fn apply(claims: Option<Box<NewClaims>>, headers: &HeaderMap) -> Option<Box<
     Some(if hints == Hints::default() { claims } else { claims::heeding(claims, &hints) })
 }
 
-/// Says in the headers of an answer about one ask what its envelope says.
+/// Adds the headers that summarise the ask's envelope to a response about it.
 pub fn write(ask: &Ask, answer: &mut HeaderMap) {
     let Some(view) = claims::view(ask) else { return };
     for (name, value) in headers::headers(&view) {
@@ -25,17 +25,17 @@ pub fn write(ask: &Ask, answer: &mut HeaderMap) {
     }
 }
 
-/// The frame a stream of server-sent events about one ask begins with, if it has an envelope.
+/// The first frame of a server-sent event stream about one ask, if the ask has an envelope.
 pub fn prelude_event(ask: &Ask) -> Option<String> {
     ask.envelope().map(prelude::event)
 }
 
-/// The same as the first frame of a WebSocket.
+/// The same as the first message of a WebSocket.
 pub fn prelude_line(ask: &Ask) -> Option<String> {
     ask.envelope().map(prelude::line)
 }
 
-/// Whether a query asks for a prelude, where a client does not expect one unasked.
+/// Whether the query asks for a prelude, for streams whose clients expect none by default.
 pub fn wants_prelude(pairs: &[(String, String)]) -> bool {
     let said = pairs.iter().rfind(|(name, _)| name == "prelude").map(|(_, value)| value.as_str());
     matches!(said, Some("1" | "true" | ""))

@@ -20,13 +20,13 @@ use crate::http::problem::{INDEX, PAGES, Problem};
 use crate::http::services::Operations;
 use crate::http::{Shared, pages};
 
-/// Its routes. Metrics are not among them where they have an address of their own.
+/// The routes of the main address. Metrics are left out if they have an address of their own.
 pub fn routes(with_metrics: bool) -> Router<Shared> {
     let routes = probes().route("/errors", get(error_codes)).route("/errors/{code}", get(explain));
     if with_metrics { routes.route("/metrics", get(metrics)) } else { routes }
 }
 
-/// What is served on the operations address.
+/// The routes of the operations address.
 pub fn operations() -> Router<Shared> {
     probes().route("/metrics", get(metrics))
 }
@@ -37,8 +37,8 @@ fn probes() -> Router<Shared> {
         .route("/readyz", get(readyz))
 }
 
-/// Ready when the store can be written. A bucket that does not answer is told, and no more: most of
-/// what people and agents do needs no file, and another node has no other bucket.
+/// Ready when the store is writable. A bucket that does not answer is only reported: most
+/// operations need no file, and other nodes use the same bucket.
 async fn readyz(
     State(gateway): State<Gateway>,
     State(operations): State<Arc<Operations>>,
@@ -73,7 +73,7 @@ async fn metrics(
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }
 
-/// What waits is measured when somebody looks.
+/// Updates the gauges of waiting work when metrics are read.
 async fn measure(gateway: &Gateway, config: &Config, operations: &Operations) {
     #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
     let set = |name: &'static str, n: u64| metrics::gauge!(name).set(n as f64);
@@ -122,7 +122,7 @@ async fn explain(
     }
 }
 
-/// In which form somebody reads.
+/// The format of a page that the client accepts.
 #[derive(PartialEq, Eq)]
 enum Wants {
     Markdown,

@@ -1,4 +1,4 @@
-//! Everything that is spoken over HTTP. Status codes appear here and nowhere else.
+//! The HTTP interface. Status codes appear here and nowhere else.
 
 pub mod a2h;
 pub mod api;
@@ -52,7 +52,6 @@ use crate::http::unread::Bounds;
 
 pub use self::services::Shared;
 
-/// Every route.
 pub fn router(app: Shared) -> Router {
     let local = app.core.config.listen.iter().all(|address| address.ip().is_loopback());
     let surroundings = Arc::new(Surroundings::new(&app, local));
@@ -75,7 +74,7 @@ pub fn router(app: Shared) -> Router {
         .with_state(app)
 }
 
-/// What is served on the operations address: health, readiness and metrics.
+/// The routes of the operations address: health, readiness and metrics.
 pub fn operations_router(app: Shared, local: bool) -> Router {
     let surroundings = Arc::new(Surroundings::new(&app, local));
     health::operations()
@@ -88,12 +87,12 @@ async fn no_operation() -> Problem {
     Problem::new(404, "not-found").detail("only /healthz, /readyz and /metrics are served here")
 }
 
-/// The answer to connections beyond the limits, whatever they ask for.
+/// The response to connections beyond the limits, for every path.
 pub fn refusal_router() -> Router {
     Router::new().fallback(too_many_connections)
 }
 
-/// Says in the caller's own shape to come back in five seconds.
+/// 503 in the caller's dialect, with the hint to try again in five seconds.
 async fn too_many_connections(uri: Uri) -> Response {
     let busy = Denied::Unavailable;
     match Speaks::at(uri.path()) {
@@ -108,7 +107,7 @@ async fn too_many_connections(uri: Uri) -> Response {
     }
 }
 
-/// A service whose requests have no slashes at the end of their paths.
+/// A service that removes slashes at the end of the paths of its requests.
 #[derive(Clone)]
 pub struct WithoutTrailingSlashes<S>(pub S);
 
@@ -129,10 +128,10 @@ where
     }
 }
 
-/// The same request without slashes at the end of its path: `/api/v1/asks/` is `/api/v1/asks`. Done
-/// before a route is found, so that it holds for every method; nobody is redirected, because clients
-/// turn a redirected `POST` into a `GET`. No route of ours ends in a slash or in free text, and a slash
-/// inside a name is written `%2F`.
+/// The same request without slashes at the end of its path: `/api/v1/asks/` is `/api/v1/asks`. This
+/// runs before routing, so it applies to every method. The server does not redirect, because
+/// clients turn a redirected `POST` into a `GET`. No route ends in a slash or in free text, and a
+/// slash inside a name is written `%2F`.
 fn without_trailing_slashes<B>(mut request: axum::http::Request<B>) -> axum::http::Request<B> {
     let path = request.uri().path();
     let bare = path.trim_end_matches('/');
@@ -152,7 +151,7 @@ fn without_trailing_slashes<B>(mut request: axum::http::Request<B>) -> axum::htt
     request
 }
 
-/// Which error shape a caller expects, by the address they used.
+/// The error format a caller expects, by the path of its request.
 enum Speaks {
     Hxp,
     Hitl,
@@ -214,12 +213,12 @@ async fn not_that_way(State(gateway): State<Gateway>, request: Request) -> Respo
     }
 }
 
-/// What the layer around every handler knows.
+/// The state of the layer around every handler.
 struct Surroundings {
     gateway: Gateway,
     config: Arc<Config>,
     cors: CorsLayer,
-    /// Whether only this machine can reach the address.
+    /// Whether the server listens on loopback only.
     local: bool,
 }
 
@@ -230,9 +229,9 @@ impl Surroundings {
     }
 }
 
-/// What is around every handler. One layer, because each costs every request a copy of the router's
-/// service and a future of its own. That future has room for the request wherever it is handed on,
-/// as long as somebody waits; so it is handed on once.
+/// The layer around every handler. There is one layer, because each costs every request a copy of
+/// the router's service and a future of its own. That future has space for the request at each
+/// place that passes it on, for as long as the request runs; so one place passes it on.
 async fn around(
     State(surroundings): State<Arc<Surroundings>>,
     request: Request,
@@ -269,14 +268,15 @@ async fn around(
     }
     unread.settle(&mut answer, bounds).await;
     if !foreign {
-        // Caches are told that it depends, whoever asked first.
+        // Caches must know that the response depends on the origin, even if the first request had
+        // none.
         answer.headers_mut().append(header::VARY, HeaderValue::from_static("origin"));
     }
     observed.end(answer)
 }
 
-/// What a library refused in plain text, a panic among it, is said again in the caller's own shape;
-/// and what only one caller may see is kept by no cache.
+/// Replaces a plain-text error of a library, or of a panic, by one in the caller's dialect. Keeps
+/// responses that only one caller may see out of caches.
 fn in_own_words(gateway: &Gateway, speaks: &Speaks, mut answer: Response) -> Response {
     let plain = answer
         .headers()
@@ -305,9 +305,9 @@ fn in_own_words(gateway: &Gateway, speaks: &Speaks, mut answer: Response) -> Res
     answer
 }
 
-/// On loopback a host name that is not ours means that a web page pretends to be on this machine (DNS
-/// rebinding). HTTP/2 and absolute addresses name the host in the URI, HTTP/1 in `Host`: every name that
-/// is given must be ours.
+/// On loopback, a host name that is not this server's means that a web page pretends to be on this
+/// machine (DNS rebinding). HTTP/2 and absolute URLs name the host in the URI, HTTP/1 in `Host`:
+/// every name that is given must be this server's.
 fn is_known_host(config: &Config, request: &Request) -> bool {
     let ours =
         |host: &str| hxp_execution::is_loopback(host) || host == config.public_url.authority();

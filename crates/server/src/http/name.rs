@@ -1,4 +1,4 @@
-//! Ids in addresses.
+//! Path parameters.
 
 use std::convert::Infallible;
 
@@ -6,8 +6,8 @@ use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
-/// What an address names. One that is not even text names nothing, which is for the handler to say
-/// in its dialect, after it has looked at the credential.
+/// A path parameter. If the address is not valid text, the parameter is empty, so that the handler
+/// reports it in its dialect after it has checked the credential.
 pub struct Named<T>(pub T);
 
 impl<T: DeserializeOwned + Default + Send, S: Send + Sync> FromRequestParts<S> for Named<T> {

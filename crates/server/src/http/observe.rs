@@ -1,6 +1,6 @@
-//! Two metrics per request, and a log line for every one that may change something or failed; reads
-//! are logged at `debug`. Each has an id that the caller sees too. Queries, bodies and credentials
-//! are never logged.
+//! Two metrics per request, and a log line for every request that may change something or failed.
+//! Reads are logged at `debug`. Each request has an id, which the response returns. Queries, bodies
+//! and credentials are never logged.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
@@ -15,10 +15,10 @@ use metrics::{Counter, Histogram};
 use tracing::Span;
 use tracing::field::display;
 
-/// Who a request came from, for the log. Ids only, never a secret.
+/// The sender of a request, for the log. It holds ids only, never a secret.
 #[derive(Debug, Clone, Default)]
 pub struct Caller {
-    /// The credential.
+    /// The id of the credential.
     pub key: Option<KeyId>,
     /// The agent that holds it.
     pub agent: Option<AgentId>,
@@ -26,7 +26,7 @@ pub struct Caller {
     pub human: Option<HumanId>,
 }
 
-/// What is learnt about a request on its way.
+/// Facts about a request that handlers note while they answer it.
 #[derive(Default)]
 struct Noted {
     caller: OnceLock<Caller>,
@@ -37,14 +37,14 @@ tokio::task_local! {
     static NOTED: Arc<Noted>;
 }
 
-/// Notes who the request being answered came from. Outside a request nothing happens.
+/// Notes the sender of the current request. It does nothing outside a request.
 pub fn note_caller(caller: impl FnOnce() -> Caller) {
     let _ = NOTED.try_with(|noted| {
         noted.caller.get_or_init(caller);
     });
 }
 
-/// Notes that the request being answered failed because the store is not available.
+/// Notes that the current request failed because the store is not available.
 pub fn note_unavailable(error: &dyn std::fmt::Display) {
     let inside = NOTED.try_with(|noted| {
         noted.unavailable.get_or_init(|| error.to_string());
@@ -56,7 +56,7 @@ pub fn note_unavailable(error: &dyn std::fmt::Display) {
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// A request while it is answered.
+/// A request while the server answers it.
 pub struct Observed {
     started: Instant,
     id: HeaderValue,
@@ -66,7 +66,7 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// Gives the request an id, if it has none of its own.
+    /// Gives the request an id, unless the client sent one.
     pub fn begin(request: &Request) -> Self {
         let started = Instant::now();
         let id = request
@@ -77,27 +77,27 @@ impl Observed {
             .cloned()
             .unwrap_or_else(fresh);
         let method = request.method().clone();
-        // The pattern, not the address: ids and tokens stay out of labels and logs.
+        // The route pattern, not the address: ids and tokens stay out of labels and logs.
         let route = request.extensions().get::<MatchedPath>().cloned();
         Self { started, id, method, route, noted: Arc::default() }
     }
 
-    /// Answers the request; what is noted meanwhile is about it.
+    /// Answers the request. Notes made meanwhile belong to this request.
     pub fn during<F: Future>(&self, answer: F) -> impl Future<Output = F::Output> {
         NOTED.scope(Arc::clone(&self.noted), answer)
     }
 
-    /// Why the store was not available, if it was not.
+    /// Why the store was not available; `None` if it was.
     pub fn unavailable(&self) -> Option<&str> {
         self.noted.unavailable.get().map(String::as_str)
     }
 
-    /// Where what happens on the way is logged.
+    /// The span of log lines about the request.
     pub fn span(&self) -> Span {
         tracing::info_span!("request", request.id = self.shown())
     }
 
-    /// Counts and logs how it was answered.
+    /// Counts and logs the response.
     pub fn end(self, mut response: Response) -> Response {
         let route = self.route.as_ref().map_or("unmatched", MatchedPath::as_str);
         let (shown, method) = (self.shown(), &self.method);
@@ -109,7 +109,8 @@ impl Observed {
         let key = caller.and_then(|caller| caller.key.as_ref()).map(display);
         let agent = caller.and_then(|caller| caller.agent.as_ref()).map(display);
         let human = caller.and_then(|caller| caller.human.as_ref()).map(display);
-        // The id as a field of its own: a line outside the span is written in half the time.
+        // The id is a field of its own, because a line outside the span is written in half the
+        // time.
         macro_rules! log {
             ($level:ident, $what:literal) => {
                 tracing::$level!(
@@ -143,12 +144,12 @@ impl Observed {
 
 fn fresh() -> HeaderValue {
     let mut text = [0; 16];
-    // Eight bytes are sixteen digits.
+    // Eight bytes become sixteen digits.
     let _ = hex::encode_to_slice(random::<8>(), &mut text);
     HeaderValue::from_bytes(&text).unwrap_or(HeaderValue::from_static("unknown"))
 }
 
-/// Methods are the caller's words; only those we know become a label.
+/// The method as a label. Clients can send any method, so only known ones become labels.
 fn known(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
@@ -162,8 +163,8 @@ fn known(method: &Method) -> &'static str {
     }
 }
 
-/// The series of a route: finding one by its labels costs more than counting. There are as many as
-/// there are routes, methods and statuses.
+/// The metrics of a route, kept because looking them up by labels costs more than counting. Their
+/// number is bounded by the routes, methods and statuses.
 #[derive(Default)]
 struct Series {
     requests: HashMap<(&'static str, u16), Counter>,

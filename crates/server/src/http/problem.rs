@@ -1,4 +1,4 @@
-//! Errors of our own API: RFC 9457 problem+json, each code with a page that explains it.
+//! Errors of the native API: RFC 9457 problem+json. Each code has a page that explains it.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -66,7 +66,7 @@ pages![
     "wrong-host",
 ];
 
-/// An error as the caller sees it. What went wrong inside goes to the log.
+/// An error as the caller sees it. Internal details go to the log.
 #[derive(Debug, Clone)]
 pub struct Problem {
     code: &'static str,
@@ -119,14 +119,14 @@ impl Problem {
         Self { code, status, detail: String::new(), errors: Vec::new(), retry_after: None }
     }
 
-    /// What happened, in a sentence.
+    /// Sets the sentence that says what happened.
     #[must_use]
     pub fn detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = detail.into();
         self
     }
 
-    /// Which field was wrong and what was expected there.
+    /// Adds a wrong field with its expected value.
     #[must_use]
     pub fn field(mut self, field: &str, expected: &str) -> Self {
         let (field, expected) = (field.to_owned(), expected.to_owned());
@@ -134,7 +134,7 @@ impl Problem {
         self
     }
 
-    /// As it is sent.
+    /// The serialised form.
     pub(super) fn wire(&self) -> Wire<'_> {
         Wire {
             kind: format!("/errors/{}", self.code),
@@ -145,12 +145,12 @@ impl Problem {
         }
     }
 
-    /// Whether it may be gone in a moment, with nobody doing anything else.
+    /// Whether a retry may succeed without any other change.
     pub(crate) fn is_temporary(&self) -> bool {
         self.status == 503
     }
 
-    /// When to try again, in seconds.
+    /// Sets the seconds after which to retry.
     #[must_use]
     pub fn retry_after(mut self, seconds: u64) -> Self {
         self.retry_after = Some(seconds);

@@ -79,7 +79,7 @@ pub struct Services {
     pages: PageServices,
 }
 
-/// What almost every feature needs.
+/// The services that almost every feature needs.
 pub struct Core {
     pub gateway: Gateway,
     pub config: Arc<Config>,
@@ -90,7 +90,7 @@ pub struct Core {
     pub sessions: Sessions,
     /// Finds out who sent a request.
     pub callers: Callers,
-    /// The services that can prove that a person is present.
+    /// The verification providers, which prove that a person is present.
     pub providers: Arc<Providers>,
     pub streaming: Streaming,
 }
@@ -111,7 +111,7 @@ pub struct Streaming {
 
 /// Files, and how stored data is erased.
 pub struct Storage {
-    /// Artifacts.
+    /// The content of artifacts.
     pub blobs: Blobs,
     pub answer_files: AnswerFiles,
     pub erasure: Erasure,
@@ -119,7 +119,7 @@ pub struct Storage {
     pub key_destruction: KeyDestruction,
 }
 
-/// What health, readiness and metrics report on.
+/// The state that health, readiness and metrics report on.
 pub struct Operations {
     pub readiness: Readiness,
     pub metrics: PrometheusHandle,
@@ -140,7 +140,7 @@ struct NativeApi {
     long_polls: Arc<LongPolls>,
     ask_streams: Arc<AskStreams>,
     uploads: Arc<Uploads>,
-    /// Only in development mode.
+    /// Present in development mode only.
     dev: Option<Dev>,
 }
 
@@ -237,7 +237,7 @@ impl NativeApi {
     }
 }
 
-/// The list of what a handler can name as `State`, each with the place it is kept at.
+/// Lists the services that a handler can name as `State`, each with its field.
 macro_rules! services {
     ($($group:ident.$service:ident: $type:ty),* $(,)?) => {
         $(

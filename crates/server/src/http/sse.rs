@@ -1,6 +1,6 @@
 //! Server-sent events: frames, and a body that is written one frame at a time. Nothing is buffered
-//! here: the next frame is made when the connection has taken the last, so a slow reader costs no
-//! more than a quick one.
+//! here: the next frame is created when the connection has taken the last one, so a slow reader
+//! costs no more than a fast one.
 
 use std::convert::Infallible;
 
@@ -11,30 +11,30 @@ use bytes::Bytes;
 use futures_util::stream;
 use serde::Serialize;
 
-/// A comment, so that everybody on the way knows that the connection lives.
+/// A comment, so that proxies and clients see that the connection is alive.
 pub const HEARTBEAT: Bytes = Bytes::from_static(b":\n\n");
 
 /// How long a client waits before it connects again.
 const RETRY: &str = "retry: 2000\n";
 
-/// What a stream is made of.
+/// The source of a stream.
 pub trait Source: Send + 'static {
-    /// The next piece, when there is one; `None` ends the stream.
+    /// Waits for the next piece; `None` ends the stream.
     fn next(&mut self) -> impl Future<Output = Option<Bytes>> + Send;
 }
 
-/// One frame. JSON has no line breaks of its own, so its data is one line.
+/// One frame. Serialised JSON contains no line breaks, so the data is one line.
 pub fn frame(id: u64, event: &str, data: &impl Serialize) -> Bytes {
     let data = serde_json::to_string(data).unwrap_or_default();
     Bytes::from(format!("id: {id}\nevent: {event}\ndata: {data}\n\n"))
 }
 
-/// The first frame of a stream: it also says how soon to come back.
+/// The first frame of a stream. It also sets the reconnection delay.
 pub fn first(frame: &Bytes) -> Bytes {
     Bytes::from([RETRY.as_bytes(), frame].concat())
 }
 
-/// Streams it.
+/// A response that streams the source.
 pub fn respond(source: impl Source) -> Response {
     let frames = stream::unfold(source, |mut source| async move {
         let piece = source.next().await?;
@@ -43,7 +43,7 @@ pub fn respond(source: impl Source) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        // A proxy that gathers output would hold the news back.
+        // A proxy that buffers output would delay events.
         (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
     ];
     (headers, Body::from_stream(frames)).into_response()

@@ -1,5 +1,5 @@
-//! A credential that is used for longer than one request: a stream, a long poll or an open page ends when
-//! its credential does.
+//! Credentials of long requests: a stream, a long poll or an open page ends when its credential
+//! does.
 
 use axum::http::HeaderMap;
 use gateway::Gateway;
@@ -11,27 +11,28 @@ use kernel::{Actor, Ask, AskId, KeyId, Subject};
 
 use crate::http::callers::Callers;
 
-/// A credential, for as long as it holds.
+/// A credential, checked again while a stream is open.
 pub struct StreamCredential {
-    /// Whose it is.
+    /// The actor it belongs to.
     pub actor: Actor,
-    /// One of our own keys; else a token of the issuer, to be checked again as it came.
+    /// A key of this server; otherwise the headers with a token of the JWT issuer,
+    /// which is verified again.
     key: Result<KeyId, HeaderMap>,
 }
 
 impl StreamCredential {
-    /// That of whoever just showed it in these headers.
+    /// The credential in these headers, which belongs to `actor`.
     pub fn new(callers: &Callers, actor: Actor, headers: &HeaderMap) -> Self {
         let key = callers.key(headers);
         Self { actor, key: key.ok_or_else(|| headers.clone()) }
     }
 
-    /// That of somebody who is signed in with this session.
+    /// The credential of a person with this session.
     pub fn of_session(actor: Actor, session: KeyId) -> Self {
         Self { actor, key: Ok(session) }
     }
 
-    /// What its streams are counted under.
+    /// The subject whose stream limit applies.
     pub fn counted(&self) -> Option<Subject> {
         match (&self.key, &self.actor) {
             (Ok(key), _) => Some(Subject::Key(*key)),
@@ -47,7 +48,7 @@ impl StreamCredential {
         }
     }
 
-    /// What may end it.
+    /// The topics whose events may end the credential.
     pub fn topics(&self) -> impl Iterator<Item = Topic> {
         let person = match &self.actor {
             Actor::Human { id, .. } => Some(Subject::Human(id.clone())),
@@ -67,7 +68,7 @@ impl StreamCredential {
             .map(Topic::Subject)
     }
 
-    /// Whether key and person are what they were.
+    /// Whether the key is still valid and the person still active.
     pub fn holds(&self, gateway: &Gateway) -> bool {
         let directory = gateway.directory();
         let live = |key: &KeyId| directory.key(*key).is_some_and(|key| key.is_live(gateway.now()));
@@ -82,7 +83,8 @@ impl StreamCredential {
         active && self.key.as_ref().map_or(true, live)
     }
 
-    /// The same, and a token of the issuer is read again: it runs out without anybody saying so.
+    /// Like [`Self::holds`], but also verifies a token of the JWT issuer again: it
+    /// expires without an event.
     pub async fn still_holds(&self, gateway: &Gateway, callers: &Callers) -> bool {
         if let Err(headers) = &self.key {
             let again = callers.human(headers).await;
@@ -94,19 +96,19 @@ impl StreamCredential {
     }
 }
 
-/// A review or poll token of one ask, for as long as it works.
+/// A review or poll token of one ask, checked again while a stream is open.
 pub struct StreamToken {
     ask: AskId,
     purpose: Purpose,
     hash: Digest,
-    /// The key of the agent that asked, with which its tokens may end.
+    /// The key of the agent that asked. Its tokens may end with it.
     key: Option<KeyId>,
-    /// The person the token was sent to, with whose access it ends.
+    /// The person the token was sent to. It ends with their access.
     sent_to: Option<kernel::HumanId>,
 }
 
 impl StreamToken {
-    /// That of a token that was just found to work.
+    /// A token that was just verified.
     pub fn new(ask: &Ask, purpose: Purpose, token: &str) -> Self {
         let hash = Digest::of(token.as_bytes());
         let mut grants = ask.grants.iter().filter(|grant| grant.purpose == purpose);
@@ -115,7 +117,7 @@ impl StreamToken {
         Self { ask: ask.id, purpose, hash, key: ask.key, sent_to }
     }
 
-    /// The ask, and what may end the token.
+    /// The topics of the ask, and those whose events may end the token.
     pub fn topics(&self) -> impl Iterator<Item = Topic> {
         let key = self.key.map(Subject::Key);
         let person = self.sent_to.clone().map(Subject::Human);
@@ -123,7 +125,7 @@ impl StreamToken {
         all.map(Topic::Subject)
     }
 
-    /// Whether it works for the ask as it is now.
+    /// Whether the token is valid for the ask as it is now.
     pub fn holds(&self, gateway: &Gateway, ask: &Ask) -> bool {
         ask.token_works(self.purpose, &self.hash, &gateway.directory())
     }

@@ -1,6 +1,6 @@
-//! What a browser posts: plain forms, and forms with files.
+//! Forms that a browser posts, with and without files.
 //!
-//! Nothing is read beyond the form's token until that token was found to be the session's or the
+//! Nothing is read beyond the form's token until that token was verified to be the session's or the
 //! link's.
 
 use std::time::Duration;
@@ -20,10 +20,10 @@ use views::Submitted;
 use crate::config::Config;
 use crate::http::body::{self, BodyError};
 
-/// The most a form without files and without a session may hold.
+/// The size limit of a form without files and without a session.
 const SMALL: usize = 16 * 1024;
-/// A form whose files are too large is read this many times as far as the limit, so that the page can
-/// say which file it was and keep the rest; beyond that it is not read on.
+/// A form whose files are too large is read up to this multiple of the limit, so that the page can
+/// name the file and keep the other input. Reading stops there.
 const READ_ON: usize = 8;
 /// How long an upload may take: phones on bad networks are slow.
 const UPLOAD: Duration = Duration::from_mins(10);
@@ -32,18 +32,18 @@ const LONGEST_NAME: usize = 200;
 
 /// Why a form could not be read.
 pub enum Unread {
-    /// Too large, broken off, or no form.
+    /// Too large, incomplete, or not a form.
     Body(BodyError),
-    /// Its token is not the one it should be.
+    /// The token is missing or not the expected one.
     Stale,
 }
 
-/// What shows that a form is one of ours: its first input.
+/// The check of a form's token, which is its first input.
 #[derive(Clone, Copy)]
 pub struct Proof<'a> {
-    /// What the input is called.
+    /// The name of the input.
     pub name: &'static str,
-    /// Whether this is a good value.
+    /// Whether a value is valid.
     pub holds: &'a (dyn Fn(&str) -> bool + Sync),
 }
 
@@ -55,22 +55,23 @@ impl Proof<'_> {
 
 /// A form as it was posted.
 pub struct Posted {
-    /// Its fields, and its files by name and digest.
+    /// The fields of the form, and its files by name and digest.
     pub form: Submitted,
-    /// The content of those files, in the same order, not kept yet.
+    /// The content of those files in the same order, not stored yet.
     pub files: Vec<Bytes>,
-    /// The fields whose file was too large: it was read over and is not among the files.
+    /// The fields whose file was too large. Their content was discarded.
     pub too_large: Vec<String>,
-    /// The token it came with.
+    /// The token of the form.
     pub proof: String,
 }
 
-/// A small form of somebody we do not know.
+/// Reads a small form of an anonymous visitor.
 pub async fn small(body: Body) -> Result<Submitted, Unread> {
     plain(body, SMALL).await
 }
 
-/// A form of somebody we know by a token it carries; files are taken for the fields in `file_fields`.
+/// Reads a form that is authorised by the token it carries. Files are accepted for
+/// the fields in `file_fields`.
 pub async fn read(
     config: &Config,
     headers: &HeaderMap,
@@ -90,7 +91,7 @@ pub async fn read(
     if let Some(kind) = kind {
         request.headers_mut().insert(header::CONTENT_TYPE, kind.clone());
     }
-    // Bounded above, to the limits of the settings.
+    // The limits of the settings were applied above.
     DefaultBodyLimit::disable().apply(&mut request);
     let limits = Room { words: body_limit, files: upload_limit };
     let reading = multipart(request, proof, file_fields, limits);
@@ -117,7 +118,7 @@ async fn multipart(
     while let Some(part) = parts.next_field().await.map_err(broken)? {
         let Some(name) = part.name().map(str::to_owned) else { continue };
         if !trusted {
-            // Our forms begin with it.
+            // The token is the first input of every form of this server.
             let given = if name == proof.name { Some(text(part, &mut room).await?) } else { None };
             posted.proof = proof.check(given)?;
             trusted = true;
@@ -130,15 +131,15 @@ async fn multipart(
     if trusted { Ok(posted) } else { Err(Unread::Stale) }
 }
 
-/// What is left of what a form may hold.
+/// The remaining size of a form.
 struct Room {
-    /// In bytes, for everything but files.
+    /// The bytes left for everything but files.
     words: usize,
-    /// In bytes, for all files together.
+    /// The bytes left for all files together.
     files: usize,
 }
 
-/// The words of a field.
+/// The text of a field.
 async fn text(part: Field<'_>, room: &mut Room) -> Result<String, Unread> {
     let content = content(part, room.words).await?;
     let content = content.ok_or(Unread::Body(BodyError::TooLarge))?;
@@ -146,7 +147,8 @@ async fn text(part: Field<'_>, room: &mut Room) -> Result<String, Unread> {
     Ok(String::from_utf8_lossy(&content).into_owned())
 }
 
-/// The content of a field; `None` if it is larger than that. Then it is read over, and not kept.
+/// The content of a field. If it is larger than `most`, it is read and discarded,
+/// and this is `None`.
 async fn content(mut part: Field<'_>, most: usize) -> Result<Option<Bytes>, Unread> {
     let (mut kept, mut fits) = (BytesMut::new(), true);
     while let Some(chunk) = part.chunk().await.map_err(broken)? {
@@ -196,8 +198,8 @@ fn broken(error: MultipartError) -> Unread {
     }
 }
 
-/// A file that was not uploaded to this very request is only a claim. Uploads come through the page;
-/// here a file is given as an address.
+/// Refuses files that were not uploaded to this request, because their digest is only a claim.
+/// Uploads come through the page; here a file is given as a URL.
 pub fn uploads_only_on_pages(reply: &Reply) -> Result<(), Refusal> {
     let Answer::Provided { values } = &reply.answer else { return Ok(()) };
     match values.iter().find(|(_, value)| value.get("sha256").is_some()) {

@@ -1,13 +1,15 @@
 //! Request bodies that were not read to their end.
 //!
-//! A request that is refused by its address, method or credential is answered before its body is read.
-//! In HTTP/1.1 the rest of that body stands before the next request of the same connection, and a client
-//! that keeps connections open, as most do, would see its next request fail. So the rest is read and
-//! thrown away up to a bound, and beyond it the answer announces `Connection: close`.
+//! A request that is refused by its address, method or credential is answered before its body is
+//! read. In HTTP/1.1 the rest of that body precedes the next request of the same connection, and a
+//! client that keeps connections open, as most do, would see its next request fail. So the server
+//! reads and discards the rest up to a bound. Beyond it, the response announces `Connection:
+//! close`.
 //!
-//! In HTTP/2 every request has a stream of its own. If the server ends the stream while the client still
-//! sends, it resets it, and curl and httpx report the reset and drop the answer. There is no header that
-//! would announce it, so the rest is read up to the size of the largest body any address takes.
+//! In HTTP/2 every request has its own stream. If the server ends the stream while the client still
+//! sends, it resets the stream, and curl and httpx report the reset and drop the response. No
+//! header can announce that, so the rest is read up to the size of the largest body that any
+//! address takes.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -24,13 +26,13 @@ use tokio::sync::oneshot;
 /// How long the rest of a body may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What becomes of the body of a request.
+/// The body of a request, after the request was answered.
 pub struct Unread {
     /// Whether requests follow one another on the connection, as in HTTP/1.1.
     sequential: bool,
-    /// The body, if it was dropped before its end; none for a request that has no body.
+    /// The body, if it was dropped before its end; `None` for a request without a body.
     rest: Option<oneshot::Receiver<Rest>>,
-    /// Whether the client sends its body only once it is told to.
+    /// Whether the client waits for `100 Continue` before it sends its body.
     waits: bool,
 }
 
@@ -41,7 +43,7 @@ struct Rest {
     begun: bool,
 }
 
-/// How much of a body is read and thrown away.
+/// How much of a body is read and discarded.
 #[derive(Clone, Copy)]
 pub struct Bounds {
     /// In HTTP/1.1; beyond it the connection is closed.
@@ -50,7 +52,7 @@ pub struct Bounds {
     pub stream: usize,
 }
 
-/// Watches the body of a request, so that whatever is left of it can be read later.
+/// Watches the body of a request, so that the rest of it can be read later.
 pub fn watch(request: Request) -> (Request, Unread) {
     let sequential = matches!(request.version(), Version::HTTP_10 | Version::HTTP_11);
     if request.body().is_end_stream() {
@@ -64,11 +66,11 @@ pub fn watch(request: Request) -> (Request, Unread) {
 }
 
 impl Unread {
-    /// Reads what is left of the body within its bound, or has the connection closed after the answer.
+    /// Reads the rest of the body within its bound, or closes the connection after the response.
     pub async fn settle(self, answer: &mut Response, bounds: Bounds) {
-        // Nothing comes of a body that was read whole, or is still being read.
+        // Nothing to do for a body that was read to its end, or is still being read.
         let Some(Ok(rest)) = self.rest.map(|mut rest| rest.try_recv()) else { return };
-        // Reading would tell the client to send it.
+        // Reading would make the server send `100 Continue`.
         let unsent = self.waits && !rest.begun;
         let most = if self.sequential { bounds.connection } else { bounds.stream };
         let whole = !unsent && drained(rest.body, most).await;
@@ -79,7 +81,8 @@ impl Unread {
     }
 }
 
-/// Reads a body and throws it away; whether it ended within the bound, in time and whole.
+/// Reads and discards a body. Returns whether it ended within the bound, in time
+/// and without an error.
 async fn drained(mut body: Body, most: usize) -> bool {
     let most = u64::try_from(most).unwrap_or(u64::MAX);
     if body.size_hint().lower() > most {
@@ -100,7 +103,7 @@ async fn drained(mut body: Body, most: usize) -> bool {
     tokio::time::timeout(PATIENCE, reading).await.unwrap_or(false)
 }
 
-/// A body that says when it is dropped before its end.
+/// A body that reports when it is dropped before its end.
 struct Watched {
     body: Body,
     begun: bool,
@@ -118,7 +121,7 @@ impl HttpBody for Watched {
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         self.begun = true;
         let polled = Pin::new(&mut self.body).poll_frame(cx);
-        // Behind an error nothing can be read any more.
+        // After an error nothing more can be read.
         self.ended = self.ended || matches!(polled, Poll::Ready(None | Some(Err(_))));
         polled
     }
@@ -139,7 +142,7 @@ impl Drop for Watched {
         }
         let rest = Rest { body: std::mem::take(&mut self.body), begun: self.begun };
         if let Some(dropped) = self.dropped.take() {
-            // Whoever is gone has no connection to keep.
+            // If the receiver is gone, there is no connection to keep open.
             let _ = dropped.send(rest);
         }
     }

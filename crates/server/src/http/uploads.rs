@@ -1,4 +1,4 @@
-//! Files that answer an ask, as they come over HTTP in whichever dialect.
+//! Uploads of files that answer an ask, in every dialect.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,17 +21,17 @@ use crate::http::body::{self, BodyError};
 /// How long an upload may take: phones on bad networks are slow.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-/// Why a file was not taken.
+/// Why a file was refused.
 pub enum Refused {
-    /// The rules say no.
+    /// A rule of the kernel refuses it.
     Rule(Refusal),
     /// This request asks for no file.
     NoFile,
-    /// A part of the request is wrong: which, and what was expected.
+    /// A part of the request is wrong: its name, and the expected value.
     Field(&'static str, &'static str),
-    /// The bytes did not come.
+    /// The body could not be read.
     Body(BodyError),
-    /// They could not be kept.
+    /// The file could not be stored.
     Unkept,
 }
 
@@ -53,7 +53,7 @@ impl From<FileRefError> for Refused {
             FileRefError::MediaType => {
                 Self::Field("Content-Type", "a media type such as text/plain")
             }
-            // Digests are ours.
+            // The server computes the digest itself.
             FileRefError::Digest => Self::Unkept,
         }
     }
@@ -67,7 +67,8 @@ pub struct Uploads {
 }
 
 impl Uploads {
-    /// Takes a file for an answer to this ask, which the actor is known to see.
+    /// Stores a file for an answer to this ask. The caller has checked that the actor
+    /// may see the ask.
     pub(super) async fn upload(
         &self,
         ask: &Ask,
@@ -86,7 +87,7 @@ impl Uploads {
             }
             None => "application/octet-stream",
         };
-        // Before the first byte is read.
+        // Name and type are validated before the first byte is read.
         FileRef::new("0".repeat(64), name, 0, kind)?;
         let limit = self.config.upload_limit;
         let bytes = body::read_within(body, limit, PATIENCE).await.map_err(Refused::Body)?;
@@ -97,14 +98,14 @@ impl Uploads {
         Ok(Uploaded { file, upload })
     }
 
-    /// A file that answered this ask; `None` if there is no such one. Why it cannot be read stands in the
-    /// log.
+    /// A file of the answer to this ask; `None` if there is none. The reason why a file cannot be
+    /// read is logged.
     pub(super) async fn kept_file(
         &self,
         ask: &Ask,
         digest: &str,
     ) -> Result<Option<Response>, Unread> {
-        // Whatever a person uploaded is handed over, never interpreted.
+        // Uploads are served as plain bytes, so that browsers never interpret them.
         let kind = [
             (header::CONTENT_TYPE, "application/octet-stream"),
             (header::CONTENT_DISPOSITION, "attachment"),

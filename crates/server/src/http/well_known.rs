@@ -1,4 +1,4 @@
-//! `GET /.well-known/jwks.json`: the keys receipts are checked with. RFC 7517, RFC 8615.
+//! `GET /.well-known/jwks.json`: the public keys that verify receipts. RFC 7517, RFC 8615.
 
 use axum::extract::State;
 use axum::http::header;
@@ -9,12 +9,11 @@ use gateway::receipts::Receipts;
 
 use crate::http::Shared;
 
-/// Its routes.
 pub fn routes() -> Router<Shared> {
     Router::new().route("/.well-known/jwks.json", get(jwks))
 }
 
-/// Current and retired keys. A revoked one is gone, from caches too within five minutes.
+/// Current and retired keys. A revoked key is absent, and gone from caches within five minutes.
 async fn jwks(State(receipts): State<Receipts>) -> Response {
     ([(header::CACHE_CONTROL, "public, max-age=300")], Json(receipts.signer().jwks()))
         .into_response()

@@ -1,4 +1,4 @@
-//! What a plain yes or no means to each kind of question.
+//! The answer to each kind of question that a plain yes or no stands for.
 
 use kernel::form::Values;
 use kernel::question::{Answer, Body, Question};
@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 
 use super::Says;
 
-/// The words that go with a no where the question wants some.
+/// The reason that goes with a no where the question requires one.
 const BECAUSE: &str = "the script says no";
 
 impl Says {
-    /// The answer to a question, and words for it if it needs some.
+    /// The answer to a question, and its reason if it needs one.
     pub(super) fn to(&self, question: &Question) -> Result<(Answer, Option<&'static str>), String> {
         match self {
             Self::Exactly(answer) => Ok((answer.clone(), None)),
@@ -44,7 +44,7 @@ fn yes(body: &Body) -> Result<Answer, String> {
                     None => {}
                 }
             }
-            // Values are any JSON object.
+            // Any JSON object is valid as values.
             let values: Values = serde_json::from_value(Value::Object(values)).unwrap_or_default();
             Answer::Provided { values }
         }
@@ -82,7 +82,8 @@ mod tests {
 
     use super::*;
 
-    /// Both words are answers the kernel takes; where a question has no “no”, the script is told so.
+    /// Yes and no become answers that the kernel accepts. Where a question has no “no”, the script
+    /// gets an error.
     #[test]
     fn yes_and_no_answer_every_kind() {
         let choice = |id: &str| json!({ "id": id, "label": id });

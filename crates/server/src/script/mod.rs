@@ -1,5 +1,5 @@
-//! Scripted people, for testing agents without anybody: rules that say who answers what, and when.
-//! Only with `--dev`.
+//! Scripted people, for testing agents without real people: rules that say who answers what, and
+//! when. Only with `--dev`.
 
 mod answers;
 mod players;
@@ -105,7 +105,7 @@ impl Script {
         Ok(script)
     }
 
-    /// A rule that can never play is a mistake.
+    /// Rejects a rule that can never play, because it is a mistake.
     pub fn check(&self) -> anyhow::Result<()> {
         for (n, rule) in self.rules.iter().enumerate() {
             ensure!(rule.times != Some(0), "rule {}: times: expected at least 1", n + 1);
@@ -115,14 +115,14 @@ impl Script {
 }
 
 impl Rule {
-    /// Its name, or its place.
+    /// The name of the rule, or its index.
     pub fn title(&self, place: usize) -> String {
         self.name.clone().unwrap_or_else(|| format!("rule {}", place + 1))
     }
 }
 
 impl When {
-    /// Whether it is for this ask.
+    /// Whether the rule applies to this ask.
     pub fn fits(&self, ask: &Ask) -> bool {
         let prompt = || ask.question.value().map_or("", |question| question.prompt());
         let metadata = ask.metadata.value();
@@ -138,7 +138,7 @@ impl When {
     }
 }
 
-/// `2s`, `1h 30m`, `PT5M`: whatever a person writes for a while.
+/// A duration as people write it: `2s`, `1h 30m`, `PT5M`.
 pub fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
     let text = String::deserialize(from)?;
     let expected = || D::Error::custom(format!("expected a while such as 2s or 1h, not {text:?}"));

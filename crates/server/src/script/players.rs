@@ -1,5 +1,5 @@
-//! The people of a script, at work: they see new asks, wait as long as their rule says, and answer
-//! through the same door as everybody.
+//! Plays the people of a script: they see new asks, wait as long as their rule says, and answer
+//! with the same commands as real people.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -19,17 +19,18 @@ use utoipa::ToSchema;
 
 use super::{Rule, Script};
 
-/// How long to wait for news before looking who is due.
+/// How long to wait for a change before checking for due answers.
 const NAP: Duration = Duration::from_millis(50);
-/// How many changes are read at once.
+/// The number of changes read at once.
 const BATCH: usize = 500;
-/// How much is remembered of what was played.
+/// The number of played actions that the report keeps.
 const REMEMBERED: usize = 1000;
 
-/// Everybody in the script.
+/// The people of a script.
 pub struct Players {
     state: Mutex<State>,
-    /// One play at a time, so that whoever moved the clock sees all of it done.
+    /// Serialises plays, so that a caller who moved the clock sees all due answers
+    /// when the call returns.
     turn: tokio::sync::Mutex<()>,
 }
 
@@ -55,7 +56,7 @@ pub struct Played {
 }
 
 impl Players {
-    /// The people of a script, who look at what is asked after `position`.
+    /// Plays a script for asks created after `position`.
     pub fn new(script: Script, position: u64) -> Self {
         let rules = script.rules.into_iter().map(|rule| (rule, 0)).collect();
         let (due, played) = (BinaryHeap::new(), VecDeque::new());
@@ -63,8 +64,8 @@ impl Players {
         Self { state: Mutex::new(state), turn: tokio::sync::Mutex::default() }
     }
 
-    /// Another script for what is asked after `position`; what the old one had not done yet is
-    /// forgotten.
+    /// Replaces the script, for asks created after `position`. Pending actions of the
+    /// old script are dropped.
     pub fn replace(&self, script: Script, position: u64) {
         let mut state = self.state();
         state.position = position;
@@ -73,7 +74,7 @@ impl Players {
         state.played.clear();
     }
 
-    /// Each rule with how often it was used, and what was done lately, oldest first.
+    /// Each rule with its number of uses, and the latest actions, oldest first.
     pub fn report(&self) -> (Vec<(String, u32)>, Vec<Played>) {
         let state = self.state();
         let titles = state.rules.iter().enumerate();
@@ -100,10 +101,11 @@ impl Players {
         }
     }
 
-    /// Everything that is to be done now: new asks get their rule, and whoever is due answers.
+    /// Does everything that is due now: finds the rules of new asks, and gives the
+    /// answers that are due.
     pub async fn play(&self, gateway: &Gateway) -> Result<(), StoreError> {
         let _turn = self.turn.lock().await;
-        // Without a script nobody looks: a server under load pays nothing for it.
+        // Without a script nothing is read, so a server under load pays nothing for it.
         while !self.state().rules.is_empty() {
             let position = self.state().position;
             let changes = gateway.store().changes(position, BATCH).await?;
@@ -121,7 +123,7 @@ impl Players {
         Ok(())
     }
 
-    /// Finds the rule that plays for an ask.
+    /// Finds the rule for an ask.
     async fn cast(&self, gateway: &Gateway, id: AskId) -> Result<(), StoreError> {
         let Some(ask) = gateway.store().ask(id).await? else { return Ok(()) };
         let mut state = self.state();
@@ -206,7 +208,7 @@ async fn perform(gateway: &Gateway, rule: &Rule, ask: &Ask) -> Result<&'static s
     }
 }
 
-/// Whoever was asked by name, else the agent's owner.
+/// The person who was asked by name, else the agent's owner.
 fn asked(ask: &Ask) -> HumanId {
     let named = ask.seats.iter().find_map(|seat| match seat {
         Seat::Person { human } => Some(human),

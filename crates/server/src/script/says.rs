@@ -1,4 +1,4 @@
-//! What a scripted person says: `"yes"`, `"no"`, or an answer word for word.
+//! The answer of a scripted person: `"yes"`, `"no"`, or an exact answer.
 
 use std::borrow::Cow;
 

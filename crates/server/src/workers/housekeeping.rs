@@ -1,6 +1,6 @@
-//! Once a minute: remember which keys were used, forget old idempotency keys, quiet cases, uploads
-//! nobody went on with and what runtimes had to do long ago, fold the samples of histograms, and see
-//! whether a bucket that was away is back.
+//! Once a minute: store which keys were used, delete old idempotency keys, idle cases, abandoned
+//! uploads and old contracts of runtimes, aggregate the samples of histograms, and check whether an
+//! unavailable bucket has recovered.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 const EVERY: Duration = Duration::from_mins(1);
 
-/// Runs until shutdown, and once more then.
+/// Runs until shutdown, and once more at shutdown.
 pub async fn run(
     gateway: Gateway,
     door: Arc<Authenticator>,
@@ -51,7 +51,7 @@ pub async fn run(
     }
 }
 
-/// Whether files can be used, unless there is no time left for it.
+/// Checks whether files are available, unless the server stops.
 async fn look(blobs: &Blobs, stop: &CancellationToken) {
     tokio::select! {
         () = stop.cancelled() => {}
@@ -59,7 +59,7 @@ async fn look(blobs: &Blobs, stop: &CancellationToken) {
     }
 }
 
-/// Does it now.
+/// Runs the housekeeping of the database once.
 pub async fn tidy(gateway: &Gateway, door: &Authenticator) -> Result<(), StoreError> {
     door.forget_quiet();
     let used = door.take_used();

@@ -1,5 +1,5 @@
-//! Background work that needs no notification: deadlines, retention, housekeeping, key changes. The followers
-//! of the event feed and the outbox are in the crate `notify`.
+//! Background work that notifies no one: deadlines, retention, housekeeping, key changes. The
+//! followers of the event feed and the outbox are in the crate `notify`.
 
 pub mod housekeeping;
 pub mod keys;

@@ -1,6 +1,6 @@
-//! Erases the words of what is over for longer than they are kept, in batches that leave room for
-//! others, and forgets counts of days nobody wants to look at any more. A restart needs nothing: what is
-//! to go is read from the store, and nodes share it.
+//! Erases the text of requests that were closed longer ago than the retention time, in batches that
+//! leave room for other work, and deletes old daily counts. A restart needs no recovery: the work
+//! is read from the store, and nodes share it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,16 +15,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::{Keep, Retention};
 
-/// How often the worker looks.
+/// The interval of the worker.
 const EVERY: Duration = Duration::from_mins(1);
-/// How long other nodes leave to this one what it has claimed: should it die, they take over then.
+/// The lease of a claim. If this node dies, other nodes take over after it.
 const LEASE: Duration = Duration::from_mins(1);
-/// How many asks are claimed at once.
+/// The number of asks claimed at once.
 const BATCH: usize = 256;
-/// How many of them are erased at once; the store commits those together.
+/// The number of asks erased at once; the store commits them together.
 const AT_ONCE: usize = 32;
 
-/// How many counts are forgotten at once.
+/// The number of counts deleted at once.
 const COUNTS: usize = 2_000;
 
 /// Runs until shutdown.
@@ -40,7 +40,7 @@ pub async fn run(
             () = stop.cancelled() => return,
             erased = erase(&gateway, usual) => gateway.database().note(REQUESTS, &erased),
         }
-        // Finding them means going through all there are: once a day is enough.
+        // Finding old counts reads all of them, so once a day is enough.
         let before = counts.map(|kept| Day::of(since(gateway.now(), kept)));
         if let Some(before) = before.filter(|_| before != forgotten) {
             tokio::select! {
@@ -60,7 +60,7 @@ pub async fn run(
     }
 }
 
-/// Forgets what was counted on the days before one; how many counts that were.
+/// Deletes the counts of days before `before`. Returns their number.
 pub async fn forget(store: &Arc<dyn Store>, before: Day) -> Result<u64, StoreError> {
     let mut total = 0;
     loop {
@@ -74,8 +74,8 @@ pub async fn forget(store: &Arc<dyn Store>, before: Day) -> Result<u64, StoreErr
     }
 }
 
-/// Erases everything that was kept long enough; how much. A project that says how long keeps its words
-/// so long, the others keep them as is usual here.
+/// Erases everything whose retention time has passed. Returns the number of erased items. A project
+/// may set its own retention time; the others use `usual`.
 pub async fn erase(gateway: &Gateway, usual: Option<Retention>) -> Result<u64, StoreError> {
     let mut total = 0;
     for project in gateway.directory().projects() {
@@ -92,7 +92,7 @@ pub async fn erase(gateway: &Gateway, usual: Option<Retention>) -> Result<u64, S
     Ok(total)
 }
 
-/// What ended at this moment or before was kept long enough.
+/// A request that was closed at this moment or before has been kept long enough.
 fn since(now: Time, retention: Retention) -> Time {
     Time::from_millis(now.millis().saturating_sub(retention.millis()))
 }
@@ -115,7 +115,7 @@ async fn erase_asks(
         while let Some(erased) = work.next().await {
             match erased {
                 Ok(()) => total += 1,
-                // What cannot be erased must not hold up the others.
+                // An ask that cannot be erased must not delay the others.
                 Err(error) => failed = Some(error),
             }
         }
@@ -129,7 +129,7 @@ async fn erase_asks(
     }
 }
 
-/// Tasks are fewer than asks, so nodes do not share them out: whoever comes second erases nothing.
+/// Tasks are fewer than asks, so nodes do not claim them: the second node erases nothing.
 async fn erase_tasks(
     gateway: &Gateway,
     project: &ProjectId,

@@ -1,5 +1,5 @@
-//! Held answers, deadlines, reminders and escalations, in batches that leave room for others. A restart needs
-//! nothing: what is due is read from the store, late or not.
+//! Held answers, deadlines, reminders and escalations, in batches that leave room for other work. A
+//! restart needs no recovery: due work is read from the store, however late.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,17 +11,18 @@ use kernel::{Actor, Ask, AskCommand, AskId, Refusal};
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
 
-/// How long the worker sleeps at most: a deadline set meanwhile is noticed within this.
+/// The longest pause of the worker. It notices a new deadline within this time.
 const NAP: Duration = Duration::from_millis(250);
-/// How long other nodes leave to this one what it has claimed: should it die, they take over then.
+/// The lease of a claim. If this node dies, other nodes take over after it.
 const LEASE: Duration = Duration::from_secs(30);
-/// How many asks are claimed at once.
+/// The number of asks claimed at once.
 const BATCH: usize = 512;
-/// How many of them are judged at once; the store commits those together.
+/// The number of asks decided at once; the store commits them together.
 const AT_ONCE: usize = 64;
 
-/// In a flood, others get the store to themselves for a while after each batch, unless something is
-/// due for this long already. A deadline that fires some seconds late is dated by itself all the same.
+/// In a flood, the worker pauses after each batch so that other work gets the store, unless
+/// something has been due for this many seconds. A deadline that fires late is still
+/// dated at the deadline.
 const LATE: u64 = 20;
 
 /// Runs until shutdown.
@@ -29,7 +30,8 @@ pub async fn run(gateway: Gateway, stop: CancellationToken) {
     loop {
         let nap = match run_due(&gateway).await {
             Ok(()) => {
-                // Requests come and go; the worker that looks all the time knows for them.
+                // Requests arrive irregularly. This worker uses the store all the time, so its
+                // success also reports the recovery for them.
                 gateway.database().worked("timers");
                 gateway.database().worked(REQUESTS);
                 nap(&gateway).await
@@ -46,7 +48,7 @@ pub async fn run(gateway: Gateway, stop: CancellationToken) {
     }
 }
 
-/// Works off everything that is due now.
+/// Executes everything that is due now.
 pub async fn run_due(gateway: &Gateway) -> Result<(), StoreError> {
     loop {
         let due = gateway.store().claim_due(gateway.now(), LEASE, BATCH).await?;
@@ -55,14 +57,15 @@ pub async fn run_due(gateway: &Gateway) -> Result<(), StoreError> {
         }
         let (flood, began) = (due.len() == BATCH, Instant::now());
         let fired = |id| async move {
-            // Of so many, nearly all are deadlines; reading each first would cost as much again.
+            // In a full batch nearly all are deadlines, and reading each ask first would double the
+            // cost.
             let begun = if flood { act(gateway, id, Due::Expire).await? } else { None };
             fire(gateway, id, begun).await
         };
         let mut work = stream::iter(due).map(fired).buffer_unordered(AT_ONCE);
         let mut failed = None;
         while let Some(fired) = work.next().await {
-            // One ask that cannot be judged must not hold up the others.
+            // One ask that cannot be decided must not delay the others.
             if let Err(error) = fired {
                 failed = Some(error);
             }
@@ -76,7 +79,8 @@ pub async fn run_due(gateway: &Gateway) -> Result<(), StoreError> {
     }
 }
 
-/// Everything that is due on one ask, one thing after the other; it is read if it is not known.
+/// Executes everything that is due on one ask, one command after the other. The ask
+/// is read unless `known`.
 async fn fire(gateway: &Gateway, id: AskId, known: Option<Ask>) -> Result<(), StoreError> {
     let mut ask = match known {
         Some(ask) => Some(ask),
@@ -88,7 +92,7 @@ async fn fire(gateway: &Gateway, id: AskId, known: Option<Ask>) -> Result<(), St
     Ok(())
 }
 
-/// The ask afterwards; none if that was not due.
+/// Runs the command for due work. Returns the ask afterwards; `None` if the work was not due.
 async fn act(gateway: &Gateway, id: AskId, due: Due) -> Result<Option<Ask>, StoreError> {
     let (command, name) = match due {
         Due::CommitHeld => (AskCommand::CommitHeld(id), "commit_held"),

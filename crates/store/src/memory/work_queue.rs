@@ -1,4 +1,4 @@
-//! The outbox and the log of what endpoints were told, in maps.
+//! The outbox and the delivery log of webhook endpoints, in maps.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

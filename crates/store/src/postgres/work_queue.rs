@@ -1,5 +1,5 @@
 //! The outbox: claimed with a lease, settled or claimed again. Nodes that claim at the same time
-//! pass over what another is just claiming.
+//! skip the rows that another node is claiming.
 
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ impl WorkQueue for Postgres {
     }
 }
 
-/// People's, by how urgent it is.
+/// The lane of people, by priority.
 const PEOPLE: &str = "WITH due AS (
         SELECT id, was.rank, due_at FROM unnest($4::smallint[]) AS was (rank)
         CROSS JOIN LATERAL (
@@ -91,8 +91,9 @@ const LANE: &str = "WITH due AS (
     )
     SELECT id, attempt, written_at, effect FROM claimed ORDER BY was_due_at, id";
 
-/// A lease is the moment from which a row may be claimed again. Those to be tried later and those
-/// given up are out of the way; passed over is what is just being worked on, which is never much.
+/// Claims due rows. A lease is the moment from which a row may be claimed again. The index excludes
+/// rows to be retried later and rows that were given up. Rows in progress are skipped;
+/// there are never many.
 async fn claim(
     client: &Client,
     lane: &str,
@@ -118,7 +119,7 @@ async fn claim(
                 let (id, attempt) = (uint(id), attempt.unsigned_abs());
                 claimed.push(Delivery { id, work: effect, attempt, written_at });
             }
-            // It must not stand in the way of those behind it, and it must show.
+            // An unreadable row must not block the rows behind it, and operators must see it.
             Err(error) => {
                 tracing::error!(delivery.id = id, %error, "an outbox row cannot be read");
                 bury(client, id, &error.to_string()).await?;
@@ -128,7 +129,8 @@ async fn claim(
     Ok(claimed)
 }
 
-/// From one lane to the next, without reading what waits in them but for what is just being worked on.
+/// Finds the lanes with waiting work by jumping from one to the next in the index. Only rows in
+/// progress are read.
 async fn lanes(
     client: &Client,
     after: &str,
@@ -169,7 +171,7 @@ async fn settle(
         match settlement {
             Settlement::Done => {}
             Settlement::Split { into } => {
-                // Whoever comes second finds nothing to split.
+                // If another node settled the delivery first, there is nothing to split.
                 if transaction.execute(&delete, &[&vec![int(*id)]]).await? == 1 {
                     put(&transaction, into).await?;
                 }
@@ -195,7 +197,7 @@ async fn settle(
     Ok(transaction.commit().await?)
 }
 
-/// Writes what comes in the place of something, unless it waits already under its name.
+/// Writes the work that replaces a delivery, unless work of the same name waits already.
 async fn put(transaction: &Transaction<'_>, into: &[(Time, Work)]) -> Result<(), Failure> {
     let texts = into.iter().map(|(_, one)| serde_json::to_string(one));
     let texts = texts.collect::<Result<Vec<_>, _>>().map_err(|error| damaged("effect", error))?;
@@ -208,7 +210,8 @@ async fn put(transaction: &Transaction<'_>, into: &[(Time, Work)]) -> Result<(),
     Ok(())
 }
 
-/// Makes what waits under the name of this due at once, and this; or writes it.
+/// Replaces waiting work of the same name with this and makes it due at once. If
+/// none waits, writes it.
 async fn hasten(client: &mut Client, effect: &Work, now: Time) -> Result<(), Failure> {
     let transaction = client.transaction().await?;
     let sql = "UPDATE work SET due_at = $2, attempt = 0, effect = $3
@@ -235,12 +238,12 @@ async fn bury(client: &impl GenericClient, id: i64, error: &str) -> Result<(), F
     Ok(())
 }
 
-/// Whatever a channel reports, in what the database takes for text.
+/// An error message without NUL characters, which `PostgreSQL` does not accept in text.
 fn plain(error: &str) -> String {
     error.replace('\0', "")
 }
 
-/// Has an endpoint told once more what the log has under this id.
+/// Repeats the delivery that the log has under this id.
 async fn redeliver(
     client: &mut Client,
     webhook: WebhookId,

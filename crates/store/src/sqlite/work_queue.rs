@@ -59,8 +59,8 @@ impl WorkQueue for Sqlite {
     }
 }
 
-/// A lease is the moment from which a row may be claimed again, so claimed rows are out of the way
-/// of the next claim, like those to be tried later and those given up.
+/// Claims due rows. A lease sets the moment from which a row may be claimed again, so the next
+/// claim skips claimed rows, rows to be retried later and rows that were given up.
 fn claim(
     conn: &Connection,
     lane: &str,
@@ -80,7 +80,7 @@ fn claim(
                 let written_at = Time::from_millis(row.written_at);
                 claimed.push(Delivery { id: uint(row.id), work: effect, attempt, written_at });
             }
-            // It must not stand in the way of those behind it, and it must show.
+            // An unreadable row must not block the rows behind it, and operators must see it.
             Err(error) => {
                 tracing::error!(delivery.id = row.id, %error, "an outbox row cannot be read");
                 bury(conn, row.id, &error.to_string())?;
@@ -97,7 +97,7 @@ struct Waiting {
     effect: String,
 }
 
-/// What is due in a lane: people's by how urgent it is, any other in order of time.
+/// The due work of a lane: that for people by priority, any other in order of time.
 fn waiting(conn: &Connection, lane: &str, now: Time, limit: usize) -> Result<Vec<Waiting>> {
     let limit = int(limit);
     if lane != Work::PEOPLE {
@@ -129,7 +129,7 @@ fn select(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<Waiti
         .map_err(failed)
 }
 
-/// From one lane to the next, without reading what waits in them.
+/// Finds the lanes with waiting work by jumping from one to the next in the index.
 fn lanes(conn: &Connection, after: &str, now: Time, limit: usize) -> Result<Vec<(String, bool)>> {
     let sql = "WITH RECURSIVE found (lane) AS (
              SELECT (SELECT lane FROM work WHERE dead = 0 AND lane <> '' AND lane > ?1
@@ -150,7 +150,7 @@ fn lanes(conn: &Connection, after: &str, now: Time, limit: usize) -> Result<Vec<
         .map_err(failed)
 }
 
-/// `newest` counts what is written.
+/// `newest` is the id of the last row, and grows with each row that is written.
 pub(super) fn settle(
     conn: &Connection,
     settled: &[(u64, Settlement)],
@@ -192,7 +192,7 @@ fn settle_one(conn: &Connection, id: u64, settlement: &Settlement, newest: &mut 
     }
 }
 
-/// Whether it was there.
+/// Deletes a row. Returns whether it existed.
 fn done(conn: &Connection, id: u64) -> Result<bool> {
     conn.prepare_cached("DELETE FROM work WHERE id = ?1")
         .and_then(|mut done| done.execute([int(id)]))
@@ -200,7 +200,7 @@ fn done(conn: &Connection, id: u64) -> Result<bool> {
         .map_err(failed)
 }
 
-/// Writes work for later, unless it waits already under its name; it is due at that moment.
+/// Writes work that is due at `now`, unless work of the same name waits already.
 pub(super) fn put(conn: &Connection, id: i64, effect: &Work, now: Time) -> Result<()> {
     let json = json(effect)?;
     conn.prepare_cached(
@@ -223,7 +223,7 @@ fn json(effect: &Work) -> Result<String> {
     })
 }
 
-/// Makes what waits under this id due at once; `false` if nothing does.
+/// Makes the work with this id due at once; `false` if none waits.
 pub(super) fn hurry(conn: &Connection, id: u64, lane: &str, now: Time) -> Result<bool> {
     conn.prepare_cached(
         "UPDATE work SET due_at = ?3, attempt = 0 WHERE id = ?1 AND lane = ?2 AND dead = 0",
@@ -233,7 +233,8 @@ pub(super) fn hurry(conn: &Connection, id: u64, lane: &str, now: Time) -> Result
     .map_err(failed)
 }
 
-/// Makes what waits under the name of this due at once, and this; `false` if nothing does.
+/// Replaces waiting work of the same name with this and makes it due at once;
+/// `false` if none waits.
 pub(super) fn hasten(conn: &Connection, effect: &Work, now: Time) -> Result<bool> {
     let Some(name) = effect.name() else { return Ok(false) };
     let json = json(effect)?;
@@ -245,7 +246,7 @@ pub(super) fn hasten(conn: &Connection, effect: &Work, now: Time) -> Result<bool
     .map_err(failed)
 }
 
-/// The id of the newest delivery there is; 0 if there is none.
+/// The id of the newest delivery; 0 if there is none.
 pub(super) fn newest(conn: &Connection) -> Result<i64> {
     Ok(one(conn, "SELECT id FROM work ORDER BY id DESC LIMIT 1", [], |row| row.get(0))?
         .unwrap_or(0))

@@ -1,4 +1,4 @@
-//! The outbox: at least once, what people are told most urgent first, one worker at a time.
+//! The outbox: deliveries run at least once, those for people by priority, and one worker has each.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -118,7 +118,7 @@ pub async fn what_is_hastened_is_due_at_once_and_once(stage: &Stage) {
     let now = claim(stage).await;
     assert_eq!((now.len(), &now[0].work, now[0].attempt), (1, &reach(&[1, 2]), 1));
     settle(stage, now[0].id, Settlement::Done).await;
-    // Where nothing waits, it is written; and what has no name waits for nothing.
+    // If no work of that name waits, it is written. Work without a name is always written.
     stage.store.hasten(reach(&[3]), stage.now()).await.unwrap();
     let notify = first[0].work.clone();
     for _ in 0..2 {
@@ -198,7 +198,8 @@ pub async fn what_is_split_is_tried_each_by_itself(stage: &Stage) {
     assert!(parts.iter().all(|part| part.id != next[0].id), "ids stay apart");
 }
 
-/// However many want it done; once it is done, or was given up, it can be wanted anew.
+/// Work with a name waits once, however often it is written. After it is done or was given up, it
+/// can be written again.
 pub async fn what_has_a_name_waits_once(stage: &Stage) {
     for _ in 0..5 {
         stage.ask(new_ask()).await;
@@ -224,7 +225,7 @@ pub async fn what_has_a_name_waits_once(stage: &Stage) {
     let due: Vec<&Work> = found.iter().map(|one| &one.work).collect();
     let (olga, mark) = (gather("olga", at, Vec::new()).1, gather("mark", at, Vec::new()).1);
     assert!(due.len() == 5 && due.contains(&&olga) && due.contains(&&mark), "{due:?}");
-    // While one is at it, too.
+    // The same holds while a worker has claimed it.
     assert_eq!(want(vec![gather("olga", at, Vec::new())]).await.waiting, 5);
     let id = |wanted: &Work| found.iter().find(|one| one.work == *wanted).unwrap().id;
     settle(stage, id(&olga), Settlement::Done).await;
@@ -273,7 +274,7 @@ pub async fn a_clock_gone_back_delays_nothing(stage: &Stage) {
     assert_eq!(claim(stage).await.len(), 1);
 }
 
-/// An endpoint that hears everything of the agent `bot`.
+/// A webhook endpoint that receives every event of the agent `bot`.
 pub async fn endpoint(stage: &Stage) -> WebhookId {
     let id = WebhookId::new(stage.draw());
     let new = NewWebhook {
@@ -300,7 +301,7 @@ pub(super) fn message(delivery: &Delivery) -> WebhookMessage {
     }
 }
 
-/// What is noted of an attempt that came to this.
+/// The log entry of an attempt with this result.
 fn entry(stage: &Stage, webhook: WebhookId, delivery: &Delivery, status: Standing) -> Entry {
     let result = match status {
         Standing::Done => CallbackResult::Taken { status: 200 },

@@ -1,5 +1,5 @@
 //! `POST /function_calls`, `POST /human_contacts`, `POST /contact_requests`, each of them by its
-//! `call_id`, and what waits: `GET /agent/…/pending`.
+//! `call_id`, and the open calls: `GET /agent/…/pending`.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::http::a2h::A2hCalls;
 use crate::http::envelope_headers;
 use crate::http::name::Named;
 
-/// How many of what waits are listed at once; where there are more, `Link` says where they go on.
+/// How many open calls are listed at a time. If there are more, `Link` points to the next page.
 const PENDING: usize = 100;
 
 pub(super) async fn create_function_call(
@@ -96,14 +96,14 @@ impl A2hCalls {
         }
         if conversation.is_none() {
             ask.route = self.routing(&caller.project, to, place.as_ref());
-            // Who is known here is told as they want to be told (A2H-007).
+            // The server notifies a known person by their own contact methods (A2H-007).
             let known = matches!(ask.route, Route::Person { .. });
             ask.place = place.filter(|place| !known && self.contacts.carries(&place.means));
         }
         ask.timeout = self.config.a2h_timeout;
         let idempotency = Some(caller.naming(kind, &call_id, fingerprint));
         let terms = Terms { idempotency, ..Terms::default() };
-        // Where it is not said in Slack, nobody needs it.
+        // The bot token is used only for messages in Slack, so it is not kept otherwise.
         let in_slack =
             ask.place.as_ref().is_some_and(|place| matches!(place.means, Means::Slack(_)));
         let (command, actor) = (asking(ask, conversation), caller.actor.clone());
@@ -114,7 +114,7 @@ impl A2hCalls {
             None => self.gateway.run_on(terms, actor, command).await?,
         };
         let made = outcome.ask.ok_or_else(WireError::internal)?;
-        // The name is another agent's, which this key does not see.
+        // Another agent used this name for a call that this key may not see.
         if !made.within_reach(&caller.actor) {
             return Err(kernel::Refusal::IdempotencyMismatch.into());
         }
@@ -125,7 +125,7 @@ impl A2hCalls {
         self.shown(now.as_deref().ok_or_else(WireError::internal)?).await
     }
 
-    /// Whether the key may have its calls said by an app of the agent's own (A2H-084).
+    /// Refuses a key that may not send its calls with the agent's own Slack app (A2H-084).
     fn brings_app(&self, actor: &Actor) -> Result<(), A2hError> {
         let Actor::Agent { key, .. } = actor else { return Err(WireError::unauthorized().into()) };
         let directory = self.gateway.directory();
@@ -135,8 +135,8 @@ impl A2hCalls {
         }
     }
 
-    /// Who is asked: whom the channel names, else who answers for the agent (A2H-062, A2H-129). An
-    /// address nobody here has stays with the call, for whoever delivers there.
+    /// Who is asked: the person the channel names, else the owner of the agent (A2H-062, A2H-129).
+    /// An address that belongs to no person here stays with the call and is used for delivery.
     fn routing(&self, project: &ProjectId, to: Addressed, place: Option<&Place>) -> Route {
         let directory = self.gateway.directory();
         let known = match to {
@@ -148,7 +148,7 @@ impl A2hCalls {
         known.map_or(Route::Owner, |human| Route::Person { human: human.id.clone() })
     }
 
-    /// A call as it stands.
+    /// The response for a call in its current state.
     pub(super) async fn shown(&self, ask: &Ask) -> Answer {
         let name = self.receipts.respondent(ask);
         let receipt = self.receipts.receipt_for(ask, &Actor::System).await?;
@@ -197,7 +197,7 @@ impl A2hCalls {
     }
 }
 
-/// Says where a list goes on.
+/// Adds the `Link` to the next page.
 pub(super) fn link_to(answer: &mut Response, link: &str) {
     if let Ok(link) = HeaderValue::from_str(link) {
         answer.headers_mut().insert(header::LINK, link);

@@ -1,4 +1,4 @@
-//! `GET /channels`, `POST /channels/validate`: what can be named in a call.
+//! `GET /channels`, `POST /channels/validate`: the channels a call can name.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub(super) async fn validate(
     Ok(Json(a2h::validated(&bytes, &a2h_media(&channels))?).into_response())
 }
 
-/// The media this server delivers to; its own inbox needs no name.
+/// The media this server delivers to. The inbox needs no name.
 fn a2h_media(channels: &ChannelRegistry) -> Vec<Medium> {
     let there = |medium: &Medium| channels.named(medium.as_str()).is_some();
     Medium::ALL.into_iter().filter(there).collect()

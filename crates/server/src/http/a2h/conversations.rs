@@ -1,5 +1,6 @@
-//! `GET /conversations`, `GET /conversations/{uid}`: what people wrote to the agent, for agents that
-//! no webhook tells (A2H-132); `GET /contact_channel/{id}`: a conversation as a channel (A2H-050).
+//! `GET /conversations`, `GET /conversations/{uid}`: the messages people wrote to the agent, for
+//! agents without a webhook (A2H-132); `GET /contact_channel/{id}`: a conversation as a channel
+//! (A2H-050).
 
 use std::sync::Arc;
 
@@ -18,10 +19,10 @@ use super::error::A2hError;
 use crate::http::a2h::A2hCalls;
 use crate::http::name::Named;
 
-/// How many are listed at once; where there are more, `Link` says where they go on.
+/// How many conversations are listed at a time. If there are more, `Link` points to the next page.
 const PAGE: usize = 100;
 
-/// Newest first. What was erased is left out.
+/// Newest first. Erased conversations are left out.
 pub(super) async fn conversations(
     State(calls): State<Arc<A2hCalls>>,
     uri: Uri,
@@ -74,7 +75,7 @@ pub(super) async fn channel(
 }
 
 impl A2hCalls {
-    /// The beginning of a conversation with whoever calls.
+    /// The first message of a conversation with the calling agent.
     async fn opening(&self, headers: &HeaderMap, id: &str) -> Result<Arc<Ask>, A2hError> {
         let caller = self.agent(headers)?;
         let id = a2h::ask_id(id).ok_or_else(WireError::no_conversation)?;

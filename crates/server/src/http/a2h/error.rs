@@ -1,4 +1,4 @@
-//! A2H: how every refusal looks. `{"detail", "error"}`.
+//! A2H: the shape of all errors. `{"detail", "error"}`.
 
 use dialects::a2h::WireError;
 use kernel::Refusal;
@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use crate::http::dialect_error::{DialectError, Wording};
 
-/// An error in this dialect's shape.
 pub type A2hError = DialectError<WireError>;
 
 impl Wording for WireError {

@@ -1,7 +1,8 @@
-//! `POST /agent/…/{call_id}/escalate_email`: the agent cannot wait.
+//! `POST /agent/…/{call_id}/escalate_email`: the agent escalates a call.
 //!
-//! Whoever is asked is told once more, and people the escalation names by their address are asked too.
-//! What the agent says stands in the thread of the request, with the addresses nobody here has.
+//! The server notifies the people who are asked again, and also asks the people the escalation
+//! names by email address. The agent's text is added to the thread of the request, with the
+//! addresses that belong to no person here.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! `/humans`, `/humans/search`, `/humans/{id}`: who can be asked.
+//! `/humans`, `/humans/search`, `/humans/{id}`: the people who can be asked.
 //!
-//! An agent sees the people of its project: name and description, never how to reach them. An
-//! administrator sees everybody, and adds, changes and removes people.
+//! An agent sees the people of its project: name and description, never their contact methods. An
+//! administrator sees all people, and adds, changes and removes them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,14 +24,14 @@ use crate::http::a2h::A2hCalls;
 use crate::http::callers::Callers;
 use crate::http::name::Named;
 
-/// How many people are listed or found at once, unless fewer are wanted.
+/// The default and maximum number of people on a page.
 const LISTED: usize = 100;
-/// How many are looked at for one page.
+/// How many people the server examines for one page.
 const EXAMINED: usize = 10_000;
 
 type Pairs = Query<Vec<(String, String)>>;
 
-/// Who looks.
+/// Who reads the list.
 enum Reader {
     Agent(ProjectId),
     Admin(Actor),
@@ -58,7 +58,7 @@ pub(super) async fn search(
     let reader = a2h_reader(&gateway, &callers, &headers).await?;
     let words = param(&pairs, "q").unwrap_or_default();
     if words.trim().is_empty() {
-        // Nothing in particular is everybody (A2H-122).
+        // An empty search lists all people (A2H-122).
         return listed(&gateway, &reader, &uri.path().replace("/search", ""), &pairs);
     }
     let directory = gateway.directory();
@@ -159,8 +159,8 @@ pub(super) async fn replace(
     Ok(Json(a2h::human(changed, true)).into_response())
 }
 
-/// Erases a person (GDPR): nothing is left but the id. What they decided stays. Refused while they own
-/// agents, or while requests or tasks wait for them.
+/// Erases a person (GDPR): only the id stays. Their decisions stay too. Refused while the person
+/// owns agents, or while requests or tasks wait for them.
 pub(super) async fn remove(
     State(gateway): State<Gateway>,
     State(callers): State<Callers>,
@@ -188,7 +188,8 @@ fn listed(gateway: &Gateway, reader: &Reader, path: &str, pairs: &[(String, Stri
         Reader::Agent(project) => Box::new(directory.members_after(project, after.as_ref())),
         Reader::Admin(_) => Box::new(directory.humans_after(after.as_ref())),
     };
-    // Who was removed is passed over, though not for ever: a page may come out short and still go on.
+    // Skip people who were removed, but only up to a limit: a page may be short and still have a
+    // next page.
     let mut people = people.peekable();
     let (mut found, mut last, mut examined) = (Vec::new(), None, 0);
     while found.len() < limit
@@ -217,7 +218,7 @@ fn limit(pairs: &[(String, String)]) -> Result<usize, WireError> {
     limit.ok_or_else(|| WireError::field("limit", "a number from 1 to 100"))
 }
 
-/// Somebody who can be asked.
+/// A person who can be asked.
 fn known<'d>(directory: &'d Directory, id: &str) -> Result<&'d Human, WireError> {
     let known = id.parse::<HumanId>().ok().and_then(|id| directory.human(&id));
     known.filter(|human| human.active).ok_or_else(WireError::no_human)
@@ -247,7 +248,7 @@ impl Reader {
     }
 }
 
-/// An agent with its key, or an administrator with their token.
+/// The caller: an agent with its key, or an administrator with their token.
 async fn a2h_reader(
     gateway: &Gateway,
     callers: &Callers,
@@ -262,7 +263,7 @@ async fn a2h_reader(
     }
 }
 
-/// An administrator; whoever else is known may not (A2H-127).
+/// The calling administrator. Other callers with a valid credential are refused (A2H-127).
 async fn a2h_admin(
     gateway: &Gateway,
     callers: &Callers,

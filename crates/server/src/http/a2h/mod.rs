@@ -1,4 +1,4 @@
-//! A2H v1alpha1 and what the SDKs of HumanLayer speak: the same routes under `/a2h/v1` and
+//! A2H v1alpha1 and the API of HumanLayer's SDKs: the same routes under `/a2h/v1` and
 //! `/humanlayer/v1`.
 //!
 //! | file | route |
@@ -12,8 +12,8 @@
 //! | `humans` | `/humans`, `/humans/search`, `/humans/{id}` |
 //! | `project` | `GET /project`, `GET /status`, `GET /version` |
 //!
-//! Agents come with an agent key, administrators of people with their own token. Every answer is JSON,
-//! whatever happens: some clients read the body before they look at the status (A2H-008).
+//! Agents authenticate with an agent key, administrators of people with their own token. Every
+//! response is JSON, because some clients read the body before they check the status (A2H-008).
 
 mod calls;
 mod channels;
@@ -53,14 +53,13 @@ use crate::http::{Shared, body};
 
 pub use error::A2hError;
 
-/// Where it is served: under its own name, and under the one the SDKs add to a bare address (A2H-001
-/// to A2H-003).
+/// The base paths: the dialect's own, and the one the SDKs append to a bare URL (A2H-001 to
+/// A2H-003).
 const BASES: [&str; 2] = ["/a2h/v1", "/humanlayer/v1"];
 
-/// What every handler answers with.
 type Answer = Result<Response, A2hError>;
 
-/// Its routes: one table, under each name.
+/// The same routes under each base path.
 pub fn routes() -> Router<Shared> {
     let all = BASES.into_iter().map(under).fold(Router::new(), Router::merge);
     all.route("/version", get(project::version))
@@ -97,7 +96,7 @@ fn under(base: &str) -> Router<Shared> {
         .route(&at("/status"), get(project::status))
 }
 
-/// Whether an address belongs to this dialect.
+/// Whether a path belongs to this dialect.
 pub fn is_here(path: &str) -> bool {
     let below = |base: &str| {
         path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -105,8 +104,8 @@ pub fn is_here(path: &str) -> bool {
     below("/a2h") || below("/humanlayer") || path == "/version"
 }
 
-/// A base that ends in a slash makes two of them in a row (A2H-004): the same request without, if that
-/// changes anything.
+/// A base URL that ends in a slash leads to two slashes in a row (A2H-004). Runs the request
+/// without the repeated slashes, or returns it if that does not lead to this dialect.
 pub async fn collapsed(app: &Shared, mut request: Request) -> Result<Response, Request> {
     let path = request.uri().path();
     let single = without_repeated_slashes(path);
@@ -135,17 +134,17 @@ fn without_repeated_slashes(path: &str) -> String {
     single
 }
 
-/// The answer for an address here that leads nowhere.
+/// The response for an unknown path of this dialect.
 pub fn no_route() -> Response {
     A2hError::from(WireError::no_route()).into_response()
 }
 
-/// The answer for a method an address does not take.
+/// The response for a method that a path does not support.
 pub fn wrong_method() -> Response {
     A2hError::from(WireError::method_not_allowed()).into_response()
 }
 
-/// The answer for what a library could not read, or for a panic.
+/// The response for a request that a library rejected, or for a panic.
 pub fn unreadable(broken: bool) -> Response {
     let error = if broken {
         WireError::internal()
@@ -155,17 +154,18 @@ pub fn unreadable(broken: bool) -> Response {
     A2hError::from(error).into_response()
 }
 
-/// Whose names a call's name is among: one list per kind and project (A2H-060).
+/// The namespace of a call's name: one per kind and project (A2H-060).
 fn space(kind: Kind, project: &ProjectId) -> String {
     format!("a2h/{}/{project}", kind.as_str())
 }
 
-/// A name as it is looked up: of any length, and none of anybody's words.
+/// The lookup key of a call's name. The hash bounds its length and keeps the agent's text out of
+/// the key.
 fn key(call_id: &str) -> String {
     Digest::of(call_id.as_bytes()).to_string()
 }
 
-/// What an agent wants: to ask, or to go on with a conversation (A2H-133).
+/// The command for an agent's call: a new ask, or a reply in a conversation (A2H-133).
 fn asking(ask: NewAsk, conversation: Option<AskId>) -> AskCommand {
     match conversation {
         Some(conversation) => AskCommand::Reply(conversation, Box::new(ask)),
@@ -173,14 +173,15 @@ fn asking(ask: NewAsk, conversation: Option<AskId>) -> AskCommand {
     }
 }
 
-/// An agent that showed its key.
+/// An agent that presented a valid key.
 struct Caller {
     actor: Actor,
     project: ProjectId,
 }
 
 impl Caller {
-    /// Under which name a call is made and found again, for as long as it is there (A2H-059).
+    /// The name under which a call is created and found again, for as long as the call exists
+    /// (A2H-059).
     fn naming(&self, kind: Kind, call_id: &str, fingerprint: Digest) -> Idempotency {
         let (scope, key) = (space(kind, &self.project), key(call_id));
         Idempotency { scope, key, fingerprint, lasting: true }
@@ -203,7 +204,7 @@ impl A2hCalls {
         Ok(Caller { project: project.clone(), actor })
     }
 
-    /// A body that is sent as JSON, or does not say how.
+    /// Reads a body whose content type is JSON or absent.
     async fn body(&self, headers: &HeaderMap, body: Body) -> Result<Bytes, A2hError> {
         let kind = headers.get(header::CONTENT_TYPE).map(|kind| kind.to_str().unwrap_or_default());
         let kind =
@@ -215,8 +216,7 @@ impl A2hCalls {
         Ok(body::read(body, self.config.body_limit).await?)
     }
 
-    /// The call of a name, if the caller may know of it: one that was named so, or any ask by its own
-    /// id.
+    /// The call with this name, if the caller may see it. An ask can also be found by its own id.
     async fn call(&self, caller: &Caller, kind: Kind, call_id: &str) -> Result<Arc<Ask>, A2hError> {
         let store = self.gateway.store();
         let (space, key) = (space(kind, &caller.project), key(call_id));

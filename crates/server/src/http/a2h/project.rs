@@ -11,7 +11,7 @@ use serde_json::json;
 use super::Answer;
 use crate::http::a2h::A2hCalls;
 
-/// The project of the key, under every name a client reads it by.
+/// The project of the key, under all names that clients read it by.
 pub(super) async fn project(State(calls): State<Arc<A2hCalls>>, headers: HeaderMap) -> Answer {
     let caller = calls.agent(&headers)?;
     let (project, organization) = (caller.project, calls.config.public_url.authority().to_owned());
@@ -25,12 +25,10 @@ pub(super) async fn project(State(calls): State<Arc<A2hCalls>>, headers: HeaderM
     Ok(Json(body).into_response())
 }
 
-/// That there is somebody.
 pub(super) async fn status() -> Response {
     Json(json!({ "status": "ok" })).into_response()
 }
 
-/// Which version of the server it is.
 pub(super) async fn version() -> Response {
     Json(json!({ "version": env!("CARGO_PKG_VERSION") })).into_response()
 }

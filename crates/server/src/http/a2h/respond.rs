@@ -1,8 +1,8 @@
-//! `POST /agent/function_calls/{call_id}/respond`, `POST /agent/human_contacts/{call_id}/respond`: an
-//! agent passes on what it says a person said.
+//! `POST /agent/function_calls/{call_id}/respond`, `POST /agent/human_contacts/{call_id}/respond`:
+//! an agent relays an answer that it attributes to a person.
 //!
-//! An agent never answers. This is the exception the vendor's API has, for keys that were issued for it,
-//! and it is recorded as what it is: attested by the agent alone. A project may take no such answers.
+//! Agents do not answer. This exception of the vendor's API is for keys that were issued for it.
+//! The answer is recorded as attested by the agent alone, and a project may refuse such answers.
 
 use std::sync::Arc;
 
@@ -55,7 +55,8 @@ impl A2hCalls {
         let agent = self.responds(&caller.actor)?;
         let bytes = self.body(headers, body).await?;
         let ask = self.call(&caller, kind, call_id).await?;
-        // Before the answer is held against the question: a late one is late whatever it says.
+        // Checked before the answer is validated against the question: a late answer is refused as
+        // late, whatever it says.
         ask.still_open(self.gateway.now())?;
         let (reply, attested) = read(&bytes, &ask, &agent)?;
         let relay = Actor::Relay { ask: ask.id, attested };
@@ -63,7 +64,7 @@ impl A2hCalls {
         self.shown(&outcome.ask.ok_or_else(WireError::internal)?).await
     }
 
-    /// The agent, if its key may pass on answers.
+    /// The agent, if its key may relay answers.
     fn responds(&self, actor: &Actor) -> Result<AgentId, A2hError> {
         let Actor::Agent { id, key, .. } = actor else {
             return Err(WireError::unauthorized().into());

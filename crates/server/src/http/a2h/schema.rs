@@ -1,8 +1,8 @@
-//! Whether something is a JSON Schema, and whether a value is what one wants.
+//! Checks JSON Schemas, and values against them.
 //!
-//! Both come from outside. What a schema may cost was checked before it comes here: it has no
-//! references, and its size, depth and patterns are limited. A compiled schema and the outcome of a
-//! check are cached by their content, bounded by bytes: an agent that polls compiles nothing again.
+//! Both come from agents and people. The cost of a schema is checked before it gets here: it has no
+//! references, and its size, depth and patterns are limited. Compiled schemas and outcomes are
+//! cached by content and bounded in bytes, so an agent that polls compiles nothing again.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -11,18 +11,18 @@ use jsonschema::{PatternOptions, Validator};
 use kernel::audit::Digest;
 use serde_json::{Value, json};
 
-/// At most so many mistakes are reported.
+/// The maximum number of errors reported.
 const REPORTED: usize = 20;
-/// Most memory one compiled pattern may take, in bytes; the same as in forms.
+/// The maximum memory of one compiled pattern, in bytes; the same as in forms.
 const PATTERN_BYTES: usize = 1 << 20;
-/// The product of the sizes of schema and value bounds the work of a check.
+/// The maximum product of the sizes of schema and value, which bounds the work of a check.
 const MOST_WORK: usize = 1 << 30;
-/// Most bytes of schemas that are kept compiled. A compiled schema takes about as many times this as
-/// [`COMPILED_FACTOR`] says.
+/// The maximum size of the cached schemas, in bytes of their text. A compiled schema takes about
+/// [`COMPILED_FACTOR`] times as much.
 const SCHEMA_BYTES: usize = 1 << 20;
-/// What a compiled schema takes at least for one byte of it.
+/// The minimum memory of a compiled schema per byte of its text.
 const COMPILED_FACTOR: usize = 32;
-/// Most bytes of outcomes that are kept.
+/// The maximum size of the cached outcomes, in bytes.
 const OUTCOME_BYTES: usize = 1 << 20;
 
 type Outcome = Option<Value>;
@@ -32,7 +32,7 @@ static COMPILED: LazyLock<Mutex<Cache<Arc<Validator>>>> =
 static OUTCOMES: LazyLock<Mutex<Cache<Outcome>>> =
     LazyLock::new(|| Mutex::new(Cache::new(OUTCOME_BYTES)));
 
-/// Values by the digest of what they were made from, the oldest first to go.
+/// A cache keyed by the digest of the content. It drops the oldest values first.
 struct Cache<T> {
     kept: HashMap<Digest, (T, usize)>,
     order: VecDeque<Digest>,
@@ -81,18 +81,18 @@ fn validator(text: &str, schema: &Value) -> Result<Arc<Validator>, String> {
         PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES / 4);
     let options = jsonschema::options().with_pattern_options(patterns);
     let validator = Arc::new(options.build(schema).map_err(|error| error.to_string())?);
-    // Patterns are the only part that is much larger compiled than written; their sum is limited.
+    // Only patterns are much larger compiled than as text. Their sum is limited.
     let patterns = if text.contains("attern") { 4 * PATTERN_BYTES } else { 0 };
     keep(&COMPILED, name, Arc::clone(&validator), text.len() * COMPILED_FACTOR + patterns);
     Ok(validator)
 }
 
-/// Why something is not a schema we can use.
+/// Refuses a schema that cannot be compiled, with the reason.
 pub(super) fn check(schema: &Value) -> Result<(), String> {
     validator(&schema.to_string(), schema).map(drop)
 }
 
-/// What is wrong with a value, or nothing.
+/// The errors of a value against a schema, or `None` if it is valid.
 pub(super) fn judge(schema: &Value, value: &Value) -> Option<Value> {
     let (text, said) = (schema.to_string(), value.to_string());
     let name = Digest::of(format!("{} {said}", Digest::of(text.as_bytes())).as_bytes());
@@ -126,7 +126,7 @@ fn judge_anew(text: &str, schema: &Value, said: &str, value: &Value) -> Outcome 
     (!errors.is_empty()).then(|| json!({ "errors": errors }))
 }
 
-/// A message repeats the value it is about, which can be long.
+/// Shortens an error message: it repeats the value it is about, which can be long.
 fn shortened(message: &str) -> String {
     const MOST: usize = 1_000;
     if message.chars().count() <= MOST {
@@ -157,11 +157,11 @@ mod tests {
         {
             assert!(check(&bad).is_err(), "{bad}");
         }
-        // What would make a pattern run for ever elsewhere is no pattern here.
+        // A pattern that would backtrack without end in other engines is rejected.
         assert!(check(&json!({ "pattern": "(a+)+\\1" })).is_err());
     }
 
-    /// Every poll of a closed message shows the outcome; it is worked out once.
+    /// Every poll of a closed message shows the outcome, so it is computed once.
     #[test]
     fn a_schema_and_its_outcome_are_worked_out_once() {
         let schema = json!({ "type": "string", "pattern": "^once[0-9]+$" });

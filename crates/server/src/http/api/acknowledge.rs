@@ -1,4 +1,4 @@
-//! `POST /api/v1/asks/{id}/acknowledge`: the agent has what was given to it in confidence.
+//! `POST /api/v1/asks/{id}/acknowledge`: the agent confirms that it has read the secret answer.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};

@@ -1,5 +1,5 @@
-//! What may be done to an ask: `POST /api/v1/asks/{id}/…`. Each takes `If-Match`, judged in the same
-//! transaction as the act itself.
+//! Actions on an ask: `POST /api/v1/asks/{id}/…`. Each takes `If-Match`, which is checked in the
+//! same transaction that runs the action.
 
 use std::sync::Arc;
 
@@ -411,7 +411,7 @@ async fn erase(
     act(&ask_views, &gateway, actor, &headers, &id, AskCommand::Erase).await
 }
 
-/// Does it if the ask is at the version the caller has seen, and shows the ask.
+/// Runs the command if the ask still has the version in `If-Match`, and returns the ask.
 pub(super) async fn act(
     ask_views: &AskViews,
     gateway: &Gateway,
@@ -434,7 +434,7 @@ pub(super) async fn act(
     }
 }
 
-/// A refusal as this actor may hear it: it may name somebody.
+/// The refusal, without the names that this actor may not see.
 async fn respond_with_ask(
     ask_views: &AskViews,
     gateway: &Gateway,
@@ -444,7 +444,7 @@ async fn respond_with_ask(
 ) -> Problem {
     match gateway.visible(actor, id).await {
         Ok(ask) => ask_views.viewer(actor).told(refusal, &ask).into(),
-        // Whoever cannot see the ask was told no more than that.
+        // The actor cannot see the ask, so the refusal names no person.
         Err(_) => refusal.into(),
     }
 }

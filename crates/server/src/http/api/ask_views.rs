@@ -24,7 +24,7 @@ pub struct AskViews {
 }
 
 impl AskViews {
-    /// One ask with its tag.
+    /// The response for one ask, with its `ETag`.
     pub(super) async fn shown(&self, ask: &Ask, actor: &Actor) -> Result<Response, Problem> {
         let mut answer = Json(self.view(ask, actor).await?).into_response();
         if let Ok(tag) = HeaderValue::from_str(&conditions::tag(ask)) {
@@ -34,7 +34,7 @@ impl AskViews {
         Ok(answer)
     }
 
-    /// As whom an actor looks.
+    /// The kind of viewer an actor is: agents see less about people than people do.
     pub(super) fn viewer(&self, actor: &Actor) -> Viewer<'_> {
         match actor {
             Actor::Agent { .. } | Actor::System => {
@@ -70,7 +70,7 @@ impl AskViews {
         Ok(views)
     }
 
-    /// A page as it is shown, with the address of the next.
+    /// The response for a page, with a `Link` to the next page.
     pub(super) async fn shown_page<'a>(
         &self,
         page: &'a Page,

@@ -28,7 +28,7 @@ use crate::http::services::Streaming;
 use crate::http::stream_credential::StreamCredential;
 use crate::http::{Shared, body, envelope_headers};
 
-/// How soon a store that was away is asked again by whoever waits.
+/// How long a long poll waits before it reads a store that was unavailable again.
 const AGAIN: Duration = Duration::from_secs(1);
 
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
@@ -191,11 +191,11 @@ async fn show(
     };
     let ask = long_polls.ask_or_wait(&actor, &headers, id, wait, known).await?;
     let unchanged = match seen {
-        // Whoever did not wait has whichever it is.
+        // A caller that did not wait has the current version, whichever it is.
         Seen::Any => first.is_none_or(|first| first == ask.version()),
         Seen::Unsaid | Seen::Versions(_) => seen.has(ask.version()),
     };
-    // Whoever has this version already has what it says.
+    // A caller that has this version already got the secret answers with it.
     let ask = match &actor {
         Actor::Agent { .. } if !unchanged => long_polls.gateway.told(ask).await?,
         _ => ask,
@@ -218,7 +218,8 @@ pub struct LongPolls {
 }
 
 impl LongPolls {
-    /// An ask the actor may see, once it is open no longer or not what the caller knows; or after `wait` seconds.
+    /// An ask the actor may see. Returns when the ask is closed or has a version the caller does
+    /// not know, at the latest after `wait` seconds.
     async fn ask_or_wait(
         &self,
         actor: &Actor,
@@ -228,16 +229,17 @@ impl LongPolls {
         known: impl FnMut(&Ask) -> bool,
     ) -> Result<Arc<Ask>, Problem> {
         if let Some(seconds) = wait.filter(|seconds| *seconds > 0) {
-            // Boxed, so that who does not wait carries no room for it.
+            // Boxed, so that requests that do not wait carry no space for it.
             let credential = StreamCredential::new(&self.callers, actor.clone(), headers);
             Box::pin(self.wait(&credential, id, Duration::from_secs(seconds), known)).await?;
-            // A credential that was revoked meanwhile learns nothing more.
+            // A credential that was revoked while it waited gets no answer.
             self.callers.anyone(headers).await?;
         }
         Ok(self.gateway.visible(actor, id).await?)
     }
 
-    /// Waits for that, or for the end of the credential. The ask is read, not kept: thousands may wait.
+    /// Waits for such a change, or until the credential expires. The ask is read again each time
+    /// instead of kept, because thousands of callers may wait.
     async fn wait(
         &self,
         credential: &StreamCredential,
@@ -254,7 +256,7 @@ impl LongPolls {
             let seen = self.gateway.visible(&credential.actor, id).await.map_err(Problem::from);
             let (waits, away) = match seen {
                 Ok(ask) => (known(&ask) && ask.is_open(), false),
-                // Whoever waits already goes on: the store may be back in time.
+                // A caller that already waits keeps waiting: the store may be back in time.
                 Err(problem) if begun && problem.is_temporary() => (true, true),
                 Err(problem) => return Err(problem),
             };
@@ -263,10 +265,10 @@ impl LongPolls {
             }
             begun = true;
             tokio::select! {
-                // Perhaps only the news of what was seen already.
+                // This may be the notification of a version the caller already has.
                 () = waiter.changed() => {}
                 () = tokio::time::sleep(AGAIN), if away => {}
-                // The caller gets what there is.
+                // The caller gets the current state.
                 () = &mut time_is_up => return Ok(()),
                 () = self.streaming.stop.cancelled() => return Ok(()),
             }

@@ -1,4 +1,4 @@
-//! The record: `GET /api/v1/asks/{id}/audit`, `GET /api/v1/asks/{id}/audit/{seq}/proof`, and for
+//! The audit log: `GET /api/v1/asks/{id}/audit`, `GET /api/v1/asks/{id}/audit/{seq}/proof`, and for
 //! administrators `GET /api/v1/audit/blocks` and `GET /api/v1/audit/export`.
 
 use std::sync::Arc;
@@ -70,7 +70,8 @@ async fn events(
         seq = last.seq;
         shown.extend(records.into_iter().map(|record| RecordView::of(record, &ask, viewer)));
     }
-    // An agent sees an open ask while an answer is held: its record goes on once that stands.
+    // An agent sees an open ask while an answer is held, so its audit log ends before the held
+    // answer until that answer takes effect.
     let held = shown.iter().rposition(|record| record.event == "answer_held");
     if let (Actor::Agent { .. }, Some(_), Some(held)) = (&actor, &ask.held, held) {
         shown.truncate(held);
@@ -114,7 +115,7 @@ async fn prove(
         .into_response())
 }
 
-/// An ask the caller may see, and who that is.
+/// The ask, if the caller may see it, and the caller.
 async fn seen(
     gateway: &Gateway,
     callers: &Callers,
@@ -125,7 +126,8 @@ async fn seen(
     Ok((gateway.visible(&actor, parse(id)?).await?, actor))
 }
 
-/// The proof of one event of any subject, or when to ask for it again.
+/// The inclusion proof of one event of any subject. If its block is not sealed yet, the error says
+/// when to try again.
 pub(crate) async fn inclusion_of(
     gateway: &Gateway,
     config: &Config,
@@ -140,7 +142,7 @@ pub(crate) async fn inclusion_of(
     })
 }
 
-/// The proof of one event of an ask, as this actor gets it.
+/// The inclusion proof of one event of an ask, if this actor may see that event.
 pub(crate) async fn inclusion_proof(
     ask_views: &AskViews,
     gateway: &Gateway,
@@ -161,7 +163,7 @@ pub(crate) async fn inclusion_proof(
     Ok(found)
 }
 
-/// Whether a record is about an answer that was held.
+/// Whether a record is about a held answer.
 fn is_held_answer(body: Option<&str>) -> bool {
     let body = body.and_then(|body| serde_json::from_str::<serde_json::Value>(body).ok());
     let name = body.as_ref().and_then(|body| body.pointer("/what/event")?.as_str());
@@ -246,7 +248,7 @@ async fn export(
         Problem::new(503, "unavailable").detail("the record cannot be read").retry_after(1)
     })?;
     let lines = stream::try_unfold(begun, async |mut export| {
-        // A body that breaks off has no last line, so whoever reads it finds out.
+        // An interrupted body has no last line, so the reader can detect it.
         let lines = export.next().await.inspect_err(|error| {
             tracing::error!(error = format!("{error:#}"), "an export broke off");
         })?;

@@ -1,4 +1,4 @@
-//! `POST /api/v1/asks/answers`: one word for many asks, each of which gets its own answer.
+//! `POST /api/v1/asks/answers`: one answer for many asks. Each ask gets its own answer.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::http::api::{AskViews, json};
 use crate::http::callers::Callers;
 use crate::http::problem::Problem;
 
-/// More at once is more than anybody has looked at.
+/// The limit keeps a bulk answer to a number of asks that a person can have reviewed.
 pub(in crate::http) const MOST: usize = 200;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -99,19 +99,19 @@ async fn answer_all(
     Ok(Json(BulkResults { dry_run, results }).into_response())
 }
 
-/// How one of many is answered.
+/// How a bulk action answers one ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::http) enum How {
-    /// It takes effect now.
+    /// The answer takes effect now.
     AtOnce,
-    /// Its person can undo it for a moment.
+    /// The answer is held for a moment, in which the person can undo it.
     Held,
-    /// Not at all: what would become of it.
+    /// The ask is not answered; the outcome only says what would happen.
     DryRun,
 }
 
-/// Answers one of them, or says why not. Only a store that is away ends it all: what was answered
-/// until then is.
+/// Answers one of the asks, or says why not. Only an unavailable store ends the whole bulk action;
+/// the answers given until then stay.
 pub(in crate::http) async fn one_of_many(
     gateway: &Gateway,
     actor: &Actor,
@@ -126,9 +126,9 @@ pub(in crate::http) async fn one_of_many(
         Ok(reply) => reply,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    // What is answered is what was judged.
+    // The version that was checked must be the version that is answered.
     let shown = match how {
-        // The page of bulk answers lists them in short.
+        // The page of bulk answers shows summaries.
         How::Held => Shown::Summary,
         How::AtOnce | How::DryRun => Shown::Nothing,
     };

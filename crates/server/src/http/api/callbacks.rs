@@ -1,5 +1,5 @@
-//! `/api/v1/asks/{id}/callbacks`: whether the agent was told that its ask is over, and telling it once
-//! more.
+//! `/api/v1/asks/{id}/callbacks`: whether the callback of a closed ask was delivered to the agent,
+//! and sending it again.
 
 use axum::Json;
 use axum::extract::State;

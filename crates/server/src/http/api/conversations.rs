@@ -1,5 +1,6 @@
-//! Conversations people begin: `POST /api/v1/agents/{id}/conversations` and
-//! `GET /api/v1/agents/{id}/address` for people, `GET /api/v1/conversations` for the agent they wrote to.
+//! Conversations that people start: `POST /api/v1/agents/{id}/conversations` and `GET
+//! /api/v1/agents/{id}/address` for people, `GET /api/v1/conversations` for the agent they wrote
+//! to.
 
 use std::sync::Arc;
 
@@ -79,7 +80,7 @@ async fn write(
     let bytes = body::read(body, config.body_limit).await?;
     let WriteBody { text } = super::parse(&bytes)?;
     let agent: AgentId = id.parse().map_err(|_| Refusal::NotFound { what: "agent" })?;
-    // One key is for one text to one agent.
+    // The agent is part of the fingerprint: a key is for one text to one agent.
     let said = [agent.as_str().as_bytes(), b"\0", &bytes].concat();
     let idempotency = conditions::idempotency("write", &actor, &headers, &said)?;
     let terms = Terms { idempotency, ..Terms::default() };

@@ -1,4 +1,4 @@
-//! What an endpoint was told: `/api/v1/webhooks/{id}/deliveries`.
+//! The delivery log of a webhook endpoint: `/api/v1/webhooks/{id}/deliveries`.
 
 use axum::Json;
 use axum::extract::{Query, State};
@@ -56,7 +56,7 @@ pub(super) async fn deliveries(
     let path = format!("/api/v1/webhooks/{webhook}/deliveries");
     let name = format!("{path}?{}", status.map_or("", Standing::as_str));
     let after = params.cursor(&name, place)?;
-    // One more than the page has: whether there is another.
+    // Read one delivery more than the page holds, to know whether there is a next page.
     let wanted = LogQuery { webhook, status, after, limit: limit + 1 };
     let mut found = gateway.store().logged(wanted).await?;
     let more = found.len() > limit;

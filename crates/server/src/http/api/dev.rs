@@ -1,5 +1,5 @@
 //! For testing agents, with `--dev` only: `/api/v1/dev/clock` moves the server's time,
-//! `/api/v1/dev/script` says which scripted people there are and what they did.
+//! `/api/v1/dev/script` lists the scripted people and their actions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,12 +27,11 @@ use crate::http::problem::Problem;
 use crate::script::{Played, Players, Script, duration};
 use crate::workers::timers;
 
-/// What only development mode has.
+/// The parts that exist only with `--dev`.
 #[derive(Clone)]
 pub struct Dev {
-    /// The server's time.
     pub clock: Arc<MovableClock>,
-    /// Scripted people; nobody until a script is given.
+    /// Scripted people; empty until a script is loaded.
     pub players: Arc<Players>,
 }
 
@@ -105,12 +104,12 @@ async fn move_clock(
 ) -> Result<Response, Problem> {
     let dev = dev_tools(&callers, dev, &headers).await?;
     let Move { advance } = json(&config, body).await?;
-    // Beyond the last moment there is, time would stand still.
+    // A clock past the last representable time would stand still.
     if advance.as_secs() > LONGEST_TIMEOUT {
         return Err(unfit("advance", "at most 100 years"));
     }
     dev.clock.advance(advance);
-    // Scripted answers may come before a deadline and make new things due.
+    // Scripted answers may come before a deadline and make further timers due.
     dev.players.play(&gateway).await?;
     timers::run_due(&gateway).await?;
     dev.players.play(&gateway).await?;
@@ -168,7 +167,7 @@ async fn replace_script(
     script
         .check()
         .map_err(|error| Problem::new(422, "invalid-field").detail(format!("{error:#}")))?;
-    // What was asked before belongs to the old script.
+    // Asks from before the new script belong to the old one.
     dev.players.play(&gateway).await?;
     dev.players.replace(script, gateway.store().last_position().await?);
     Ok(report(&dev.players))

@@ -1,4 +1,4 @@
-//! What the directory's addresses share: who may read it, names, lists in pages.
+//! Helpers of the directory's routes: who may read it, ids, lists in pages.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::http::api::paging::{Params, seal};
 use crate::http::callers::Callers;
 use crate::http::problem::Problem;
 
-/// The parameters of an address.
+/// The query parameters of a request.
 pub(super) type Pairs = Query<Vec<(String, String)>>;
 
-/// The name in the address; a body that names another is a mistake.
+/// The id in the path. A body with another id is refused.
 pub(super) fn named<T: std::str::FromStr<Err = kernel::ids::BadId> + PartialEq>(
     id: &str,
     inside: Option<&T>,
@@ -33,7 +33,7 @@ pub(super) fn named<T: std::str::FromStr<Err = kernel::ids::BadId> + PartialEq>(
     Ok(id)
 }
 
-/// The id in the body, where the address has none.
+/// The id in the body, for paths that have none.
 pub(super) fn given_id<T>(id: Option<T>) -> Result<T, Problem> {
     id.ok_or_else(|| {
         let detail = "id: expected the id of what is added; it is missing";
@@ -41,12 +41,12 @@ pub(super) fn given_id<T>(id: Option<T>) -> Result<T, Problem> {
     })
 }
 
-/// What there is under a name.
+/// The item as JSON, or `not-found`.
 pub(super) fn one<T: Serialize>(found: Option<T>, what: &'static str) -> Result<Response, Problem> {
     Ok(Json(found.ok_or(Refusal::NotFound { what })?).into_response())
 }
 
-/// What was put there.
+/// The saved item: 201 if it is new, 200 otherwise.
 pub(super) fn saved<T: Serialize>(
     new: bool,
     kept: Option<T>,
@@ -56,7 +56,7 @@ pub(super) fn saved<T: Serialize>(
     Ok((status, one(kept, what)?).into_response())
 }
 
-/// A list of names in pages.
+/// A paged list of items in the order of their ids.
 pub(super) struct Listing {
     params: Params,
     name: &'static str,
@@ -74,12 +74,12 @@ impl Listing {
         self.limit
     }
 
-    /// Where the page begins.
+    /// The id after which the page begins.
     pub(super) fn after<T: std::str::FromStr>(&self) -> Result<Option<T>, Problem> {
         self.params.cursor(self.name, |place| std::str::from_utf8(place).ok()?.parse().ok())
     }
 
-    /// One page of what comes.
+    /// One page of the items found.
     pub(super) fn show<T, P: Serialize>(
         &self,
         found: impl Iterator<Item = T>,
@@ -93,7 +93,7 @@ impl Listing {
         self.page(items, last, page)
     }
 
-    /// A page that was put together already, and the name it goes on after.
+    /// A page whose items are already selected. `last` is the id after which the next page begins.
     pub(super) fn page<T, P: Serialize>(
         &self,
         items: Vec<T>,
@@ -107,7 +107,7 @@ impl Listing {
 }
 
 impl Callers {
-    /// The directory, for an administrator.
+    /// The directory and the caller, if the caller is an administrator.
     pub(super) async fn administrator(
         &self,
         headers: &HeaderMap,

@@ -1,5 +1,5 @@
-//! From what serde says of a body to the field that is wrong and what was expected there, in words
-//! that do not need to know Rust.
+//! Translates serde's errors about a body into the field that is wrong and the value expected
+//! there, without Rust's vocabulary.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -8,17 +8,17 @@ use serde_path_to_error::{Path, Segment};
 use crate::http::problem::Problem;
 use crate::spelling;
 
-/// What the body itself is called, where no field of it is to blame.
+/// The name of the body itself, for errors that no single field causes.
 const WHOLE: &str = "body";
 
-/// The problem with a body that is JSON, but not a `T`. `error` is what reading the text said.
+/// The problem with a body that is JSON, but not a `T`. `error` is the error from parsing the text.
 pub(super) fn explain<T: DeserializeOwned>(
     body: &Value,
     error: Option<&serde_json::Error>,
 ) -> Problem {
     let (place, said) = match (fault::<T>(body), error) {
         (Some(fault), _) if body.is_object() => fault,
-        // A field that is there twice is so in the text only.
+        // Only the text shows a duplicate field: a `Value` keeps one of them.
         (None, Some(error)) => {
             let error = error.to_string();
             let what = error.rsplit_once(" at line ").map_or(&*error, |(what, _)| what);
@@ -35,7 +35,7 @@ pub(super) fn explain<T: DeserializeOwned>(
     Problem::new(422, "invalid-field").detail(detail).field(&field, expected)
 }
 
-/// Where reading stops, and why.
+/// Where deserialization fails, and why.
 fn fault<T: DeserializeOwned>(body: &Value) -> Option<(Place, Said)> {
     let error = serde_path_to_error::deserialize::<_, T>(body).err()?;
     let mut said = said(&error.inner().to_string());
@@ -43,7 +43,7 @@ fn fault<T: DeserializeOwned>(body: &Value) -> Option<(Place, Said)> {
     if said.unknown && place.0.last() == Some(&Step::Member(said.below.clone())) {
         said.below.clear();
     }
-    // A place that came with the message is exact already.
+    // A path from the message itself is already exact.
     if said.below.is_empty()
         && let Some(seen) = &said.seen
     {
@@ -52,7 +52,7 @@ fn fault<T: DeserializeOwned>(body: &Value) -> Option<(Place, Said)> {
             None => said.expected = format!("{} instead of {seen}", said.expected),
         }
     }
-    // Which words a word may be is told only to who has sent one.
+    // Serde lists the allowed words only if the value is a string, so try again with a string.
     if said.word
         && said.below.is_empty()
         && let mut other = body.clone()
@@ -69,20 +69,21 @@ fn fault<T: DeserializeOwned>(body: &Value) -> Option<(Place, Said)> {
     Some((place, said))
 }
 
-/// What a message of serde's says.
+/// A parsed error message of serde's.
 #[derive(Debug, Default, PartialEq)]
 struct Said {
-    /// The field it is about, seen from where reading stopped; empty if it is that very place.
+    /// The field the message is about, relative to the path where deserialization stopped. Empty if
+    /// it is that path itself.
     below: String,
-    /// Whether that field is one there is not, so that reading may have stopped at it already.
+    /// Whether the message reports an unknown field. The path may then already end with that field.
     unknown: bool,
-    /// What would have been accepted.
+    /// The accepted type or values.
     expected: String,
-    /// Whether that is a rule that was broken, and thus a sentence of its own.
+    /// Whether `expected` states a broken rule and is a sentence of its own.
     rule: bool,
-    /// Whether one of certain words would have been.
+    /// Whether one of several fixed words was expected.
     word: bool,
-    /// What was there instead, as serde calls it.
+    /// The rejected value, as serde describes it.
     seen: Option<String>,
 }
 
@@ -137,7 +138,7 @@ fn said(message: &str) -> Said {
     }
 }
 
-/// Rust's words for a type in everybody's.
+/// Rust's type names in general terms.
 fn plain(expected: &str) -> &str {
     match expected {
         "u8" | "u16" | "u32" | "u64" | "usize" | "i8" | "i16" | "i32" | "i64" | "isize" => {
@@ -157,7 +158,7 @@ fn plain(expected: &str) -> &str {
     }
 }
 
-/// Which fields there are; serde lists them as "one of a, b, c", "a or b" or "a".
+/// A sentence with the known fields. Serde lists them as "one of a, b, c", "a or b" or "a".
 fn known_fields(names: &str) -> String {
     let several = names.strip_prefix("one of ").and_then(|names| names.rsplit_once(", "));
     match several.or_else(|| names.split_once(" or ")) {
@@ -166,8 +167,8 @@ fn known_fields(names: &str) -> String {
     }
 }
 
-/// The same for names with several spellings, of which the canonical ones are listed, and with the one
-/// that was probably meant.
+/// The same for names with several spellings: lists the canonical ones and suggests the closest
+/// match.
 fn spelled(names: &str, given: &str) -> String {
     let names = spelling::canonical(names);
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -181,7 +182,7 @@ fn spelled(names: &str, given: &str) -> String {
     }
 }
 
-/// A place in a body.
+/// A path to a value in a body.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Place(Vec<Step>);
 
@@ -206,7 +207,7 @@ impl Place {
         Self(self.0.iter().cloned().chain([step]).collect())
     }
 
-    /// RFC 6901.
+    /// The path as a JSON pointer (RFC 6901).
     fn pointer(&self) -> String {
         let step = |step: &Step| match step {
             Step::Member(name) => format!("/{}", name.replace('~', "~0").replace('/', "~1")),
@@ -215,7 +216,7 @@ impl Place {
         self.0.iter().map(step).collect()
     }
 
-    /// Its name, or that of a field below it.
+    /// The path in dotted form, or that of a field below it.
     fn with(&self, below: &str) -> String {
         let own = self.0.iter().fold(String::new(), |name, step| match step {
             Step::Member(member) => join(&name, member),
@@ -225,8 +226,8 @@ impl Place {
         if name.is_empty() { WHOLE.to_owned() } else { name }
     }
 
-    /// The one value at or below this place that looks like what was refused. Inside what a member
-    /// tells apart, serde knows no places, so that this one is only where it begins.
+    /// The only value at or below this path that looks like the rejected one. Serde reports no path
+    /// inside an internally tagged enum, so this path may be that of the enum as a whole.
     fn below(&self, body: &Value, seen: &str) -> Option<Self> {
         let value = body.pointer(&self.pointer())?;
         if looks(value) == seen {
@@ -257,7 +258,7 @@ impl Place {
     }
 }
 
-/// A value as serde's messages call it.
+/// A value as serde's messages describe it.
 fn looks(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),

@@ -1,4 +1,4 @@
-//! Which asks a list is about: whose view, and how it is narrowed.
+//! Which asks a list contains: the view, its owner and the filters.
 
 use gateway::Gateway;
 use kernel::ask::{Fold, Priority};
@@ -38,7 +38,7 @@ impl View {
         word(name).map(Some).ok_or_else(|| bad("view", expected))
     }
 
-    /// The lists it is made of, and which of what stands in them this person may be shown.
+    /// The lists of this view, and the filter for the asks this person may see.
     pub(in crate::http) fn whole(self, human: &Human) -> Whole<'_> {
         let everything = self == Self::All && human.admin && human.active;
         let tidy = self != Self::All;
@@ -55,12 +55,11 @@ impl View {
     }
 }
 
-/// Whose asks.
 #[derive(Clone)]
 pub(in crate::http) enum Whose {
-    /// What waits for a person, or did.
+    /// The asks a person is or was asked to answer.
     Person(HumanId, View),
-    /// All of an agent or a project.
+    /// All asks of an agent or a project.
     All(Scope),
 }
 
@@ -72,7 +71,7 @@ impl Whose {
         }
     }
 
-    /// The lists it is made of, and which of what stands in them may be shown.
+    /// The lists to read, and the filter for the asks that may be shown.
     pub(super) fn open<'d>(&self, directory: &'d Directory) -> Result<Whole<'d>, Refusal> {
         match self {
             Self::All(scope) => Ok(Whole { scopes: vec![scope.clone()], human: None, tidy: false }),
@@ -84,34 +83,34 @@ impl Whose {
     }
 }
 
-/// The lists to read.
+/// The lists to read, with the filters of a person's view.
 pub(in crate::http) struct Whole<'d> {
     pub(in crate::http) scopes: Vec<Scope>,
-    /// Only what this person may see, if not everything.
+    /// Show only the asks this person may see. `None` shows all.
     human: Option<&'d Human>,
-    /// Whether what they have hidden for a while is left out.
+    /// Whether to leave out the asks this person snoozed or answered.
     tidy: bool,
 }
 
 impl Whole<'_> {
-    /// Whose desk is kept tidy.
+    /// The person whose snoozed and answered asks are left out, if any.
     pub(in crate::http) fn tidied(&self) -> Option<&Human> {
         self.human.filter(|_| self.tidy)
     }
 
-    /// Whether it is less than everything there is.
+    /// Whether a filter applies, so that the lists may hold asks that are not shown.
     pub(in crate::http) fn is_part(&self) -> bool {
         self.human.is_some()
     }
 
     pub(in crate::http) fn shows(&self, ask: &Ask) -> bool {
-        // What somebody has answered and can still undo is no longer theirs to do.
+        // The person answered this ask and can still undo it, so nothing is left to do.
         let done = self.tidied().is_some_and(|human| ask.held_by() == Some(&human.id));
         self.human.is_none_or(|human| ask.admits(human)) && !done
     }
 }
 
-/// A page of these lists.
+/// One page of these lists.
 pub(in crate::http) async fn page_of(
     gateway: &Gateway,
     whole: &Whole<'_>,
@@ -124,8 +123,8 @@ pub(in crate::http) async fn page_of(
     })
 }
 
-/// How many asks are in these lists. What fits on a page is counted there, without what a pool
-/// holds for others.
+/// The number of asks in these lists. A list that fits on one page is counted there, which leaves
+/// out the asks of a pool that this person may not see.
 pub(in crate::http) async fn count_of(
     gateway: &Gateway,
     whole: &Whole<'_>,
@@ -139,7 +138,7 @@ pub(in crate::http) async fn count_of(
     gateway.count(list).await
 }
 
-/// The list a query asks for, without where it begins.
+/// The list a query describes, without the position where the page begins.
 pub(super) fn narrowed(
     params: &Params,
     scopes: Vec<Scope>,
@@ -149,7 +148,7 @@ pub(super) fn narrowed(
     Ok(List { scopes, phases, order, filter: filter(params)?, after: None, limit: params.limit()? })
 }
 
-/// Kinds, priority, and the key of near-identical asks.
+/// Reads the filters: kinds, priority, and the key of similar requests.
 pub(super) fn filter(params: &Params) -> Result<Filter, Problem> {
     let expected = "approve, choose, provide, confirm, escalate or converse";
     let kinds: Option<Vec<Kind>> = params.all("kind").map(word).collect();
@@ -175,7 +174,7 @@ pub(super) fn filter(params: &Params) -> Result<Filter, Problem> {
     Ok(Filter { kinds, priority, fold, ..Filter::default() })
 }
 
-/// A word of the kernel's, by the name it has on the wire.
+/// A value of a kernel enum, by its name on the wire.
 pub(in crate::http) fn word<T: DeserializeOwned>(name: &str) -> Option<T> {
     serde_json::from_value(Value::String(name.to_owned())).ok()
 }

@@ -1,5 +1,4 @@
-//! `GET /api/v1/history`: everything that is over, newest first; and all of it at once, as a table or
-//! as lines of JSON.
+//! `GET /api/v1/history`: all closed asks, newest first, and their export as CSV or JSON Lines.
 
 use std::sync::Arc;
 
@@ -30,7 +29,7 @@ use crate::http::problem::Problem;
 
 const PATH: &str = "/api/v1/history";
 const NARROWED: [&str; 7] = ["view", "outcome", "by", "project", "agent", "kind", "priority"];
-/// Asks read before they are sent.
+/// How many asks an export reads at a time.
 const CHUNK: usize = 100;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -139,7 +138,7 @@ async fn export(
     Ok(written(gateway, ask_views, actor, whose, list, None, format))
 }
 
-/// All of a list, newest first, back to a moment if one is named.
+/// Exports a whole list, newest first, back to `since` if it is set.
 pub(in crate::http) fn written(
     gateway: Gateway,
     ask_views: Arc<AskViews>,
@@ -155,7 +154,7 @@ pub(in crate::http) fn written(
         let (actor, whose) = (actor.clone(), whose.clone());
         async move {
             let Some(mut going) = going else { return Ok(None) };
-            // Each page with the directory of its moment: who is sent away stops reading.
+            // Each page uses the current directory: a person who loses access gets no further page.
             let directory = gateway.directory();
             let whole = open(&whose, &directory)?;
             let list = List { scopes: whole.scopes.clone(), ..going.list.clone() };
@@ -192,7 +191,8 @@ pub(in crate::http) fn written(
     (kind, Body::from_stream(lines)).into_response()
 }
 
-/// What of a page by age was asked at a moment or later, and where that goes on.
+/// The asks of a page that were created at or after `since`, and the cursor of the next page if
+/// there can be more of them. The page is ordered by age.
 pub(in crate::http) fn not_before(page: Page, since: Option<Time>) -> (Vec<Ask>, Option<Cursor>) {
     let Page { mut asks, mut next } = page;
     let all = asks.len();
@@ -203,7 +203,7 @@ pub(in crate::http) fn not_before(page: Page, since: Option<Time>) -> (Vec<Ask>,
     (asks, next)
 }
 
-/// How far an export came.
+/// The position of an export.
 struct Going {
     list: List,
     first: bool,
@@ -216,7 +216,7 @@ fn open<'d>(
     whose.open(directory).map_err(|_| broke_off())
 }
 
-/// Whoever reads it finds that the transfer did not end as it should.
+/// The error ends the transfer early, so the reader can detect that the export is incomplete.
 fn broke_off() -> StoreError {
     tracing::error!("an export of the history broke off");
     StoreError::Unavailable("the export broke off".into())

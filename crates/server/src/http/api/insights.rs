@@ -19,7 +19,7 @@ use crate::http::callers::Callers;
 use crate::http::problem::Problem;
 
 const KNOWN: [&str; 4] = ["project", "agent", "from", "to"];
-/// So many days are looked at if nobody says.
+/// The number of days covered if the query names none.
 const USUAL: u16 = 30;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {

@@ -24,7 +24,8 @@ use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 
-/// How many credentials are looked at for one page: a page may come out short and still go on.
+/// How many credentials the server examines for one page. A page may be short and still have a next
+/// page.
 const EXAMINED: usize = 10_000;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {

@@ -157,7 +157,7 @@ pub(super) async fn count(
     Ok(Json(AskCount { count: counted.n, exact: counted.exact }).into_response())
 }
 
-/// Whose list, and how it is narrowed.
+/// The owner of the list, and its filters.
 fn wanted(params: &Params, actor: &Actor, directory: &Directory) -> Result<(Whose, List), Problem> {
     let project = named::<ProjectId>(params, "project")?;
     let agent = named::<AgentId>(params, "agent")?;
@@ -168,7 +168,7 @@ fn wanted(params: &Params, actor: &Actor, directory: &Directory) -> Result<(Whos
         Whose::All(_) => Order::Age,
     };
     let mut list = narrowed(params, Vec::new(), phases(params)?, order)?;
-    // Of an agent or a project the whole list is there; of a person's list only where they meet.
+    // For an agent or a project the list itself is selected. In a person's list they are filters.
     if let Whose::Person(..) = whose {
         (list.filter.project, list.filter.agent) = (project, agent);
     }
@@ -236,7 +236,7 @@ fn within(
     Ok(Whose::All(Scope::Agent(agent.clone())))
 }
 
-/// Within how many seconds.
+/// `expiring`: the number of seconds.
 fn expiring(params: &Params) -> Result<Option<u64>, Problem> {
     let Some(text) = params.one("expiring")? else { return Ok(None) };
     phases(params)?;
@@ -248,7 +248,8 @@ fn expiring(params: &Params) -> Result<Option<u64>, Problem> {
     seconds.map(Some).ok_or_else(|| bad("expiring", expected))
 }
 
-/// The asks that expire within so many seconds, soonest first, and where the next page begins.
+/// The asks that expire within the given number of seconds, soonest first, and the cursor of the
+/// next page.
 async fn expiring_asks(
     gateway: &Gateway,
     params: &Params,
@@ -262,8 +263,8 @@ async fn expiring_asks(
         let why = "`expiring` is for people: it says what to answer first";
         return Err(Refusal::NotAllowed { why }.into());
     };
-    // An agent's or a project's own list is not in this order, so it is narrowed row by row; a
-    // kind's is.
+    // An agent's or a project's own list is not ordered by deadline, so it is filtered row by row.
+    // The lists of kinds are ordered by deadline.
     let everything = Scope::everything();
     let (scopes, filter) = match whole.scopes.as_slice() {
         [Scope::Project(id)] => (everything, Filter { project: Some(id.clone()), ..filter }),
@@ -281,7 +282,7 @@ async fn expiring_asks(
         Some(human) => gateway.hidden(human).await?,
         None => HashSet::new(),
     };
-    // The list is of what expires: an ask that stays open when its deadline passes does not.
+    // An ask that stays open when its deadline passes does not expire, so it is left out.
     let shows =
         |ask: &Ask| ask.deadline().is_some() && whole.shows(ask) && !hidden.contains(&ask.id);
     let (asks, next) = gateway.expiring(wanted, &filter, shows).await?;

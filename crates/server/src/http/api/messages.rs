@@ -1,4 +1,4 @@
-//! `/api/v1/asks/{id}/messages`: how people were told of an ask.
+//! `/api/v1/asks/{id}/messages`: the notifications sent about an ask.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! Our own API, `/api/v1`.
+//! The native API, `/api/v1`.
 
 mod acknowledge;
 mod actions;
@@ -60,17 +60,16 @@ use crate::http::callers::Callers;
 use crate::http::problem::Problem;
 use crate::http::{Shared, body};
 
-/// Its routes.
 pub fn routes() -> Router<Shared> {
     described().into()
 }
 
-/// The document that describes them.
+/// The OpenAPI document of the routes.
 pub fn document() -> OpenApi {
     openapi::complete(described().into_openapi())
 }
 
-/// Routes and document from one list, so that neither has what the other lacks.
+/// Routes and document come from one list, so neither has an operation that the other lacks.
 fn described() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .merge(asks::routes())
@@ -104,7 +103,7 @@ fn described() -> OpenApiRouter<Shared> {
 }
 
 impl Callers {
-    /// A person, by their token.
+    /// The calling person, by their token. Agents are refused.
     async fn person(&self, headers: &HeaderMap) -> Result<Actor, Problem> {
         match self.anyone(headers).await? {
             person @ Actor::Human { .. } => Ok(person),
@@ -119,7 +118,7 @@ impl Callers {
         }
     }
 
-    /// An agent, by its key.
+    /// The calling agent, by its key. People are refused.
     async fn only_agent(&self, headers: &HeaderMap) -> Result<Actor, Problem> {
         match self.anyone(headers).await? {
             agent @ Actor::Agent { .. } => Ok(agent),
@@ -135,12 +134,12 @@ impl Callers {
     }
 }
 
-/// A JSON body; what is wrong with it is said with its place.
+/// A JSON body. An error names the field that is wrong.
 async fn json<T: DeserializeOwned>(config: &Config, raw: Body) -> Result<T, Problem> {
     parse(&body::read(raw, config.body_limit).await?)
 }
 
-/// The same, where no body at all is fine.
+/// The same, but an empty body is allowed.
 async fn json_if_any<T: DeserializeOwned + Default>(
     config: &Config,
     raw: Body,
@@ -158,10 +157,10 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         let detail = format!("the body is not JSON: {error}");
         Problem::new(400, "invalid-json").detail(detail)
     };
-    // Serde takes a list for an object; we do not.
+    // Serde accepts an array for a struct; this API does not.
     let object = bytes.trim_ascii_start().starts_with(b"{");
     match serde_json::from_slice(bytes) {
-        // Types do not notice a member that is given twice inside free data.
+        // Types do not detect duplicate members inside free-form data.
         Ok(value) if object => unique::read(bytes).map(|_| value).map_err(|error| invalid(&error)),
         read => match serde_json::from_slice::<Value>(bytes) {
             Ok(body) => Err(explain::<T>(&body, read.err().as_ref())),

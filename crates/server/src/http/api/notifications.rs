@@ -1,4 +1,4 @@
-//! How I am told: `/api/v1/me/notices`, `/api/v1/me/contacts`.
+//! A person's own notification settings: `/api/v1/me/notices`, `/api/v1/me/contacts`.
 
 use std::sync::Arc;
 
@@ -219,7 +219,7 @@ async fn verify(
         .field("code", expected))
 }
 
-/// The means of this id, if it is an address of theirs.
+/// The contact method with this id, if it is an address of this person.
 fn own(me: &Human, id: &str) -> Result<Means, Refusal> {
     let mark: Option<Digest> = id.parse().ok();
     let known = me.profile.value().map(kernel::directory::Profile::means).unwrap_or_default();
@@ -227,7 +227,7 @@ fn own(me: &Human, id: &str) -> Result<Means, Refusal> {
     own.find(|means| Some(means.mark()) == mark).ok_or(Refusal::NotFound { what: "contact" })
 }
 
-/// Whoever calls, as the directory knows them.
+/// The calling person, and their entry in the directory.
 async fn me(
     gateway: &Gateway,
     callers: &Callers,
@@ -239,7 +239,7 @@ async fn me(
     Ok((actor, me))
 }
 
-/// How somebody is told, as it is now.
+/// A person's current notification settings.
 fn notification_settings(
     gateway: &Gateway,
     contacts: &ContactMethods,

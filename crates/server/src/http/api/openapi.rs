@@ -1,6 +1,5 @@
-//! The document that describes our own API. Paths, parameters and bodies come from the handlers and
-//! their types; what holds everywhere is added here once: who may call, and which problems any call
-//! may meet.
+//! The OpenAPI document of the native API. Paths, parameters and bodies come from the handlers and
+//! their types. This module adds what applies to all operations: credentials and common problems.
 
 use kernel::{ArtifactId, TaskId};
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
@@ -19,7 +18,7 @@ use crate::http::api::lists::Listed;
 use crate::http::api::search::Searched;
 use crate::http::problem::Wire;
 
-/// The groups of operations, in the order in which one reads them.
+/// The groups of operations, in reading order.
 const TAGS: [(&str, &str); 12] = [
     ("asks", "An agent asks, a person answers, both can talk on the way."),
     ("streams", "What happens, as it happens, as server-sent events."),
@@ -42,7 +41,7 @@ const ABOUT: &str = "The human gateway for AI agents. Bodies are JSON; errors ar
     the body is missing, unknown, of the wrong type, out of bounds or cannot be taken, or that a \
     parameter of the right form cannot.";
 
-/// What the handlers do not say themselves.
+/// Adds the parts that the handlers do not declare themselves.
 pub(super) fn complete(mut document: OpenApi) -> OpenApi {
     document.info = InfoBuilder::new()
         .title("Countersign")
@@ -94,8 +93,9 @@ pub(super) fn complete(mut document: OpenApi) -> OpenApi {
     document
 }
 
-/// Problems that any call may meet, any that needs a credential, any that needs one of a certain kind,
-/// any about something, and any with a body: status, name in the document, when.
+/// Problems that any operation can return, then those of operations that need a credential, that
+/// need one kind of credential, that name an object, and that have a body. Each has a status, a
+/// name in the document and a description.
 const ALWAYS: [Usual; 4] = [
     (
         "400",
@@ -130,11 +130,11 @@ const WITH_BODY: [Usual; 3] = [
     ),
 ];
 
-/// Types told apart by a member, which refuse every other one; their derives do not say so. Types of
-/// several parts do it too, but only `unevaluatedProperties` could say that, which few tools know.
+/// Tagged enums that refuse unknown members, which their derives do not declare. Flattened types
+/// refuse them too, but only `unevaluatedProperties` could express that, and few tools support it.
 const STRICT: [&str; 3] = ["Answer", "OnSilence", "Route"];
 
-/// Says that a type has no members but those it names.
+/// Declares that a type has no members except those it lists.
 fn close(schema: &mut RefOr<Schema>) {
     let RefOr::T(schema) = schema else { return };
     match schema {
@@ -148,7 +148,8 @@ fn close(schema: &mut RefOr<Schema>) {
 
 type Usual = (&'static str, &'static str, &'static str);
 
-/// Refers to the problems any call of this shape may meet; those it tells itself get their shape.
+/// Adds references to the common problems of an operation like this one. Problems that the
+/// operation declares itself get the schema of a problem.
 fn common(operation: &mut Operation, named: bool) {
     let responses = &mut operation.responses.responses;
     for (status, response) in responses.iter_mut() {
@@ -190,28 +191,29 @@ fn problem(status: &str, response: &mut Response) {
     }
 }
 
-/// `If-Match` on what is done to an ask.
+/// The header `If-Match` of operations that change an ask.
 pub(super) enum IfMatch {}
 
-/// `If-None-Match` on what is read.
+/// The header `If-None-Match` of operations that read an ask.
 pub(super) enum IfNoneMatch {}
 
-/// `Prefer: wait=N`.
+/// The header `Prefer: wait=N`.
 pub(super) enum Wait {}
 
-/// `Idempotency-Key`.
+/// The header `Idempotency-Key`.
 pub(super) enum IdempotencyKey {}
 
-/// Where a stream was left.
+/// The position where a stream resumes: `Last-Event-ID` or `after`.
 pub(super) enum Left {}
 
-/// The number a list goes on after.
+/// The number after which a list continues.
 pub(super) enum After {}
 
-/// `limit` and `cursor`.
+/// The parameters `limit` and `cursor`.
 pub(super) enum Pages {}
 
-/// Without a pattern anything goes: what cannot be read is ignored.
+/// A header parameter. Without a pattern any value is valid, because the server ignores values it
+/// cannot read.
 fn header(name: &str, about: &str, pattern: Option<&str>, example: &str) -> Parameter {
     let schema = ObjectBuilder::new().schema_type(Type::String).pattern(pattern);
     ParameterBuilder::new()

@@ -1,7 +1,7 @@
-//! Lists in pages: their parameters, and cursors that lead from one page to the next.
+//! Paged lists: their parameters, and the cursors that lead to the next page.
 //!
-//! A cursor is opaque: a place in one very list, with a check against mistakes. It gives nobody
-//! anything they may not see, so it is no secret.
+//! A cursor is opaque: a position in one list, with a checksum against mistakes. It grants no
+//! access, so it is not secret.
 
 use axum::Json;
 use axum::http::{HeaderValue, header};
@@ -13,20 +13,20 @@ use serde::Serialize;
 
 use crate::http::problem::Problem;
 
-/// How many a page has when nobody says.
+/// The default size of a page.
 const USUAL: usize = 20;
-/// The most it may have.
+/// The maximum size of a page.
 const MOST: usize = 100;
-/// Bytes of the check.
+/// Bytes of a cursor's checksum.
 const CHECK: usize = 6;
 
-/// The parameters of a list.
+/// The query parameters of a list.
 pub(super) struct Params {
     pairs: Vec<(String, String)>,
 }
 
 impl Params {
-    /// Takes the decoded pairs of a query; a name the list does not know is a mistake.
+    /// Takes the decoded pairs of a query. A parameter the list does not know is an error.
     pub(super) fn new(pairs: Vec<(String, String)>, known: &[&str]) -> Result<Self, Problem> {
         let stranger = pairs.iter().find(|(name, _)| !known.contains(&name.as_str()));
         match stranger {
@@ -35,12 +35,12 @@ impl Params {
         }
     }
 
-    /// Every value of a parameter.
+    /// All values of a parameter.
     pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// The value of a parameter that may come once.
+    /// The value of a parameter that may occur once.
     pub(super) fn one(&self, name: &str) -> Result<Option<&str>, Problem> {
         let mut values = self.all(name);
         match (values.next(), values.next()) {
@@ -49,7 +49,6 @@ impl Params {
         }
     }
 
-    /// The size of the page.
     pub(super) fn limit(&self) -> Result<usize, Problem> {
         let Some(text) = self.one("limit")? else { return Ok(USUAL) };
         let limit = whole(text).and_then(|limit| usize::try_from(limit).ok());
@@ -57,13 +56,13 @@ impl Params {
         limit.ok_or_else(|| bad("limit", "a whole number from 1 to 100"))
     }
 
-    /// The number a list in numeric order goes on after; from its beginning if nothing is said.
+    /// The number after which a list in numeric order continues; 0 by default.
     pub(super) fn after(&self) -> Result<u64, Problem> {
         let Some(text) = self.one("after")? else { return Ok(0) };
         whole(text).ok_or_else(|| bad("after", "a whole number"))
     }
 
-    /// The place a page begins after, read by whoever knows the list.
+    /// The position after which the page begins. The list decodes it with `read`.
     pub(super) fn cursor<T>(
         &self,
         list: &str,
@@ -75,7 +74,7 @@ impl Params {
         place.map(Some).ok_or_else(|| unfit("cursor", expected))
     }
 
-    /// A page, and the way to the next.
+    /// The response for a page, with a `Link` to the next page.
     pub(super) fn page(&self, path: &str, page: &impl Serialize, next: Option<&str>) -> Response {
         let mut answer = Json(page).into_response();
         if let Some(link) = next.and_then(|next| self.link(path, next)) {
@@ -84,7 +83,7 @@ impl Params {
         answer
     }
 
-    /// The same list, from there on.
+    /// The `Link` header for the same list from `next` on.
     fn link(&self, path: &str, next: &str) -> Option<HeaderValue> {
         let same = self.pairs.iter().filter(|(name, _)| name != "cursor");
         let mut query = url::form_urlencoded::Serializer::new(String::new());
@@ -93,18 +92,18 @@ impl Params {
     }
 }
 
-/// A whole number in digits only.
+/// A whole number that consists of digits only.
 pub(super) fn whole(text: &str) -> Option<u64> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits)
 }
 
-/// A parameter or header that is not what the document says it is.
+/// 400: a parameter or header has a form that the OpenAPI document rules out.
 pub(super) fn bad(name: &str, expected: &str) -> Problem {
     wrong(400, name, expected)
 }
 
-/// One that is, and is of no use all the same.
+/// 422: a parameter has the documented form, but its value cannot be used.
 pub(super) fn unfit(name: &str, expected: &str) -> Problem {
     wrong(422, name, expected)
 }
@@ -114,7 +113,7 @@ fn wrong(status: u16, name: &str, expected: &str) -> Problem {
     Problem::new(status, "invalid-field").detail(detail).field(name, expected)
 }
 
-/// A place in a list, to be given back.
+/// A position in a list as a cursor.
 pub(super) fn seal(list: &str, place: &[u8]) -> String {
     BASE64_URL_SAFE_NO_PAD.encode([&check(list, place)[..], place].concat())
 }

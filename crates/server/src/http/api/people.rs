@@ -412,7 +412,7 @@ async fn save_group(
     let (before, actor) = callers.administrator(&headers).await?;
     let body: GroupBody = json(&config, body).await?;
     let id = named(&id, body.id.as_ref())?;
-    // With nobody in it, it is not there: neither before nor after.
+    // A group without members does not exist, so it is new if it had none before and has some now.
     let new = before.members(&id).next().is_none() && !body.members.is_empty();
     gateway.run(actor, DirectoryCommand::SaveGroup(body.named(id.clone()))).await?;
     saved(new, Some(members(&gateway.directory(), id)), "group")

@@ -1,4 +1,4 @@
-//! Who looks at an ask right now: `/api/v1/asks/{id}/looking`, `/api/v1/looking`.
+//! Which people are viewing an ask right now: `/api/v1/asks/{id}/looking`, `/api/v1/looking`.
 
 use axum::Json;
 use axum::extract::{Query, State};
@@ -17,9 +17,9 @@ use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 
-/// How long somebody counts as looking who does not say so again.
+/// How many seconds a person counts as viewing an ask after their last call.
 pub(crate) const LEASE: u64 = 60;
-/// How many asks one may ask about at once: a page.
+/// The maximum number of asks in one query: a page.
 const MOST: usize = 100;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {

@@ -83,13 +83,13 @@ async fn project(
     one(found, "project")
 }
 
-/// The minimum assurance for approving irreversible and critical requests that new projects get:
-/// somebody signed in has to approve them, unless the server runs for development.
+/// The minimum assurance that new projects require for approving irreversible and critical
+/// requests: a signed-in person has to approve them, unless the server runs with `--dev`.
 pub(in crate::http) fn irreversible_assurance(config: &Config) -> Option<Assurance> {
     (!config.dev).then_some(Assurance::Session)
 }
 
-/// A project with the rules that new projects get.
+/// A project with the default rules of new projects.
 pub(in crate::http) fn new_project(config: &Config, id: ProjectId) -> NewProject {
     if config.dev {
         NewProject { recipients: Some(Reachable::Any), ..NewProject::plain(id) }
@@ -98,7 +98,8 @@ pub(in crate::http) fn new_project(config: &Config, id: ProjectId) -> NewProject
     }
 }
 
-/// What a body says of a project; a new one gets the rules of new projects for what it leaves out.
+/// The project a body describes. For fields that the body leaves out, a new project gets the
+/// default rules.
 fn wanted_project(
     gateway: &Gateway,
     config: &Config,
@@ -259,7 +260,7 @@ async fn save_agent(
 ) -> Result<Response, Problem> {
     let actor = callers.person(&headers).await?;
     let before = gateway.directory();
-    // Who answers for an agent may let people write to it; the kernel judges what else is changed.
+    // The owner of an agent may allow people to write to it. The kernel checks the other changes.
     let own = id.parse().is_ok_and(|id| before.keeps(&actor, &Hears::Agent(id)));
     if !own && !before.administers(&actor) {
         return Err(Refusal::NotAllowed { why: "only an administrator can do this" }.into());

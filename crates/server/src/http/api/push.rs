@@ -1,4 +1,4 @@
-//! My devices: `/api/v1/me/push`.
+//! A person's own devices for push notifications: `/api/v1/me/push`.
 
 use std::sync::Arc;
 

@@ -38,9 +38,9 @@ use crate::http::problem::Problem;
 use crate::http::{Shared, body};
 
 const JOSE: &str = "application/jose";
-/// How many revocations stand on one page.
+/// The number of revocations on one page.
 const PAGE: usize = 100;
-/// In which phases an ask has a receipt.
+/// The phases in which an ask has a receipt.
 const OVER: [Phase; 4] = [Phase::Completed, Phase::Expired, Phase::Cancelled, Phase::Failed];
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -297,7 +297,8 @@ async fn verify(
     State(receipts): State<Receipts>,
     body: Body,
 ) -> Result<Json<Checked>, Problem> {
-    // A receipt holds a question and an answer, each of a body of its own, in base64.
+    // A receipt contains a question and an answer in base64, each of which may be as large as a
+    // body.
     let largest = config.body_limit.saturating_mul(3).saturating_add(1 << 16);
     let VerifyBody { receipt } = super::parse(&body::read(body, largest).await?)?;
     let claims = match receipts.signer().verify(&receipt) {

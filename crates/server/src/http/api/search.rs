@@ -1,4 +1,4 @@
-//! `GET /api/v1/search`: the newest asks that have these words.
+//! `GET /api/v1/search`: the newest asks that contain the given words.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::http::callers::Callers;
 use crate::http::problem::Problem;
 
 const KNOWN: [&str; 7] = ["q", "view", "state", "kind", "project", "agent", "by"];
-/// A longer query is a text.
+/// The maximum length of a query, in characters.
 const LONGEST: usize = 500;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {

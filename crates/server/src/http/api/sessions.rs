@@ -1,5 +1,5 @@
-//! Where somebody is signed in: `/api/v1/people/{id}/sessions`, for themselves and administrators. One
-//! session is ended by revoking it: `DELETE /api/v1/keys/{id}`.
+//! The browser sessions of a person: `/api/v1/people/{id}/sessions`, for the person and
+//! administrators. One session is ended by revoking it: `DELETE /api/v1/keys/{id}`.
 
 use axum::Json;
 use axum::extract::State;
@@ -104,7 +104,7 @@ async fn end_access(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// Whoever calls, if they are the named person or administer.
+/// The caller and the named person, if the caller is that person or an administrator.
 async fn own_sessions(
     gateway: &Gateway,
     callers: &Callers,

@@ -1,8 +1,9 @@
 //! Signing keys: `GET /api/v1/signing-keys`, `POST /api/v1/signing-keys/{kid}/destroy`, for
 //! administrators. See `docs/receipts.md`.
 //!
-//! Keys are made and revoked where the server runs. Destroying the private half of a retired one needs
-//! the store, and cannot hurt: every receipt keeps its bytes, and the public half stays published.
+//! Keys are created and revoked with `countersign signing` on the server. Destroying the private
+//! key of a retired one needs the store. It does no harm: every receipt keeps its bytes, and the
+//! public key stays published.
 
 use axum::Json;
 use axum::extract::State;

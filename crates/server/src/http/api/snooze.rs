@@ -1,5 +1,5 @@
 //! A person hides an ask from their own lists for a while: `/api/v1/asks/{id}/snooze`,
-//! `/api/v1/snoozed`. For everybody else nothing changes.
+//! `/api/v1/snoozed`. Nothing changes for other people.
 
 use std::sync::Arc;
 
@@ -128,7 +128,7 @@ async fn snoozed(
     Ok(Json(Snoozed { snoozed }).into_response())
 }
 
-/// The person, and an ask they may see.
+/// The calling person, and an ask they may see.
 pub(super) async fn person_and_ask(
     gateway: &Gateway,
     callers: &Callers,

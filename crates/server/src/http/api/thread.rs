@@ -1,4 +1,4 @@
-//! `GET /api/v1/asks/{id}/thread`: the rounds one matter went through.
+//! `GET /api/v1/asks/{id}/thread`: the rounds of questions that follow each other.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 
-/// How many rounds are shown before the one that was asked for, and how many after it.
+/// The maximum number of rounds shown before the requested ask, and after it.
 const ROUNDS: usize = 50;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -60,7 +60,7 @@ async fn thread(
     Ok(Json(Thread { asks }).into_response())
 }
 
-/// One round after the other in one direction, up to the first the actor may not see.
+/// The rounds in one direction, up to the first that the actor may not see.
 pub(crate) async fn rounds(
     gateway: &Gateway,
     actor: &Actor,

@@ -1,5 +1,5 @@
-//! Endpoints that are told what happens: `/api/v1/webhooks`. Administrators manage all of them, people
-//! those of agents they own.
+//! Webhook endpoints: `/api/v1/webhooks`. Administrators manage all of them, people those of agents
+//! they own.
 
 use std::sync::Arc;
 
@@ -28,10 +28,11 @@ use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 
-/// How many endpoints are looked at for one page: a page may come out short and still go on.
+/// How many endpoints the server examines for one page. A page may be short and still have a next
+/// page.
 const EXAMINED: usize = 10_000;
 
-/// How much of a log is forgotten in one go: others write in between.
+/// How many log entries are deleted at a time, so that other writes can run in between.
 const FORGOTTEN: usize = 1_000;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -289,7 +290,7 @@ fn wanted(body: WebhookBody, id: WebhookId) -> Result<NewWebhook, Problem> {
     body.wanted(id).ok_or_else(|| Refusal::Invalid { field: "agent", expected }.into())
 }
 
-/// Whether calls may go to an address somebody named.
+/// Refuses a URL that webhook calls may not go to.
 pub(crate) fn callable(
     callbacks: &Callbacks,
     field: &'static str,
@@ -301,7 +302,7 @@ pub(crate) fn callable(
     }
 }
 
-/// Adds an endpoint, and reveals its secret.
+/// Adds an endpoint and returns its secret.
 pub(crate) async fn add_webhook(
     gateway: &Gateway,
     webhooks: &Webhooks,
@@ -315,7 +316,8 @@ pub(crate) async fn add_webhook(
     Ok(revealed_webhook(gateway, webhooks, id)?)
 }
 
-/// Removes an endpoint, and forgets what it was told: nobody can send it again.
+/// Removes an endpoint and deletes its delivery log, because its deliveries can no longer be sent
+/// again.
 pub(crate) async fn remove_webhook(
     gateway: &Gateway,
     actor: Actor,

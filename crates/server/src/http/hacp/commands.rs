@@ -1,7 +1,7 @@
-//! The operations that change something, and what they give back. HACP-042, HACP-080 to HACP-083.
+//! The operations that change tasks, and their results. HACP-042, HACP-080 to HACP-083.
 //!
-//! A call that is repeated under its idempotency key is answered with what it gave back first: the task
-//! is folded from its record up to where it was then.
+//! A call repeated under its idempotency key gets the result of the first call: the task is rebuilt
+//! from its events up to that point.
 
 use bytes::Bytes;
 use dialects::hacp::{self, Call, Commit, HacpError, Operation, Params, Version, view};
@@ -47,7 +47,8 @@ impl HacpOperations {
             Some(key) => Some(Idempotency {
                 scope: self.scope(actor, &command).await?,
                 key,
-                // Another caller's key is another call.
+                // The caller is part of the fingerprint: the same key from another caller is a
+                // mismatch.
                 fingerprint: Digest::of_json(&json!([actor.by(), call.fingerprint])),
                 lasting: false,
             }),
@@ -72,8 +73,8 @@ impl HacpOperations {
         Ok(shown)
     }
 
-    /// Whose keys a call's key is among: those of its task (HACP-082), and for a new one those of
-    /// whoever writes it down.
+    /// The namespace of a call's idempotency key: its task (HACP-082), or for a new task the
+    /// caller.
     async fn scope(&self, actor: &Actor, command: &TaskCommand) -> Result<String, Failure> {
         let task = match (command.task(), command.checkpoint()) {
             (Some(task), _) => Some(task),
@@ -86,7 +87,8 @@ impl HacpOperations {
         Ok(task.map_or_else(|| format!("hacp/by/{}", actor.by()), |task| format!("hacp/{task}")))
     }
 
-    /// What is to be delivered, once what came with it, or was uploaded before, is held (HACP-028).
+    /// The command that delivers a commit, after the server has stored the bytes that came with it
+    /// or found the earlier upload (HACP-028).
     async fn delivered(
         &self,
         actor: &Actor,
@@ -121,7 +123,7 @@ impl HacpOperations {
         Ok((command?, way))
     }
 
-    /// What was done, or had been.
+    /// Collects the objects that the result shows, also for a repeated call.
     async fn done(
         &self,
         operation: Operation,
@@ -133,7 +135,7 @@ impl HacpOperations {
         let (task, artifact, entry) =
             (task.map(|task| *task), artifact.map(|made| *made), entry.map(|entry| *entry));
         let mut done = Done { task, ask, artifact, used, entry, last: None };
-        // Of what was just done the outcome says it all, unless the answer is about the event itself.
+        // For a new call the outcome has all objects, unless the result is about the event itself.
         let tells = operation == Operation::ReviewComment;
         if let Some((id, seq)) = place.filter(|_| replayed || tells) {
             let last = self.event(id, seq).await?;
@@ -166,7 +168,6 @@ impl HacpOperations {
         Ok(done)
     }
 
-    /// One event of a task.
     async fn event(&self, id: TaskId, seq: u64) -> Result<Option<TaskEvent>, Failure> {
         let after = seq.saturating_sub(1);
         let subject = kernel::Subject::Task(id);
@@ -178,7 +179,7 @@ impl HacpOperations {
         }))
     }
 
-    /// What an operation gives back.
+    /// The result of an operation.
     fn result(&self, operation: Operation, version: Version, done: &Done) -> Option<Value> {
         let Done { task, ask, artifact, used, entry, last } = done;
         let task = task.as_ref();
@@ -215,7 +216,7 @@ impl HacpOperations {
         }
     }
 
-    /// One version of an artifact as it is shown.
+    /// One version of an artifact as it is sent.
     pub(super) fn artifact(
         &self,
         artifact: Option<&Artifact>,
@@ -228,25 +229,25 @@ impl HacpOperations {
     }
 }
 
-/// What there is to show of what was done.
+/// The objects from which the result of an operation is built.
 struct Done {
     task: Option<Task>,
     ask: Option<Ask>,
     artifact: Option<Artifact>,
     used: Option<Used>,
     entry: Option<kernel::task::Entry>,
-    /// The last event of the task that belongs to it.
+    /// The last event of the task that this call wrote.
     last: Option<TaskEvent>,
 }
 
-/// The artifact a call is about, and which version of it: the newest, if it says none.
+/// The artifact a call is about, and its version; `None` is the newest.
 struct Used {
     artifact: ArtifactId,
     version: Option<String>,
 }
 
 impl Used {
-    /// Which a command names. What it makes is known only afterwards.
+    /// The artifact that a command names. The id of a new artifact is known only afterwards.
     fn by(command: &TaskCommand) -> Option<Self> {
         let (artifact, version) = match command {
             TaskCommand::Reference(_, named, _) => (named.id, Some(named.version.clone())),
@@ -257,7 +258,7 @@ impl Used {
     }
 }
 
-/// An object as it goes out.
+/// An object with the version stamp of the protocol.
 pub(super) fn stamped<T: Serialize>(object: T, version: Version) -> Value {
     json!(hacp::Stamped { object, stamp: version.stamp() })
 }

@@ -1,4 +1,5 @@
-//! The bytes of a version, or of an upload, for whoever may have them: handed over, never interpreted.
+//! The bytes of a version or an upload, for callers that may read them. The server sends them
+//! without interpreting them.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -43,7 +44,7 @@ pub(super) async fn of_version(
     hacp.hand_over(&actor, &headers, held, format!("{} {name}", artifact.id)).await
 }
 
-/// `GET /hacp/v1/uploads/{id}/content`: what was sent, for whoever sent it.
+/// `GET /hacp/v1/uploads/{id}/content`: the bytes of an upload, for the caller that sent it.
 pub(super) async fn of_upload(
     State(hacp): State<Arc<HacpOperations>>,
     Named(id): Named<String>,
@@ -56,8 +57,8 @@ pub(super) async fn of_upload(
 }
 
 impl HacpOperations {
-    /// Counts bytes that come or go as one of the streams of a credential, until this is dropped: each
-    /// has a piece in memory.
+    /// Counts a transfer as one of the streams of a credential until the returned value is dropped,
+    /// because each transfer holds a chunk in memory.
     pub(super) fn transfer(&self, actor: &Actor) -> Result<Counted, Denied> {
         let who = match actor {
             Actor::Agent { key, .. } => Some(Subject::Key(*key)),
@@ -67,7 +68,7 @@ impl HacpOperations {
         self.streaming.streams.open_for(&self.gateway, who, Wire::Bytes)
     }
 
-    /// The answer with what is held, or the part of it that is wanted.
+    /// The response with the stored bytes, or with the requested range of them.
     async fn hand_over(
         &self,
         actor: &Actor,
@@ -94,7 +95,7 @@ impl HacpOperations {
         };
         let opened = async {
             let mut bytes = Box::pin(self.blobs.open(&held).await?.read(range));
-            // Looked at before anything is promised.
+            // Read the first chunk before the status is sent, so that an error can still change it.
             let first = bytes.try_next().await?;
             anyhow::Ok((first, bytes))
         };
@@ -138,14 +139,14 @@ fn describe(answer: &mut Response, headers: &[(header::HeaderName, &str)]) {
     }
 }
 
-/// `If-None-Match`: what has this tag never changes.
+/// `If-None-Match`. The bytes with a given tag never change.
 fn has_already(headers: &HeaderMap, tag: &str) -> bool {
     let seen = headers.get(header::IF_NONE_MATCH).and_then(|seen| seen.to_str().ok());
     let same = |seen: &str| seen == "*" || seen.strip_prefix("W/").unwrap_or(seen) == tag;
     seen.is_some_and(|seen| seen.split(',').map(str::trim).any(same))
 }
 
-/// 416.
+/// 416: the requested range is outside the content.
 fn nothing_there(size: u64) -> Failure {
     let expected = format!("a part of the {size} bytes there are");
     let mut error = HacpError::field("Range", &expected).with("size", json!(size));

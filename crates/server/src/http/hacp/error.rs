@@ -1,4 +1,4 @@
-//! HACP: how every refusal looks. `{"error": {code, message, details, retryable, …}}`.
+//! HACP: the shape of all errors. `{"error": {code, message, details, retryable, …}}`.
 
 use dialects::hacp::{HacpError, Version};
 use kernel::Refusal;
@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use crate::http::dialect_error::{DialectError, Wording};
 
-/// An error in this dialect's shape, in the version of whoever called.
+/// An error with the protocol version of the caller.
 pub struct Said {
     pub(super) error: HacpError,
     version: Version,
 }
 
-/// An error in this dialect's shape.
+/// An error of this dialect, as a response.
 pub type Failure = DialectError<Said>;
 
 impl From<HacpError> for Failure {
@@ -28,13 +28,13 @@ impl From<HacpError> for Said {
 }
 
 impl Failure {
-    /// The same, as a caller of this version reads it.
+    /// The same error in the caller's protocol version.
     pub(super) fn in_version(mut self, version: Version) -> Self {
         self.error.version = version;
         self
     }
 
-    /// The error itself, for a caller that is not answered over HTTP.
+    /// The error itself, for responses that are not sent over HTTP.
     pub(super) fn into_error(self) -> HacpError {
         self.error.error
     }

@@ -1,5 +1,5 @@
-//! `GET /hacp/v1/events`: what happens to the tasks somebody sees, as server-sent events. It resumes
-//! exactly behind `Last-Event-ID`, or `?after=`.
+//! `GET /hacp/v1/events`: events of the tasks the caller sees, as server-sent events. The stream
+//! resumes exactly after `Last-Event-ID` or `?after=`.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,11 +25,11 @@ use crate::http::hacp::HacpOperations;
 use crate::http::sse::{self, HEARTBEAT, Source};
 use crate::http::stream_credential::StreamCredential;
 
-/// How often an idle stream shows that it lives.
+/// The interval of heartbeats on an idle stream.
 const BEAT: Duration = Duration::from_secs(15);
-/// The longest a caller may have its stream last with `max_seconds`, in seconds.
+/// The maximum of `max_seconds`.
 const LONGEST: f64 = 3600.0;
-/// How many records are read at once.
+/// How many records are read at a time.
 const BATCH: usize = 32;
 
 pub(super) async fn stream(
@@ -46,7 +46,7 @@ pub(super) async fn stream(
     Ok(sse::respond(Feed { ends, ..feed }))
 }
 
-/// `?max_seconds=`: after how long the stream ends by itself, as upstream's client asks for.
+/// `?max_seconds=`: after how many seconds the stream ends. Upstream's client sends it.
 fn max_seconds(pairs: &[(String, String)]) -> Result<Option<Duration>, HacpError> {
     let field = "max_seconds";
     let Some((_, text)) = pairs.iter().rfind(|(name, _)| name == field) else { return Ok(None) };
@@ -67,7 +67,7 @@ fn last_seen(headers: &HeaderMap, pairs: &[(String, String)]) -> Result<Option<u
     text.parse().map(Some).map_err(|_| bad())
 }
 
-/// What happens to the tasks of some projects, from a position on.
+/// Events of the tasks of some projects, from a position on.
 pub(super) struct Feed {
     hacp: Arc<HacpOperations>,
     credential: StreamCredential,
@@ -78,7 +78,7 @@ pub(super) struct Feed {
     records: VecDeque<(u64, Record)>,
     stale: bool,
     begun: bool,
-    /// When it ends by itself.
+    /// When the stream ends because of `max_seconds`.
     ends: Option<Instant>,
     _held: Held,
 }
@@ -92,7 +92,7 @@ impl Feed {
     ) -> Result<Self, Failure> {
         let held =
             hacp.streaming.streams.open_for(&hacp.gateway, credential.counted(), Wire::Events)?;
-        // Subscribe first, read afterwards: nothing that happens in between is missed.
+        // Subscribe before reading, so that no event in between is missed.
         let projects = hacp.projects(&credential.actor).await?;
         let waiter = hacp.gateway.wake().subscribe(topics(&credential, &projects));
         let last = hacp.gateway.store().last_position().await?;
@@ -112,8 +112,9 @@ impl Feed {
         })
     }
 
-    /// Follows whoever it is to the projects they are in now, and an agent to those of the tasks it was
-    /// given: what they have left they hear no more of. Whether they are where they were.
+    /// Updates the subscription to the projects the caller is in now, for an agent those of the
+    /// tasks assigned to it. Events of projects the caller left are dropped. Returns whether the
+    /// projects are unchanged.
     async fn follow(&mut self) -> Result<bool, StoreError> {
         let projects = self.hacp.projects(&self.credential.actor).await?;
         if projects == self.projects {
@@ -126,8 +127,8 @@ impl Feed {
         Ok(false)
     }
 
-    /// Reads on. Where somebody got into another project meanwhile, what was read is not all of it, and
-    /// nothing is taken.
+    /// Reads the next records. If the caller's projects changed meanwhile, the records are
+    /// incomplete and are dropped.
     async fn read(&mut self) -> Result<(), StoreError> {
         let store = self.hacp.gateway.store();
         let more = store.task_records(self.projects.clone(), self.after, BATCH).await?;
@@ -138,8 +139,8 @@ impl Feed {
         Ok(())
     }
 
-    /// The next event with its place; nothing where none came for a while. It may be given up at any
-    /// moment and asked again: nothing is lost by that.
+    /// The next event with its position, or `Idle` if none came for a while. The call is
+    /// cancel-safe: dropping it loses no event.
     pub(super) async fn turn(&mut self) -> Turn {
         loop {
             if !self.credential.holds(&self.hacp.gateway) {
@@ -176,12 +177,12 @@ impl Feed {
         }
     }
 
-    /// Whether somebody may leave a project: people do. What an agent was given it was given.
+    /// Whether the caller can leave a project. People can; an agent keeps the tasks it was given.
     fn moves(&self) -> bool {
         matches!(self.credential.actor, Actor::Human { .. })
     }
 
-    /// What happened, if whoever listens sees the task.
+    /// The event of a record, if the caller sees its task.
     async fn told(&mut self, record: &Record) -> Result<Option<Stamped<AuditEvent>>, StoreError> {
         if !self.hacp.shows(&self.credential.actor, record).await? {
             return Ok(None);
@@ -189,7 +190,7 @@ impl Feed {
         self.trails.tell(&self.hacp.gateway, record).await
     }
 
-    /// A store that is away is waited for; whether the server stops meanwhile.
+    /// Waits before the store is read again. Returns whether the server stops.
     async fn paused(&self) -> bool {
         tokio::select! {
             () = self.hacp.streaming.stop.cancelled() => true,
@@ -198,21 +199,20 @@ impl Feed {
     }
 }
 
-/// Why a stream moves on.
+/// The outcome of one turn of the stream.
 pub(super) enum Turn {
-    /// Something happened.
+    /// An event to send.
     Told(told::Told),
-    /// Nothing did, for a while.
+    /// No event came for a while.
     Idle,
-    /// The server stops.
     Stopped,
-    /// The credential no longer holds.
+    /// The credential is no longer valid.
     Revoked,
 }
 
-/// What wakes a feed: what happens to the tasks, and what may end it.
+/// The topics that wake the stream: events of the tasks, and changes of the credential.
 fn topics(credential: &StreamCredential, projects: &[ProjectId]) -> impl Iterator<Item = Topic> {
-    // A task of a project that is new to an agent comes with something for its runtime to do.
+    // A task in a project that is new to an agent comes with an event for the agent's runtime.
     let runtime = match &credential.actor {
         Actor::Agent { id, .. } => Some(Scope::Runtime(id.clone())),
         Actor::Human { .. }
@@ -233,7 +233,7 @@ impl Source for Feed {
             return Some(sse::first(&sse::frame(self.after, "ready", &ready)));
         }
         let turn = match self.ends {
-            // Nothing is lost by giving a turn up.
+            // `turn` is cancel-safe.
             Some(at) => tokio::time::timeout_at(at, self.turn()).await.unwrap_or(Turn::Stopped),
             None => self.turn().await,
         };

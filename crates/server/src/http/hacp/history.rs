@@ -1,8 +1,9 @@
-//! `audit.query` and `audit.replay`: what happened, told from the record.
+//! `audit.query` and `audit.replay`: the events of tasks, read from the audit log.
 //!
-//! An event is told with the task as it was before, and from 0.2 on with the hash of the event told
-//! before, so what came before has to be gone through once. It is read a stretch at a time and not
-//! kept, and whoever reads page after page goes on where the last one ended.
+//! The view of an event depends on the task before it, and from 0.2 on contains the hash of the
+//! event before it. So the earlier events have to be processed once. They are read in batches and
+//! not kept. A caller that reads page after page continues from the state at the end of the last
+//! page.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -21,18 +22,18 @@ use super::Failure;
 use super::queries::{bad_cursor, limit};
 use crate::http::hacp::HacpOperations;
 
-/// How many records are read at once.
+/// How many records are read at a time.
 const BATCH: usize = 256;
-/// The most of the record that one call over all tasks looks at, and the most it tells of one task
-/// where nobody says.
+/// The maximum number of records one query over all tasks examines, and the default number of
+/// events for one task.
 const MOST: usize = 1000;
-/// How many tasks a stream remembers the end of.
+/// The number of tasks whose state is kept.
 const REMEMBERED: usize = 64;
-/// How many ends of pages are remembered.
+/// The number of page ends that are kept.
 const PAGES: usize = 16;
 
-/// What is told, written as it goes out: a long history takes several times as much as a tree. And
-/// where a list goes on.
+/// Events as JSON text, and the cursor of the next page. As a tree of values a long history would
+/// take several times the memory.
 pub(super) struct Told {
     pub(super) text: Box<RawValue>,
     pub(super) next: Option<String>,
@@ -110,8 +111,8 @@ impl HacpOperations {
         self.page(page, next, events, trails)
     }
 
-    /// Over all tasks somebody sees. It is read on until the page is full, but not without end: a page
-    /// narrowed to what is rare may be short, and says where to go on.
+    /// Events of all tasks the caller sees. Reads until the page is full or [`MOST`] records were
+    /// examined: with a rare filter a page may be short and still have a next page.
     async fn of_all(
         &self,
         actor: &Actor,
@@ -162,7 +163,7 @@ impl HacpOperations {
     }
 }
 
-/// Whether somebody wants to know of an event.
+/// Whether an event matches the filters of a query.
 fn is_in(event: &Stamped<AuditEvent>, query: &AuditQuery) -> bool {
     query.actor.as_ref().is_none_or(|by| event.object.actor == actor_name(by))
         && query.action.map(AuditAction::name).is_none_or(|action| event.object.action == action)
@@ -186,7 +187,7 @@ fn written<T: Serialize>(value: &T) -> Result<Box<RawValue>, HacpError> {
     to_raw_value(value).map_err(|error| unwritten(&error))
 }
 
-/// Events as a JSON array, each written when it is told.
+/// Events as a JSON array, each serialised when it is added.
 #[derive(Default)]
 struct Events {
     text: Vec<u8>,
@@ -212,7 +213,7 @@ impl Events {
     }
 }
 
-/// Where a page of a history ended: of one task, or of all.
+/// Where a page of a history ended, of one task or of all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct PageEnd {
     version: Version,
@@ -220,13 +221,13 @@ struct PageEnd {
     after: u64,
 }
 
-/// The ends of the pages that were read last, oldest first. What is told there depends on the record
-/// alone, so it does not matter who goes on; who may read it is looked at before.
+/// The ends of the pages read last, oldest first. The state at a page end depends on the records
+/// alone, so any caller can continue from it. Permissions are checked before.
 #[derive(Default)]
 pub struct PageEnds(Mutex<VecDeque<(PageEnd, Trails)>>);
 
 impl PageEnds {
-    /// What was told up to there; nothing, where nobody remembers.
+    /// The state at the end of a page; a new one if it is not kept.
     fn take(&self, page: PageEnd) -> Trails {
         let mut ends = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = ends.iter().position(|(end, _)| *end == page);
@@ -244,20 +245,20 @@ impl PageEnds {
     }
 }
 
-/// What was told of several tasks, so that the next event of each can be told.
+/// The state of several tasks, from which the view of the next event of each is built.
 pub(super) struct Trails {
     version: Version,
     known: HashMap<TaskId, Known>,
-    /// How often something was told.
+    /// Counts the lookups, to find the task that was used least recently.
     told: u64,
 }
 
-/// What was told of one task.
+/// The state of one task.
 struct Known {
     trail: Trail,
-    /// Up to which event.
+    /// The last event that was processed.
     seq: u64,
-    /// When something was last told of it.
+    /// The value of the counter at the last lookup.
     told: u64,
 }
 
@@ -266,7 +267,7 @@ impl Trails {
         Self { version, known: HashMap::new(), told: 0 }
     }
 
-    /// Tells a record of any task; nothing, if it cannot be. Whoever gives up waiting may ask again.
+    /// The view of a record of any task; `None` if it cannot be built. The call is cancel-safe.
     pub(super) async fn tell(
         &mut self,
         gateway: &Gateway,
@@ -274,7 +275,7 @@ impl Trails {
     ) -> Result<Option<Stamped<AuditEvent>>, StoreError> {
         let Subject::Task(id) = record.subject else { return Ok(None) };
         loop {
-            // Nothing is taken out of its place while the store is waited for.
+            // The state stays in the map during the read, so cancelling the call does not lose it.
             let known = self.known(id, record.seq);
             let missing = record.seq.saturating_sub(known.seq + 1);
             if missing == 0 {
@@ -304,7 +305,8 @@ impl Trails {
         }
     }
 
-    /// What was told of a task before its `seq`-th event; from the first on, if nothing was or more.
+    /// The state of a task before its `seq`-th event. Starts from the first event if there is no
+    /// state or it is already past `seq`.
     fn known(&mut self, id: TaskId, seq: u64) -> &mut Known {
         if !self.known.contains_key(&id) && self.known.len() == REMEMBERED {
             let oldest = self.known.iter().min_by_key(|(_, known)| known.told).map(|(id, _)| *id);
@@ -321,7 +323,7 @@ impl Trails {
         known
     }
 
-    /// Goes through what came before; whether that could be.
+    /// Processes earlier records. Returns whether that succeeded.
     fn pass(&mut self, id: TaskId, earlier: &[Record]) -> bool {
         for record in earlier {
             let known = self.known(id, record.seq);
@@ -355,8 +357,8 @@ mod tests {
     use gateway::bootstrap;
     use gateway::clock::SystemClock;
 
-    /// HACP-084: a WebSocket gives up waiting for the next event whenever a call comes in. What was told
-    /// before is not lost by that, and the event is told when it is asked for again.
+    /// HACP-084: a WebSocket stops waiting for the next event whenever a call comes in. The state
+    /// is kept, and the event is sent when it is requested again.
     #[tokio::test]
     async fn whoever_gives_up_waiting_loses_nothing() {
         let folder = tempfile::tempdir().unwrap();
@@ -382,7 +384,7 @@ mod tests {
         }
 
         let last = &records[5];
-        // Once in a while the store is quicker than whoever waits.
+        // Occasionally the store answers before the call is cancelled.
         for _ in 0..1000 {
             trails = Trails::new(Version::V02);
             let told = trails.tell(&gateway, &records[1]).await.unwrap();
@@ -393,7 +395,7 @@ mod tests {
         }
         assert_eq!(trails.known[&task].seq, 2, "what was told before is still known");
         assert_eq!(trails.tell(&gateway, last).await.unwrap().as_ref(), Some(&whole[5]));
-        // Nothing is told twice by going back, either.
+        // Going back to an earlier event also returns the same view.
         assert_eq!(trails.tell(&gateway, &records[0]).await.unwrap().as_ref(), Some(&whole[0]));
     }
 }

@@ -3,7 +3,7 @@
 //! | file | route |
 //! |---|---|
 //! | `ops` | `POST /hacp/v1/ops/{operation}` |
-//! | `commands`, `queries` | what an operation does, and what it shows; the same for `ops` and `socket` |
+//! | `commands`, `queries` | operations that write, operations that read; for `ops` and `socket` |
 //! | `runtime` | `runtime.peek`, `runtime.ack`, `pending.outbox` |
 //! | `history` | `audit.query`, `audit.replay` |
 //! | `events` | `GET /hacp/v1/events` |
@@ -48,7 +48,6 @@ use crate::http::services::Streaming;
 pub use error::Failure;
 pub use history::PageEnds;
 
-/// Its routes.
 pub fn routes() -> Router<Shared> {
     Router::new()
         .route("/hacp/v1/ops/{operation}", post(ops::call))
@@ -67,17 +66,17 @@ pub fn routes() -> Router<Shared> {
         .route("/hacp/ws", get(socket::open))
 }
 
-/// The answer for an address here that leads nowhere.
+/// The response for an unknown path of this dialect.
 pub fn no_route() -> Response {
     Failure::from(HacpError::no_route()).into_response()
 }
 
-/// The answer for a method an address does not take.
+/// The response for a method that a path does not support.
 pub fn wrong_method() -> Response {
     Failure::from(HacpError::method_not_allowed()).into_response()
 }
 
-/// The answer for what a library could not read, or for a panic.
+/// The response for a request that a library rejected, or for a panic.
 pub fn unreadable(broken: bool) -> Response {
     let error = if broken {
         HacpError::internal()
@@ -87,7 +86,7 @@ pub fn unreadable(broken: bool) -> Response {
     Failure::from(error).into_response()
 }
 
-/// The version a caller speaks.
+/// The protocol version of a request.
 fn version_of(headers: &HeaderMap) -> Result<Version, HacpError> {
     let Some(value) = headers.get(VERSION_HEADER) else { return Ok(Version::default()) };
     Version::wanted(Some(value.to_str().unwrap_or("?")))
@@ -104,8 +103,8 @@ pub struct HacpOperations {
 }
 
 impl HacpOperations {
-    /// The projects whose tasks somebody sees; of an agent with a key of its own, those of the tasks it
-    /// was given.
+    /// The projects whose tasks the caller sees. For an agent with a key of its own, those of the
+    /// tasks it was given.
     async fn projects(&self, actor: &Actor) -> Result<Vec<ProjectId>, StoreError> {
         Ok(match actor {
             Actor::Agent { id, reach: Reach::Agent, .. } => {

@@ -1,4 +1,4 @@
-//! `POST /hacp/v1/ops/{operation}`: every operation, one way in.
+//! `POST /hacp/v1/ops/{operation}`: the route of all operations.
 
 use std::sync::Arc;
 
@@ -22,16 +22,16 @@ use crate::http::hacp::HacpOperations;
 use crate::http::name::Named;
 use crate::http::{body, envelope_headers};
 
-/// What an operation gives back: an object or a list, and where a list goes on.
+/// The result of an operation: an object or a list, and the cursor of the next page.
 pub(super) struct Shown {
     pub(super) value: Value,
     pub(super) next: Option<String>,
-    /// What the envelope of a checkpoint says, in short.
+    /// The envelope headers of a checkpoint.
     pub(super) said: HeaderMap,
 }
 
 impl Shown {
-    /// Several, and where there are more.
+    /// A list, with the cursor of the next page.
     pub(super) fn list(value: Value, next: Option<String>) -> Self {
         Self { next, ..value.into() }
     }
@@ -83,7 +83,7 @@ impl HacpOperations {
         Ok(answer)
     }
 
-    /// What happened, as text.
+    /// The events of a history as JSON text.
     async fn answer_history(
         &self,
         actor: &Actor,
@@ -95,7 +95,7 @@ impl HacpOperations {
         told.map_err(|failure| failure.maybe_about(task))
     }
 
-    /// Does what a call wants, however it came.
+    /// Runs a call, whether it came over HTTP or WebSocket.
     pub(super) async fn call(
         &self,
         actor: &Actor,
@@ -126,7 +126,7 @@ impl HacpOperations {
     }
 }
 
-/// An answer says which protocol it speaks: an object in itself, a list in its headers.
+/// A result with its protocol version: an object contains it, a list has it in the headers.
 fn answered(value: &impl Serialize, next: Option<&str>, version: Version) -> Response {
     let mut answer = Json(value).into_response();
     let headers = answer.headers_mut();
@@ -147,7 +147,7 @@ fn answered(value: &impl Serialize, next: Option<&str>, version: Version) -> Res
 }
 
 impl Failure {
-    /// The same, about a task if it is about one.
+    /// The same error with the id of the task, if there is one.
     fn maybe_about(mut self, task: Option<kernel::TaskId>) -> Self {
         let Some(task) = task else { return self };
         let error = std::mem::replace(&mut self.error.error, HacpError::internal());

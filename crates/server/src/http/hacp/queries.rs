@@ -1,4 +1,4 @@
-//! The operations that only look: tasks, artifacts, ledgers, and what waits for somebody.
+//! The operations that only read: tasks, artifacts, ledgers, and a person's inbox.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +16,9 @@ use super::commands::stamped;
 use super::ops::Shown;
 use crate::http::hacp::HacpOperations;
 
-/// How many are shown where nobody says.
+/// The default number of items on a page.
 const USUAL: u64 = 50;
-/// How often a list that is not full yet is read on.
+/// How many times a list is read again if its page is not full.
 const ROUNDS: usize = 10;
 
 impl HacpOperations {
@@ -67,7 +67,7 @@ impl HacpOperations {
         }
     }
 
-    /// A task that somebody may see.
+    /// A task the caller may see.
     pub(super) async fn task(&self, actor: &Actor, id: TaskId) -> Result<Task, Failure> {
         let task = self.gateway.store().task(id).await?;
         let task = task.filter(|task| task.is_shown_to(actor, &self.gateway.directory()));
@@ -87,14 +87,15 @@ impl HacpOperations {
         let own = Party::of(actor).filter(|own| matches!(own, Party::Agent(_)));
         let directory = self.gateway.directory();
         let mut list = match actor {
-            // What an agent has to do with is one list; what it has now is narrowed like any other.
+            // The tasks of an agent are a list of their own. Those assigned to it now are a filter
+            // like others.
             Actor::Agent { id, reach: Reach::Agent, .. } if assignee != own => {
                 let agent = Some(id.clone());
                 TaskList { agent, states, after, limit: most, ..TaskList::default() }
             }
             _ => {
                 let mut projects = self.projects(actor).await?;
-                // What an agent was given it sees, whichever project it is of.
+                // An agent sees the tasks assigned to it in all projects.
                 if own.is_some() && assignee == own {
                     projects = directory.projects().map(|project| project.id.clone()).collect();
                 }
@@ -134,7 +135,8 @@ impl HacpOperations {
         Ok(Shown::list(json!(shown), list.after.map(|id| id.to_string())))
     }
 
-    /// An artifact with the versions somebody may read; with none of them, it is not there.
+    /// An artifact with the versions the caller may read. If there are none, the artifact is not
+    /// found.
     pub(super) async fn artifacts(
         &self,
         actor: &Actor,
@@ -153,8 +155,8 @@ impl HacpOperations {
         Ok(artifact.shown_to(actor, &directory, &tasks).ok_or(missing)?)
     }
 
-    /// Whether somebody is told of what happened to a task of a project of theirs. Whoever sees whole
-    /// projects sees all of it, and nothing has to be looked up.
+    /// Whether the caller sees an event of a task in one of their projects. Callers that see whole
+    /// projects see all events, without a lookup.
     pub(super) async fn shows(&self, actor: &Actor, record: &Record) -> Result<bool, StoreError> {
         match (actor, &record.subject) {
             (Actor::Agent { reach: Reach::Agent, .. }, Subject::Task(id)) => {
@@ -166,7 +168,7 @@ impl HacpOperations {
         }
     }
 
-    /// The refusal for a ledger that is not somebody's to read.
+    /// Refuses a caller that may not read the ledger.
     fn may_read(&self, actor: &Actor, scope: &Ledger) -> Result<(), Failure> {
         if scope.is_read_by(actor, &self.gateway.directory()) {
             return Ok(());
@@ -175,7 +177,7 @@ impl HacpOperations {
         Err(Refusal::NotAllowed { why }.into())
     }
 
-    /// What waits for somebody: the asks of tasks among those that were put to them (K-23).
+    /// A person's inbox: the asks of tasks among those addressed to them (K-23).
     async fn inbox(
         &self,
         actor: &Actor,
@@ -214,12 +216,12 @@ impl HacpOperations {
     }
 }
 
-/// How many are shown.
+/// The number of items on a page.
 pub(super) fn limit(wanted: Option<u64>) -> usize {
     usize::try_from(wanted.unwrap_or(USUAL)).unwrap_or(usize::MAX)
 }
 
-/// 400 for a cursor nobody gave out.
+/// 400 for a cursor that the server did not issue.
 pub(super) fn bad_cursor() -> HacpError {
     HacpError::field("params.cursor", "what hacp-next-cursor said")
 }

@@ -1,22 +1,21 @@
-//! `Range`: the part of some bytes that is wanted.
+//! `Range`: the requested part of the content.
 
 use std::ops::Range;
 
 use axum::http::{HeaderMap, header};
 
-/// What of some bytes is wanted.
+/// The part of the content that a request asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// All of them.
     All,
-    /// Some of them.
     Part(Range<u64>),
-    /// Some that are not there.
+    /// A range outside the content.
     Nothing,
 }
 
-/// What is wanted of `size` bytes with this tag. As the protocol has it: a range that cannot be read,
-/// one of several, and one of other bytes (`If-Range`) are passed over, and all of it is sent.
+/// The part of `size` bytes with this tag that a request asks for. As HTTP requires, a range that
+/// cannot be read, several ranges, and a range of other content (`If-Range`) are ignored, and the
+/// whole content is sent.
 pub(super) fn wanted(headers: &HeaderMap, size: u64, tag: &str) -> Wanted {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     if text(header::IF_RANGE).is_some_and(|seen| seen != tag) {

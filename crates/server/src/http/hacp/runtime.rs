@@ -1,5 +1,5 @@
-//! What the runtime of an agent has to do: `runtime.peek`, `runtime.ack`, `pending.outbox`. Looking
-//! takes nothing away; what was done is confirmed up to a place, and only ever forward.
+//! The events for the runtime of an agent: `runtime.peek`, `runtime.ack`, `pending.outbox`. Peeking
+//! removes nothing. An acknowledgement covers all events up to a position, and never moves back.
 
 use dialects::hacp::errors::code;
 use dialects::hacp::runtime::OutboxState;
@@ -14,7 +14,7 @@ use super::ops::Shown;
 use super::queries::{bad_cursor, limit};
 use crate::http::hacp::HacpOperations;
 
-/// How much of a stream is looked through before one run of it is confirmed.
+/// How many events are checked before an acknowledgement for a single run is accepted.
 const AT_ONCE: usize = 1000;
 
 impl HacpOperations {
@@ -97,8 +97,8 @@ impl HacpOperations {
         }
     }
 
-    /// The agents whose runtimes somebody asks about: an agent about its own, a person about the one that
-    /// works on a task, or about those of the projects they see.
+    /// The agents whose runtimes the caller may query: an agent its own, a person that of the agent
+    /// that works on a task, or those of the projects they see.
     async fn waits_on(&self, actor: &Actor, task: Option<TaskId>) -> Result<Vec<AgentId>, Failure> {
         match (actor, task) {
             (Actor::Agent { id, .. }, _) => Ok(vec![id.clone()]),
@@ -115,7 +115,7 @@ impl HacpOperations {
         }
     }
 
-    /// What these runtimes have not confirmed, in the order it was decided, behind a place.
+    /// The events after a position that these runtimes have not acknowledged, in order.
     async fn unconfirmed(
         &self,
         agents: Vec<AgentId>,
@@ -134,7 +134,7 @@ impl HacpOperations {
     }
 }
 
-/// The agent whose runtime calls.
+/// The calling agent. People have no runtime.
 fn runtime(actor: &Actor) -> Result<AgentId, Failure> {
     match actor {
         Actor::Agent { id, .. } => Ok(id.clone()),

@@ -1,4 +1,4 @@
-//! `GET /hacp/ws`: the operations as JSON-RPC 2.0, and what happens as notifications. The credential is
+//! `GET /hacp/ws`: the operations as JSON-RPC 2.0, and events as notifications. The credential is
 //! checked before the upgrade: in the header, or as `?token=`, because browsers cannot set headers.
 
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub(super) async fn open(
     }))
 }
 
-/// Answers calls and tells what happens, until one side goes.
+/// Answers calls and sends events until one side closes the connection.
 async fn talk(
     hacp: &HacpOperations,
     headers: &HeaderMap,
@@ -96,12 +96,12 @@ async fn talk(
 
 async fn close(mut socket: WebSocket, code: u16, reason: &'static str) {
     let close = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
-    // Whoever is gone already needs no goodbye.
+    // The client may already be gone, so an error is ignored.
     let _ = socket.send(Message::Close(Some(close))).await;
 }
 
 impl HacpOperations {
-    /// The answer to one message, if one is wanted.
+    /// The response to one message, if it needs one.
     async fn message(
         &self,
         headers: &HeaderMap,
@@ -121,8 +121,8 @@ impl HacpOperations {
         }
     }
 
-    /// One call. The credential is checked for each as it is over HTTP, and each counts towards its
-    /// rate: it may have been revoked since the last.
+    /// Runs one call. As over HTTP, the server checks the credential for each call, because it may
+    /// have been revoked since the last, and counts each call towards its rate limit.
     async fn item(&self, headers: &HeaderMap, version: Version, item: Item) -> Option<Value> {
         let request = match item {
             Ok(request) => request,

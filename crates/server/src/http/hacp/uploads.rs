@@ -1,8 +1,9 @@
-//! Bytes for an artifact, before it is committed: begun with `POST`, sent in parts with `PATCH`, or all
-//! at once with `PUT`. Whoever was interrupted asks with `HEAD` how much has arrived, and goes on there.
+//! Uploads of an artifact's bytes before it is committed: created with `POST` and sent in parts
+//! with `PATCH`, or sent at once with `PUT`. After an interruption the client asks with `HEAD` how
+//! much has arrived, and continues there.
 //!
-//! Nothing here depends on the connection: parts are taken by a task of their own, which keeps what
-//! came before a break.
+//! Uploads do not depend on the connection: a separate task stores each part and keeps the bytes
+//! that arrived before an interruption.
 
 use std::sync::Arc;
 
@@ -28,13 +29,13 @@ use crate::http::hacp::HacpOperations;
 use crate::http::name::Named;
 use crate::http::services::Streaming;
 
-/// How many bytes of an upload have arrived.
+/// The number of bytes of an upload that have arrived.
 const UPLOAD_OFFSET: HeaderName = HeaderName::from_static("upload-offset");
 const UPLOAD_LENGTH: HeaderName = HeaderName::from_static("upload-length");
 const UPLOAD_COMPLETE: HeaderName = HeaderName::from_static("upload-complete");
 const UPLOAD_CHECKSUM: HeaderName = HeaderName::from_static("upload-checksum");
 
-/// `POST /hacp/v1/uploads`: begins one.
+/// `POST /hacp/v1/uploads`: creates an upload.
 pub(super) async fn begin(
     State(hacp): State<Arc<HacpOperations>>,
     headers: HeaderMap,
@@ -58,7 +59,7 @@ pub(super) async fn begin(
     Ok(with_place(answer, &upload))
 }
 
-/// `PUT /hacp/v1/uploads`: all at once. What is not whole is not kept.
+/// `PUT /hacp/v1/uploads`: the whole content in one request. An incomplete upload is not kept.
 pub(super) async fn all_at_once(
     State(hacp): State<Arc<HacpOperations>>,
     headers: HeaderMap,
@@ -97,7 +98,7 @@ pub(super) async fn stands(
     Ok(with_place(Json(shown(&upload)).into_response(), &upload))
 }
 
-/// `PATCH /hacp/v1/uploads/{id}`: one more part.
+/// `PATCH /hacp/v1/uploads/{id}`: appends a part.
 pub(super) async fn append(
     State(hacp): State<Arc<HacpOperations>>,
     Named(id): Named<String>,
@@ -130,7 +131,7 @@ pub(super) async fn append(
     Ok(answer)
 }
 
-/// `DELETE /hacp/v1/uploads/{id}`: never mind.
+/// `DELETE /hacp/v1/uploads/{id}`: discards an upload.
 pub(super) async fn discard(
     State(hacp): State<Arc<HacpOperations>>,
     Named(id): Named<String>,
@@ -152,13 +153,13 @@ pub(super) async fn discard(
 }
 
 impl HacpOperations {
-    /// An upload of the caller's.
+    /// An upload that belongs to the caller.
     pub(super) async fn own_upload(&self, id: &str, actor: &Actor) -> Result<Upload, Failure> {
         let found = self.blobs.upload(id, actor).await?;
         Ok(found.ok_or_else(|| HacpError::missing("upload", "upload"))?)
     }
 
-    /// A new one, as the headers describe it.
+    /// A new upload, as the headers describe it.
     async fn begun(&self, actor: &Actor, headers: &HeaderMap) -> Result<Upload, Failure> {
         let owner = Party::of(actor).ok_or(Denied::Unknown)?;
         let length = number(headers, &UPLOAD_LENGTH, "Upload-Length")?;
@@ -177,7 +178,7 @@ impl HacpOperations {
         Ok(upload)
     }
 
-    /// Whether what a body says of its size fits, before the first byte is read.
+    /// Checks the announced size of a body against the limits before the first byte is read.
     fn announced(
         &self,
         headers: &HeaderMap,
@@ -195,7 +196,7 @@ impl HacpOperations {
     }
 }
 
-/// Waits for a part that is taken by a task of its own.
+/// Waits for a part that a separate task stores.
 async fn taken(
     streaming: &Streaming,
     taking: impl Future<Output = Result<Progress, Stopped>> + Send + 'static,
@@ -227,7 +228,7 @@ fn shown(upload: &Upload) -> Value {
     shown
 }
 
-/// One that is finished, on the wire.
+/// A finished upload on the wire.
 fn finished(id: UploadId, whole: Option<Held>) -> Value {
     let (checksum, size) = whole.map_or((Digest::ZERO, 0), |whole| (whole.checksum, whole.size));
     json!({ "upload": id, "checksum": format!("sha256:{checksum}"), "size": size })
@@ -258,7 +259,7 @@ fn number(
     number.map(Some).ok_or_else(bad)
 }
 
-/// `Upload-Complete`: whether nothing comes behind this part.
+/// `Upload-Complete`: whether this is the last part.
 fn last(headers: &HeaderMap) -> Result<bool, HacpError> {
     let bad = || HacpError::field("Upload-Complete", "?1 behind the last byte, or ?0");
     match one(headers, &UPLOAD_COMPLETE, bad)? {
@@ -268,7 +269,7 @@ fn last(headers: &HeaderMap) -> Result<bool, HacpError> {
     }
 }
 
-/// `Upload-Checksum`: what the whole should hash to.
+/// `Upload-Checksum`: the hash of the whole content.
 fn checksum(headers: &HeaderMap) -> Result<Option<Digest>, HacpError> {
     let expected = "sha256: followed by 64 hexadecimal digits";
     let bad = || HacpError::field("Upload-Checksum", expected);
@@ -284,7 +285,7 @@ fn media_type(headers: &HeaderMap) -> Result<Option<String>, HacpError> {
     Ok(Some(kind.to_owned()))
 }
 
-/// A header that may come once.
+/// The value of a header that may occur once.
 fn one<'h>(
     headers: &'h HeaderMap,
     name: &HeaderName,
@@ -298,26 +299,26 @@ fn one<'h>(
     value.to_str().map(|text| Some(text.trim())).map_err(|_| bad())
 }
 
-/// 409: this is not where the upload goes on.
+/// 409: the part does not begin where the upload continues.
 fn elsewhere(offset: u64) -> Failure {
     let message = format!("Upload-Offset: expected {offset}, so much has arrived");
     let mut error = HacpError::new(code::CONFLICT, message)
         .with("field", json!("Upload-Offset"))
         .with("offset", json!(offset));
-    // The same bytes never belong there again.
+    // These bytes can never be appended at this offset.
     error.retryable = false;
     let mut error = Failure::from(error);
     error.headers.insert(UPLOAD_OFFSET, HeaderValue::from(offset));
     error
 }
 
-/// 413: larger than the settings allow.
+/// 413: larger than the configured limit.
 fn over_limit(limit: u64) -> HacpError {
     let message = format!("an artifact has at most {limit} bytes here");
     HacpError::new(code::TOO_LARGE, message).with("limit", json!(limit))
 }
 
-/// What is said about an upload that stopped, where the whole may have `limit` bytes.
+/// The error for an upload that stopped. `limit` is the maximum size of the content.
 fn stopped(stopped: Stopped, limit: u64) -> Failure {
     match stopped {
         Stopped::Gone => HacpError::missing("upload", "upload").into(),

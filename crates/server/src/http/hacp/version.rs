@@ -1,5 +1,5 @@
-//! `GET /hacp/v1/health`; `GET`, `POST /hacp/v1/version`; `GET /hacp/v1/schemas` and one of them. They
-//! need no credential.
+//! `GET /hacp/v1/health`; `GET`, `POST /hacp/v1/version`; `GET /hacp/v1/schemas` and each schema.
+//! None of them needs a credential.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::http::body;
 use crate::http::name::Named;
 
-/// 200 while the store answers, with the version that is spoken; else 503 `UNAVAILABLE`.
+/// 200 with the protocol version while the store answers; else 503 `UNAVAILABLE`.
 pub(super) async fn health(
     State(gateway): State<Gateway>,
     headers: HeaderMap,

@@ -1,5 +1,5 @@
-//! `POST /hitl/v1/cases`: a service needs a person. Answers the 202 it can pass on as it is.
-//! Specification §6, §7.5.
+//! `POST /hitl/v1/cases`: a service needs a person. Responds with the 202 that the service can
+//! return to its caller unchanged. Specification §6, §7.5.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use super::{Answer, HitlError};
 use crate::http::hitl::HitlCases;
 use crate::http::{body, conditions, envelope_headers};
 
-/// The tokens of a case, while somebody still knows them.
+/// The tokens of a new case. The server stores only their hashes.
 struct Tokens {
     review: Minted,
     poll: Minted,
@@ -34,7 +34,7 @@ struct Tokens {
 
 impl Tokens {
     fn draw(ids: &Ids, inline: bool) -> Self {
-        // Bare: 43 characters of Base64 and nothing else (HITL-030).
+        // Without a prefix: 43 characters of Base64 and nothing else (HITL-030).
         let draw = || ids.mint("");
         Self { review: draw(), poll: draw(), submit: inline.then(draw) }
     }
@@ -79,7 +79,8 @@ pub(super) async fn create(
     }
     if let Some(policy) = &mut ask.verification {
         cases.provable(policy)?;
-        // A proof must answer something; what nobody can guess is ours to draw.
+        // A proof must answer a challenge. If the service sets none, the server draws one that
+        // cannot be guessed.
         policy.binding.challenge.get_or_insert_with(|| cases.gateway.ids().mint("").secret);
     }
     ask.inline = cases.inline(&actor, &ask);
@@ -103,7 +104,8 @@ pub(super) async fn create(
     Ok(answer)
 }
 
-/// `GET /hitl/v1/callback-secret`: what callbacks of cases made with this key are signed with.
+/// `GET /hitl/v1/callback-secret`: the secret that signs the callbacks of cases created with this
+/// key.
 pub(super) async fn callback_secret(
     State(cases): State<Arc<HitlCases>>,
     State(callbacks): State<Callbacks>,
@@ -126,8 +128,8 @@ fn refused(error: StoreError) -> HitlError {
 }
 
 impl HitlCases {
-    /// Which answers the agent may pass on: those that its project takes with no more than the agent's
-    /// word. Where it takes none, inline answers are not even offered.
+    /// The answers that the agent may relay: those that its project accepts when only the agent
+    /// attests them. If there are none, inline answers are not offered.
     fn inline(&self, actor: &Actor, ask: &NewAsk) -> Option<BTreeSet<Stance>> {
         let Actor::Agent { project, .. } = actor else { return None };
         let directory = self.gateway.directory();
@@ -144,7 +146,7 @@ impl HitlCases {
         Some(taken)
     }
 
-    /// The refusal for a policy that nobody could ever satisfy here.
+    /// Refuses a policy that no person can satisfy on this server.
     fn provable(&self, policy: &Policy) -> Result<(), WireError> {
         let Some(place) = policy.out_of_reach(&self.providers.offers()) else { return Ok(()) };
         let offered = match self.providers.words() {
@@ -154,7 +156,7 @@ impl HitlCases {
         Err(WireError::unprovable(&place, &offered))
     }
 
-    /// A create was repeated: nobody knows the tokens of the first time, so there are more.
+    /// Issues new tokens for a repeated create, because the server cannot read the first ones.
     async fn granted_again(&self, actor: Actor, ask: Ask) -> Result<(Ask, Tokens), HitlError> {
         let tokens = Tokens::draw(self.gateway.ids(), ask.inline.is_some());
         let command = AskCommand::Grant(ask.id, tokens.grants());

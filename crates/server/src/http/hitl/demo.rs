@@ -1,4 +1,4 @@
-//! `POST /api/demo?type=…`, with `--dev` only: a sample case of each type, to look at its page.
+//! `POST /api/demo?type=…`, with `--dev` only: creates a sample case of each type to try its page.
 
 use std::sync::{Arc, LazyLock};
 
@@ -11,13 +11,13 @@ use serde_json::{Map, Value};
 
 use super::{Answer, HitlCases, create, param};
 
-/// One of each, as a service would send it.
+/// One sample per type, as a service would send it.
 static SAMPLES: LazyLock<Map<String, Value>> = LazyLock::new(|| {
-    // Part of the program, and read by a test.
+    // The file is part of the binary, and a test parses it.
     serde_json::from_str(include_str!("demo.json")).unwrap_or_default()
 });
 
-/// With `--dev` everybody knows it.
+/// The agent key that every server has with `--dev`.
 const DEV_KEY: &str = "Bearer dev-agent-key";
 
 pub(super) async fn demo(

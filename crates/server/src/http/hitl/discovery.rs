@@ -1,5 +1,5 @@
-//! `GET /.well-known/hitl.json` and `GET /skill.md`: what this server offers, for programs and for
-//! agents that meet it. HITL appendix D and §12.
+//! `GET /.well-known/hitl.json` and `GET /skill.md`: a description of this server for programs and
+//! for agents. HITL appendix D and §12.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use super::{Answer, param};
 use crate::config::Retention;
 use crate::http::hitl::HitlCases;
 
-/// The page agents read; `{base}` is where the server is.
+/// The page for agents. `{base}` is the server's base URL.
 const SKILL: &str = include_str!("skill.md");
-/// What it says besides, where proofs of a person can be checked.
+/// The section that is added if proofs of a person can be checked.
 const PROOFS: &str = include_str!("skill-proofs.md");
 
 pub(super) async fn document(

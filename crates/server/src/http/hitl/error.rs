@@ -1,4 +1,4 @@
-//! HITL: how every refusal looks. `{error, message, …}`.
+//! HITL: the shape of all errors. `{error, message, …}`.
 
 use dialects::hitl::WireError;
 use kernel::Refusal;
@@ -6,11 +6,10 @@ use serde::Serialize;
 
 use crate::http::dialect_error::{DialectError, Wording};
 
-/// An error in this dialect's shape.
 pub type HitlError = DialectError<WireError>;
 
 impl HitlError {
-    /// The same, naming the case: whoever has its token knows it already.
+    /// The same error with the case id. Callers with a token of the case already know the id.
     pub(super) fn about(mut self, case_id: &str) -> Self {
         if self.error.status != 401 && self.error.status != 404 {
             *self.error = self.error.with("case_id", case_id.into());

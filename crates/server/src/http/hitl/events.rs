@@ -1,7 +1,8 @@
-//! `GET /hitl/v1/reviews/{id}/events`: what happens to a case, as it happens. Specification §8.5.
+//! `GET /hitl/v1/reviews/{id}/events`: the events of a case as server-sent events. Specification
+//! §8.5.
 //!
-//! The id of an event is its place in the case's chain, so a stream that broke off goes on exactly
-//! there, over a restart too. It ends behind the event that ends the case.
+//! The id of an event is its position in the case's chain, so an interrupted stream resumes exactly
+//! there, also after a restart. The stream ends after the event that closes the case.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,15 +27,15 @@ use crate::http::name::Named;
 use crate::http::services::Streaming;
 use crate::http::sse::{self, Source};
 
-/// How often an idle stream shows that it lives.
+/// The interval of heartbeats on an idle stream.
 const BEAT: Duration = Duration::from_secs(15);
-/// The comment that shows it.
+/// The comment sent as a heartbeat.
 const HEARTBEAT: Bytes = Bytes::from_static(b": heartbeat\n\n");
-/// What a stream begins with, so that whoever listens knows at once that it was let in.
+/// The first bytes of a stream, so that the client knows at once that it was accepted.
 const BEGIN: Bytes = Bytes::from_static(b": listening\nretry: 2000\n\n");
-/// How soon a store that was away is tried again.
+/// How long a stream waits before it reads a store that was unavailable again.
 const AGAIN: Duration = Duration::from_secs(1);
-/// How many records are read at once.
+/// How many records are read at a time.
 const BATCH: usize = 32;
 
 pub(super) async fn events(
@@ -45,7 +46,7 @@ pub(super) async fn events(
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Answer {
     let (ask, reader) = cases.readable(&id, &headers, &pairs).await?;
-    // A position nobody gave out is none: everything is told again (HITL-172).
+    // An invalid position is ignored, and all events are sent again (HITL-172).
     let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let seen = header.or_else(|| param(&pairs, "after")).and_then(|text| text.parse().ok());
     let prelude = Some(&*ask).filter(|_| envelope_headers::wants_prelude(&pairs));
@@ -55,24 +56,23 @@ pub(super) async fn events(
             stream.frames.extend(prelude);
             Ok(sse::respond(stream))
         }
-        // How a stream is told that there is nothing to come back for.
+        // 204 stops an `EventSource` from reconnecting.
         None => Ok(StatusCode::NO_CONTENT.into_response()),
     }
 }
 
-/// One case until it is over.
+/// The stream of one case until it is closed.
 struct OfCase {
     cases: Arc<HitlCases>,
     stop: CancellationToken,
     id: AskId,
-    /// What it was opened with.
+    /// The credential that opened the stream.
     reader: Reader,
     waiter: Waiter,
-    /// What was seen before.
+    /// The last event the client already received.
     seen: u64,
-    /// The last record that was read.
     read: u64,
-    /// Whether somebody works on it, at that record.
+    /// Whether a reviewer was working on the case at that record.
     engaged: bool,
     frames: VecDeque<Bytes>,
     stale: bool,
@@ -81,7 +81,7 @@ struct OfCase {
 }
 
 impl OfCase {
-    /// `None` if it is over and the caller has seen that.
+    /// `None` if the case is closed and the client has received the last event.
     async fn begin(
         cases: Arc<HitlCases>,
         streaming: &Streaming,
@@ -102,9 +102,10 @@ impl OfCase {
             Reader::Token(credential) => credential.topics().collect(),
         };
         let waiter = cases.gateway.wake().subscribe(topics);
-        // Read after the subscription: nothing that happens in between is missed.
+        // Read after subscribing, so that no event in between is missed.
         let ask = cases.gateway.ask(id).await?;
-        // What has not happened yet nobody has seen; whoever says so would never hear the end.
+        // A position after the last event is invalid. With it the client would never receive the
+        // closing event.
         let seen = if ask.as_ref().is_some_and(|ask| ask.head.seq < seen) { 0 } else { seen };
         let ended = |ask: Arc<Ask>| match &ask.state {
             AskState::Over { place, .. } => Some(place.seq),
@@ -129,10 +130,10 @@ impl OfCase {
         }))
     }
 
-    /// Reads on, and puts what is told of it into frames.
+    /// Reads the next records and adds the frames of their events.
     async fn read_on(&mut self) -> Result<(), StoreError> {
         let gateway = &self.cases.gateway;
-        // An ask whose time is up is over first.
+        // Reading the ask first closes it if it has expired.
         let Some(ask) = Box::pin(gateway.ask(self.id)).await? else {
             self.over = true;
             return Ok(());
@@ -144,8 +145,8 @@ impl OfCase {
         let records = gateway.store().records(Subject::Ask(self.id), self.read, BATCH).await?;
         self.stale = records.len() == BATCH;
         let signature = self.cases.receipts.hitl_signature(&ask).await?;
-        // What happened since the ask was read is told with the ask as it is then: its news is on the
-        // way to us.
+        // Records that are newer than the ask that was read are sent later, with the newer ask:
+        // their notification is still to come.
         for record in records.into_iter().take_while(|record| record.seq <= ask.head.seq) {
             self.read = record.seq;
             let Ok(event) = record.event() else { continue };
@@ -164,7 +165,7 @@ impl OfCase {
         Ok(())
     }
 
-    /// Whether the key or the token it was opened with still works.
+    /// Whether the credential that opened the stream is still valid.
     fn holds(&self, ask: &Ask) -> bool {
         match &self.reader {
             Reader::Key(_) => self.key_holds(),
@@ -172,7 +173,7 @@ impl OfCase {
         }
     }
 
-    /// Whether the key it was opened with works, if it was one.
+    /// Whether the key that opened the stream is still valid. True for a token.
     fn key_holds(&self) -> bool {
         let (directory, now) = (self.cases.gateway.directory(), self.cases.gateway.now());
         match &self.reader {
@@ -207,7 +208,7 @@ impl Source for OfCase {
                 biased;
                 () = self.stop.cancelled() => return None,
                 () = self.waiter.changed() => self.stale = true,
-                // A key expires without anybody saying so.
+                // The expiry of a key causes no notification, so check it here.
                 () = tokio::time::sleep(BEAT) => return self.key_holds().then_some(HEARTBEAT),
             }
         }

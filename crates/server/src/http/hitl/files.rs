@@ -1,6 +1,6 @@
-//! Files in the answers to a case: `POST /hitl/v1/reviews/{id}/files?name=…` by whoever holds the link,
-//! `GET /hitl/v1/reviews/{id}/files/{digest}` by whoever reads the case. Beside the specification,
-//! which has no type for files.
+//! Files in the answers to a case: `POST /hitl/v1/reviews/{id}/files?name=…` for the holder of the
+//! link, `GET /hitl/v1/reviews/{id}/files/{digest}` for readers of the case. An extension: the
+//! specification has no type for files.
 
 use std::sync::Arc;
 

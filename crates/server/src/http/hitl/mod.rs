@@ -10,9 +10,9 @@
 //! | `discovery` | `GET /.well-known/hitl.json`, `GET /skill.md` |
 //! | `demo` | `POST /api/demo?type=…`, with `--dev` |
 //!
-//! A token is good for one thing: the review token for answering as whoever holds the link, the
-//! submit token for passing an answer on, the poll token for reading. The key that made the case
-//! reads and cancels it too.
+//! Each token has one purpose: the review token for answering as the holder of the link, the submit
+//! token for relaying an answer, the poll token for reading. The key that created the case can also
+//! read and cancel it.
 
 mod create;
 mod demo;
@@ -47,10 +47,8 @@ use crate::http::stream_credential::StreamToken;
 
 pub use error::HitlError;
 
-/// What every handler answers with.
 type Answer = Result<Response, HitlError>;
 
-/// Its routes.
 pub fn routes() -> Router<Shared> {
     Router::new()
         .route("/hitl/v1/cases", post(create::create))
@@ -67,17 +65,17 @@ pub fn routes() -> Router<Shared> {
         .route("/api/demo", post(demo::demo))
 }
 
-/// The answer for an address under `/hitl` that leads nowhere.
+/// The response for an unknown path under `/hitl`.
 pub fn no_route() -> Response {
     HitlError::from(WireError::no_route()).into_response()
 }
 
-/// The answer for a method an address does not take.
+/// The response for a method that a path does not support.
 pub fn wrong_method() -> Response {
     HitlError::from(WireError::method_not_allowed()).into_response()
 }
 
-/// The answer for what a library could not read, or for a panic.
+/// The response for a request that a library rejected, or for a panic.
 pub fn unreadable(broken: bool) -> Response {
     let error = if broken {
         WireError::internal()
@@ -103,12 +101,12 @@ pub(crate) fn cookie<'h>(headers: &'h HeaderMap, case_id: &str) -> Option<&'h st
     pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
-/// The value of a parameter; the last one, if it is there twice.
+/// The value of a parameter. If it occurs twice, the last one counts.
 fn param<'p>(pairs: &'p [(String, String)], name: &str) -> Option<&'p str> {
     pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
-/// The review token that comes with a request, in its address or as a cookie.
+/// The review token of a request, from its query or a cookie.
 pub(crate) fn shown<'r>(
     pairs: &'r [(String, String)],
     headers: &'r HeaderMap,
@@ -117,23 +115,23 @@ pub(crate) fn shown<'r>(
     param(pairs, "token").or_else(|| cookie(headers, case_id))
 }
 
-/// Whether a token that was presented is one of this ask for this purpose, and was not ended. Only its
-/// hash is looked at, and that in constant time.
+/// Whether the presented token is a valid one of this ask for this purpose. Only hashes are
+/// compared, in constant time.
 pub(crate) fn is_token(gateway: &Gateway, ask: &Ask, purpose: Purpose, token: &str) -> bool {
     ask.token_works(purpose, &Digest::of(token.as_bytes()), &gateway.directory())
 }
 
-/// Who answers with a review token; `None` if it is not one of this ask, or was ended. The token
-/// itself says whether the server sent it to a verified address or an agent was given it.
+/// The holder of a review token; `None` if it is not one of this ask, or was revoked. The token
+/// records whether the server sent it to a verified address or an agent received it.
 pub(crate) fn link_holder(gateway: &Gateway, ask: &Ask, token: &str) -> Option<Actor> {
     ask.link_holder(&Digest::of(token.as_bytes()), &gateway.directory())
 }
 
-/// Who reads a case.
+/// The reader of a case.
 enum Reader {
-    /// The key that made it, or one that sees it.
+    /// The key that created the case, or another key that may see it.
     Key(Actor),
-    /// Whoever holds a poll token.
+    /// The holder of a poll token.
     Token(StreamToken),
 }
 
@@ -153,22 +151,21 @@ impl HitlCases {
         Ok(self.callers.agent(headers)?)
     }
 
-    /// The ask behind a case id.
     async fn ask(&self, case_id: &str) -> Result<Arc<Ask>, HitlError> {
         let id = hitl::ask_id(case_id).ok_or_else(WireError::no_case)?;
         Ok(self.gateway.ask(id).await?.ok_or_else(WireError::no_case)?)
     }
 
-    /// The ask behind a case id, for a caller whose credential is a token of that case. A case that is
-    /// not there has no token, so the token is wrong: 401. Only a key can learn that there is no such
-    /// case (HITL-086).
+    /// The ask of a case id, for a caller whose credential is a token of that case. A case that
+    /// does not exist has no token, so the token is wrong: 401. Only a key can learn that a case
+    /// does not exist (HITL-086).
     async fn ask_by_token(&self, case_id: &str) -> Result<Arc<Ask>, HitlError> {
         let id = hitl::ask_id(case_id).ok_or_else(WireError::invalid_token)?;
         Ok(self.gateway.ask(id).await?.ok_or_else(WireError::invalid_token)?)
     }
 
-    /// A case for whoever reads it: with its poll token in the query, else with a key. The token comes
-    /// first, because agents send along whatever authorisation their own service wants.
+    /// A case and its reader: by the poll token in the query, else by a key. The token comes first,
+    /// because agents may send an `Authorization` header for their own service along.
     async fn readable(
         &self,
         case_id: &str,
@@ -191,8 +188,8 @@ impl HitlCases {
         Ok((ask, Reader::Key(actor)))
     }
 
-    /// What addresses are built from: the public address; on loopback the host the caller used, where
-    /// the protocol's pattern for addresses knows it.
+    /// The base of the URLs in responses: the public URL, or on loopback the host the caller used,
+    /// if the protocol's URL pattern accepts it.
     pub(crate) fn base(&self, headers: &HeaderMap) -> String {
         let public = &self.config.public_url;
         let given = headers.get(header::HOST).and_then(|host| host.to_str().ok());

@@ -1,5 +1,5 @@
-//! `POST /hitl/v1/reviews/{id}/respond` and `…/submit` (the same), `…/cancel`.
-//! Specification §7, §7.5; who acts is decided by the token alone, not by the address.
+//! `POST /hitl/v1/reviews/{id}/respond` and `…/submit` (the same), `…/cancel`. Specification §7,
+//! §7.5. The token alone decides who acts, not the path.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::http::name::Named;
 use crate::http::submitted::uploads_only_on_pages;
 
 type Pairs = Query<Vec<(String, String)>>;
-/// Who holds the link, and what they sent.
+/// The holder of the link, and the parsed body.
 type Sent<T> = (Actor, Result<T, WireError>);
 
 pub(super) async fn respond(
@@ -35,7 +35,7 @@ pub(super) async fn respond(
     body: Body,
 ) -> Answer {
     let ask = cases.ask_by_token(&id).await?;
-    // HITL-039: whoever shows a bearer token answers inline, whatever else is sent.
+    // HITL-039: a request with a bearer token is an inline answer, whatever else it contains.
     if headers.contains_key(header::AUTHORIZATION) {
         if !is_token(&cases.gateway, &ask, Purpose::Submit, bearer(&headers)?) {
             return Err(WireError::invalid_token().into());
@@ -75,8 +75,8 @@ pub(super) async fn cancel(
 }
 
 impl HitlCases {
-    /// Who holds the link, and what they send. Their token is in the address or a cookie, else in the
-    /// body; from strangers nothing is read that is not needed to know them.
+    /// The holder of the link, and the parsed body. The token is in the query or a cookie, else in
+    /// the body. A wrong token outside the body is refused before the body is read.
     async fn sent_by_holder<T>(
         &self,
         ask: &Ask,
@@ -100,7 +100,7 @@ impl HitlCases {
         Ok((holder, read))
     }
 
-    /// What a person says who holds the link.
+    /// Submits the answer of the link's holder.
     async fn answered(
         &self,
         ask: &Ask,
@@ -116,7 +116,7 @@ impl HitlCases {
         self.answer(ask, holder, reply, &evidence, headers).await
     }
 
-    /// What an agent passes on.
+    /// Submits an answer that the agent relays.
     async fn relayed(&self, ask: &Ask, bytes: &[u8], headers: &HeaderMap) -> Answer {
         self.authenticator.count(ask.id, Lane::Submit)?;
         self.still_open(ask)?;
@@ -160,13 +160,15 @@ impl HitlCases {
         Ok(self.poll(&ask).await?)
     }
 
-    /// Before the answer is held against the question: a late one is late whatever it says.
+    /// Checked before the answer is validated against the question: a late answer is refused as
+    /// late, whatever it says.
     fn still_open(&self, ask: &Ask) -> Result<(), HitlError> {
         ask.still_open(self.gateway.now()).map_err(HitlError::from)
     }
 
-    /// What cannot be passed on can be said on the page, for which whoever asks needs a link of their
-    /// own: we know no token to give them (C-15).
+    /// Adds the review page's URL to a 403: an answer that cannot be relayed can be given there.
+    /// The URL has no token, because the server cannot read the tokens it issued; the person needs
+    /// their own link (C-15).
     fn with_page(&self, error: WireError, ask: &Ask, headers: &HeaderMap) -> WireError {
         if error.status != 403 {
             return error;

@@ -1,4 +1,4 @@
-//! `GET /hitl/v1/reviews/{id}/status`: where a case stands. Specification §8.
+//! `GET /hitl/v1/reviews/{id}/status`: the status of a case. Specification §8.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) async fn status(
 ) -> Answer {
     let (ask, _) = cases.readable(&id, &headers, &pairs).await?;
     let left = cases.authenticator.count(ask.id, Lane::Poll)?;
-    // What cannot be read was not seen: polling goes on (HITL-082).
+    // An `If-None-Match` that cannot be read is ignored: polling continues (HITL-082).
     let seen = Seen::read(&headers).unwrap_or(Seen::Unsaid);
     let mut answer = if seen.has(ask.version()) {
         StatusCode::NOT_MODIFIED.into_response()
@@ -45,7 +45,7 @@ pub(super) async fn status(
 }
 
 impl HitlCases {
-    /// The body of a poll.
+    /// The response of a poll.
     pub(super) async fn poll(&self, ask: &Ask) -> Result<Response, StoreError> {
         let (name, signature) =
             (self.receipts.respondent(ask), self.receipts.hitl_signature(ask).await?);

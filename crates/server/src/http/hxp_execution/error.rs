@@ -1,4 +1,4 @@
-//! HXP Execution 0.1: how every refusal looks. Specification §5.3.
+//! HXP Execution 0.1: the shape of all errors. Specification §5.3.
 
 use dialects::hxp_execution::{WireError, errors};
 use kernel::Refusal;
@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use crate::http::dialect_error::{DialectError, Wording};
 
-/// An error in this dialect's shape.
 pub type HxpError = DialectError<WireError>;
 
 impl Wording for WireError {

@@ -1,7 +1,7 @@
 //! HXP Execution 0.1: `/hxp`, `/hxp/v1/…`. Specification §5.1, §5.3, §6.
 //!
-//! Agents create, poll, list and cancel with an agent key; people read their inbox, resolve, claim
-//! and set delegation rules with a human token. Every answer is JSON.
+//! Agents create, poll, list and cancel with an agent key. People read their inbox, resolve, claim
+//! and set delegation rules with a human token. Every response is JSON.
 
 pub mod error;
 mod socket;
@@ -34,7 +34,6 @@ use crate::http::name::Named;
 use crate::http::submitted::uploads_only_on_pages;
 use crate::http::{Shared, body, conditions, envelope_headers};
 
-/// Its routes.
 pub fn routes() -> Router<Shared> {
     Router::new()
         .route("/hxp", get(|| async { Json(hxp::info()) }))
@@ -156,7 +155,8 @@ async fn inbox(
     };
     let page = requests.gateway.inbox(&human, list.clone()).await?;
     let whole = List { after: None, ..list.clone() };
-    // A list that fits on its first page is counted there, without what a pool holds for others.
+    // A list that fits on its first page is counted there, which leaves out the asks of a pool that
+    // this person may not see.
     let total = match (list.after, page.next) {
         (None, None) => page.asks.len() as u64,
         _ => requests.gateway.count(whole.clone()).await?.n,
@@ -180,8 +180,8 @@ async fn resolve(
     let refused = |refusal: &Refusal| WireError::refused(refusal, ask.is_pooled());
     let answered = async {
         let resolve = hxp::read_resolve(&bytes)?;
-        // Before the result is held against the question: a late answer is a conflict whatever it
-        // says.
+        // Checked before the result is validated against the question: a late answer is a conflict,
+        // whatever it says.
         ask.still_open(requests.gateway.now()).map_err(|refusal| refused(&refusal))?;
         let question = ask.question.value().ok_or_else(WireError::no_request)?;
         let reply = resolve.reply(question)?;
@@ -194,8 +194,8 @@ async fn resolve(
     Ok(about(&ask, Json(resolved).into_response()))
 }
 
-/// `POST /hxp/v1/requests/{id}/claim`, beside the specification: takes a request on, so that the
-/// agent sees `assigned` and no other member of a pool works on it.
+/// `POST /hxp/v1/requests/{id}/claim`, an extension: claims a request, so that the agent sees
+/// `assigned` and no other member of a pool works on it.
 async fn claim(
     State(requests): State<Arc<HxpRequests>>,
     Named(id): Named<String>,
@@ -243,7 +243,7 @@ async fn add_rules(
     Ok((StatusCode::CREATED, answer).into_response())
 }
 
-/// `DELETE /hxp/v1/delegation/rules/{id}`, beside the specification.
+/// `DELETE /hxp/v1/delegation/rules/{id}`, an extension.
 async fn remove_rule(
     State(requests): State<Arc<HxpRequests>>,
     Named(id): Named<String>,
@@ -255,8 +255,8 @@ async fn remove_rule(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// `POST /hxp/v1/receipts/verify`: the agent does not know the secret, so it asks us. Any
-/// credential will do.
+/// `POST /hxp/v1/receipts/verify`: the agent does not have the secret, so the server verifies for
+/// it. Any credential is accepted.
 async fn verify(
     State(requests): State<Arc<HxpRequests>>,
     headers: HeaderMap,
@@ -273,9 +273,10 @@ async fn verify(
     Ok(Json(Verified { valid }).into_response())
 }
 
-/// `GET /hxp/v1/stats`: counts of what the key may see; the average is of the newest hundred.
+/// `GET /hxp/v1/stats`: counts of the requests the key may see. The average is that of the newest
+/// hundred.
 async fn stats(State(requests): State<Arc<HxpRequests>>, headers: HeaderMap) -> Answer {
-    // The reference server tells everybody; with `--dev` so do we.
+    // The reference server needs no credential for this; with `--dev` neither does this one.
     let anonymous = !headers.contains_key(header::AUTHORIZATION);
     let scope = match bootstrap::dev_project() {
         Some(project) if requests.config.dev && anonymous => Scope::Project(project),
@@ -314,12 +315,12 @@ async fn stats(State(requests): State<Arc<HxpRequests>>, headers: HeaderMap) -> 
     Ok(Json(stats).into_response())
 }
 
-/// The answer for an address under `/hxp` that leads nowhere.
+/// The response for an unknown path under `/hxp`.
 pub fn no_route() -> Response {
     HxpError::from(WireError::no_route()).into_response()
 }
 
-/// The answer for what a library could not read, or for a panic.
+/// The response for a request that a library rejected, or for a panic.
 pub fn unreadable(broken: bool) -> Response {
     let error = if broken {
         WireError::internal()
@@ -330,7 +331,7 @@ pub fn unreadable(broken: bool) -> Response {
     HxpError::from(error).into_response()
 }
 
-/// The answer for a method an address does not take.
+/// The response for a method that a path does not support.
 pub fn wrong_method() -> Response {
     HxpError::from(WireError::method_not_allowed()).into_response()
 }
@@ -356,7 +357,7 @@ impl HxpRequests {
         Ok((actor, human))
     }
 
-    /// The ask behind a request id, if the caller may know of it.
+    /// The ask of a request id, if the caller may see it.
     pub(super) async fn ask(
         &self,
         request_id: &str,
@@ -380,7 +381,7 @@ impl HxpRequests {
         }
     }
 
-    /// An error about a request the caller knows of names it, and its status as it is now.
+    /// Adds the request's id and current status to an error about a request the caller may see.
     async fn error_about(&self, id: AskId, done: Result<Ask, HxpError>) -> Result<Ask, HxpError> {
         let mut error = match done {
             Ok(ask) => return Ok(ask),
@@ -402,7 +403,7 @@ impl HxpRequests {
         Seal { secret: self.secrets.evidence.reveal().as_bytes(), formula }
     }
 
-    /// Where `WebSockets` are: the public address; on loopback the host the caller used.
+    /// The base URL of WebSockets: the public URL, or on loopback the host the caller used.
     fn ws_base(&self, headers: &HeaderMap) -> String {
         let public = &self.config.public_url;
         let scheme = if public.scheme() == "https" { "wss" } else { "ws" };
@@ -440,7 +441,7 @@ fn cursor(at: store::Cursor) -> Cursor {
     Cursor { rank: at.rank, ask: at.ask }
 }
 
-/// HXPX-010: every answer about one request names it and its status.
+/// HXPX-010: every response about one request has its id and its status.
 fn about(ask: &Ask, mut answer: Response) -> Response {
     name(answer.headers_mut(), ask.id, hxp::status(ask));
     envelope_headers::write(ask, answer.headers_mut());

@@ -1,7 +1,7 @@
 //! HXP Execution 0.1: `/hxp/ws/{request_id}` and `/hxp/ws?request_id=…`. Specification §5.2.
 //!
 //! The credential is checked before the upgrade: in the header, or as `?token=` because browsers
-//! cannot set headers. A subscriber that comes late gets the current state at once.
+//! cannot set headers. A subscriber that connects late gets the current state at once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,14 +27,15 @@ use crate::http::{Shared, cors, envelope_headers};
 
 /// How often an idle subscriber is pinged.
 const PING: Duration = Duration::from_secs(30);
-/// Subscribers only listen; ten thousand of them must stay cheap.
+/// The size of a connection's buffers. Subscribers send nothing, and ten thousand of them must stay
+/// cheap.
 const BUFFER: usize = 1024;
 
 pub(super) fn routes() -> Router<Shared> {
     Router::new().route("/hxp/ws", get(by_query)).route("/hxp/ws/{id}", get(by_path))
 }
 
-/// What a query says; of a repeated name the last counts.
+/// The value of a query parameter. If it occurs twice, the last one counts.
 fn said<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
     pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
@@ -81,7 +82,7 @@ async fn subscribe(
         None => requests.agent(headers)?,
     };
     let known = hxp::ask_id(id).ok_or_else(WireError::no_request)?;
-    // Subscribe first, read afterwards: nothing that happens in between is missed.
+    // Subscribe before reading, so that no event in between is missed.
     let key = match &actor {
         Actor::Agent { key, .. } => Some(Subject::Key(*key)),
         Actor::Human { .. }
@@ -101,7 +102,8 @@ async fn subscribe(
         WireError::new(400, hxp::errors::code::INVALID_BODY, message)
     })?;
     let counted = streaming.streams.open_for(&requests.gateway, key, Wire::Socket)?;
-    // The upgrade leaves the connection's own task; the server still waits for it when it stops.
+    // The upgraded connection runs in a task of its own. The token makes the server wait for it at
+    // shutdown.
     let held = (streaming.tasks.token(), counted);
     Ok(upgrade.read_buffer_size(BUFFER).write_buffer_size(0).max_message_size(BUFFER).on_upgrade(
         async move |mut socket| {
@@ -116,7 +118,7 @@ async fn subscribe(
     ))
 }
 
-/// Sends what changes until the ask is over, the subscriber goes or the server stops.
+/// Sends changes until the ask is closed, the subscriber disconnects or the server stops.
 async fn watch(
     requests: &HxpRequests,
     stop: &CancellationToken,
@@ -128,13 +130,14 @@ async fn watch(
     let mut seen = Seen::Nothing;
     loop {
         let Ok(Some(ask)) = requests.gateway.ask(id).await else {
-            // The store is away: the subscriber keeps its connection and is told later.
+            // The store is unavailable: the subscriber keeps its connection and gets the changes
+            // later.
             if pause(stop, &mut socket).await.is_break() {
                 break;
             }
             continue;
         };
-        // A key that was revoked meanwhile learns nothing more.
+        // A key that was revoked meanwhile gets nothing more.
         if !still_holds(&requests.gateway, &actor) {
             close(socket, 1008, "this key was revoked").await;
             return;
@@ -147,7 +150,7 @@ async fn watch(
         };
         let step = hxp::advance(&seen, &ask, &requests.seal());
         seen = step.seen;
-        // Read again rather than kept: thousands may wait.
+        // The ask is read again instead of kept, because thousands of subscribers may wait.
         drop(ask);
         let mut gone = false;
         for frame in step.frames {
@@ -177,7 +180,7 @@ fn still_holds(gateway: &Gateway, actor: &Actor) -> bool {
 
 type Flow = std::ops::ControlFlow<()>;
 
-/// Until the ask may have changed.
+/// Waits until the ask may have changed.
 async fn wait(stop: &CancellationToken, waiter: &mut Waiter, socket: &mut WebSocket) -> Flow {
     loop {
         tokio::select! {
@@ -190,7 +193,7 @@ async fn wait(stop: &CancellationToken, waiter: &mut Waiter, socket: &mut WebSoc
             }
             message = socket.recv() => match message {
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return Flow::Break(()),
-                // Subscribers have nothing to say; pings are answered by the library.
+                // Messages of subscribers are ignored; the library answers pings.
                 Some(Ok(_)) => {}
             }
         }
@@ -208,7 +211,7 @@ async fn pause(stop: &CancellationToken, socket: &mut WebSocket) -> Flow {
     }
 }
 
-/// Says goodbye and waits a moment for the answer, so that the frame is not lost.
+/// Sends a close frame and waits a moment for the reply, so that the frame is not lost.
 async fn close(mut socket: WebSocket, code: u16, reason: &'static str) {
     let reason = Utf8Bytes::from_static(reason);
     if socket.send(Message::Close(Some(CloseFrame { code, reason }))).await.is_ok() {

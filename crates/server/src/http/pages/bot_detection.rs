@@ -1,9 +1,10 @@
-//! Who looks at a page: a person, or a machine that looks ahead, unfurls a link or scans it. It only
-//! decides whether a request counts as opened, which is a hint: looking never decides anything.
+//! Bot detection: whether a person opened a page, or a prefetcher, a link unfurler or a scanner
+//! did. It only decides whether a request counts as opened. That is a hint: loading a page never
+//! decides anything.
 
 use axum::http::{HeaderMap, Method, header};
 
-/// What machines call themselves, in lower case. Most say that they are a bot.
+/// Parts of the user agents of bots, in lower case.
 const MACHINES: [&str; 24] = [
     "bot",
     "crawl",
@@ -31,10 +32,10 @@ const MACHINES: [&str; 24] = [
     "headlesschrome",
 ];
 
-/// Headers by which a browser says that nobody looks yet.
+/// Headers by which a browser marks a request as a prefetch.
 const AHEAD: [&str; 4] = ["sec-purpose", "purpose", "x-purpose", "x-moz"];
 
-/// Whether a person seems to look.
+/// Whether a person seems to load the page.
 pub(super) fn is_person(method: &Method, headers: &HeaderMap) -> bool {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let ahead = AHEAD.iter().filter_map(|name| text(name)).any(|value| {
@@ -43,8 +44,8 @@ pub(super) fn is_person(method: &Method, headers: &HeaderMap) -> bool {
     });
     let agent = text(header::USER_AGENT.as_str()).unwrap_or_default().to_ascii_lowercase();
     let machine = MACHINES.iter().any(|name| agent.contains(name));
-    // A browser says what it wants the page for; only a page to look at counts. Once our own worker is
-    // installed it fetches pages in passing: then only the mode tells that somebody goes there.
+    // Browsers send the destination of a fetch; only documents count. The service worker of the
+    // installed app fetches pages too; only the navigation mode then shows that a person opens one.
     let navigates = text("sec-fetch-mode") == Some("navigate");
     let aside = match text("sec-fetch-dest") {
         None | Some("document") => false,
@@ -64,7 +65,7 @@ mod tests {
         is_person(method, &headers)
     }
 
-    /// HITL-045: unfurlers, scanners and browsers that look ahead do not open anything.
+    /// HITL-045: unfurlers, scanners and prefetching browsers open nothing.
     #[test]
     fn machines_are_told_from_people() {
         for machine in [
@@ -101,8 +102,8 @@ mod tests {
         assert!(looks(&Method::GET, "sec-fetch-dest", "document"));
     }
 
-    /// A page that comes through the worker of the installed app is looked at; what a script fetches is
-    /// not, nor what is shown in a frame.
+    /// A page that comes through the service worker of the installed app counts as opened. Content
+    /// that a script fetches or a frame shows does not.
     #[test]
     fn a_page_through_the_worker_is_looked_at() {
         for (dest, mode, person) in [

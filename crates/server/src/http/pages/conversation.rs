@@ -35,7 +35,7 @@ pub(super) async fn show(
     Ok(html(StatusCode::OK, write_page(&gateway, &inbound, &visitor, &draft)))
 }
 
-/// What is sent twice, by an impatient thumb or a browser, is written once: the form carries a token.
+/// The form carries an idempotency token, so a form that is sent twice creates one message.
 pub(super) async fn send(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,

@@ -1,7 +1,7 @@
-//! What a browser keeps for us: its session, and what the session is bound to.
+//! The cookies of the pages: the session, and the browser binding that the session is tied to.
 //!
-//! The second is drawn once for a browser and stays when sessions go. A session that is shown without
-//! it, or with another browser's, opens nothing.
+//! The binding is generated once for a browser and outlives its sessions. A session that is
+//! presented without its binding, or with the binding of another browser, is rejected.
 
 use std::sync::Arc;
 
@@ -10,24 +10,24 @@ use gateway::Gateway;
 
 use crate::config::Config;
 
-/// How long a browser keeps what sessions are bound to: as long as browsers keep anything.
+/// How long a browser keeps its binding: 400 days, the longest that browsers allow for a cookie.
 const BROWSER_SECONDS: u64 = 400 * 24 * 60 * 60;
-/// How long a credential of ours is, without a prefix.
+/// The length of a generated credential without its prefix.
 const MINTED: usize = 43;
 
-/// What browsers keep.
+/// The cookies that the pages use.
 #[derive(Clone, Copy)]
 pub(super) enum Cookie {
-    /// Who is signed in.
+    /// The session of the person who is signed in.
     Session,
-    /// Which browser it is.
+    /// The browser binding.
     Browser,
-    /// What a sign-in elsewhere left behind.
+    /// The state of a single sign-on flow.
     Flow,
 }
 
 impl Cookie {
-    /// Over HTTPS a cookie is bound to this host.
+    /// Over HTTPS the name carries the `__Host-` prefix, which binds the cookie to this host.
     fn name(self, https: bool) -> &'static str {
         match (self, https) {
             (Self::Session, true) => "__Host-countersign",
@@ -51,7 +51,8 @@ impl Cookies {
         self.config.public_url.scheme() == "https"
     }
 
-    /// Has the browser keep something for so many seconds; for none, it forgets it.
+    /// A `Set-Cookie` header that keeps the value for `seconds`. With 0 the
+    /// browser deletes the cookie.
     pub(super) fn set(&self, cookie: Cookie, value: &str, seconds: u64) -> HeaderValue {
         let (name, secure) =
             (cookie.name(self.https()), if self.https() { "; Secure" } else { "" });
@@ -60,7 +61,7 @@ impl Cookies {
         HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(""))
     }
 
-    /// What the browser kept.
+    /// The value of the cookie in the request.
     pub(super) fn get<'h>(&self, headers: &'h HeaderMap, cookie: Cookie) -> Option<&'h str> {
         let name = cookie.name(self.https());
         let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
@@ -69,8 +70,8 @@ impl Cookies {
         pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
     }
 
-    /// What this browser is known by, and the header that has it kept: for as long as it can be, from
-    /// now on. Something that we cannot have drawn is replaced.
+    /// The browser binding, and the header that keeps it for the longest time from now on. A value
+    /// that this server cannot have generated is replaced.
     pub(super) fn browser(&self, headers: &HeaderMap) -> (String, HeaderValue) {
         let ours = |value: &&str| {
             value.len() == MINTED

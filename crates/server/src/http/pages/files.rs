@@ -1,5 +1,5 @@
-//! Files in the forms of pages: those that are not taken are named beside their field, with what is allowed,
-//! and everything else that was entered stays.
+//! Files in the forms of pages. A refused file is named beside its field with the reason, and
+//! all other input is kept.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -15,21 +15,21 @@ use views::components::words::Words;
 
 use crate::http::uploads::Uploads;
 
-/// Files that were not kept.
+/// Files that were refused.
 pub(super) struct NotKept {
-    /// Which, and why.
+    /// The refused files, each with its reason.
     pub(super) problem: FormProblem,
-    /// Too large, or beyond a quota.
+    /// The status of the response: too large, or over a quota.
     pub(super) status: StatusCode,
-    /// After how many seconds it may work again, if that is known.
+    /// The seconds until a retry may succeed, if known.
     pub(super) wait: Option<u64>,
 }
 
-/// A file could not be kept for a reason of ours, which is in the log.
+/// A file could not be stored because of an internal error, which is logged.
 pub(super) struct Unkept;
 
 impl Uploads {
-    /// Keeps the files of a form. Those that are not taken are taken out of the form.
+    /// Stores the files of a form. Refused files are removed from the form.
     pub(super) async fn keep_files(
         &self,
         ask: &Ask,
@@ -61,7 +61,7 @@ impl Uploads {
     }
 }
 
-/// Which quota it is, and what to do.
+/// The message for an exceeded quota: which quota it is, and what the person can do.
 fn used_up(exceeded: &Exceeded, now: Time) -> String {
     let Exceeded { metric, per, limit, resets_at, .. } = exceeded;
     let then = match resets_at {
@@ -74,7 +74,7 @@ fn used_up(exceeded: &Exceeded, now: Time) -> String {
     )
 }
 
-/// Says it beside the field.
+/// Reports the problem beside the field.
 fn not_taken(problem: &mut FormProblem, ask: &Ask, name: &str, message: String) {
     let key = name.strip_prefix("field.").unwrap_or(name);
     let form = match ask.question.value().map(Question::body) {
@@ -86,7 +86,7 @@ fn not_taken(problem: &mut FormProblem, ask: &Ask, name: &str, message: String) 
     problem.add(Place::Field(key.to_owned()), label, message);
 }
 
-/// With when it may be sent again.
+/// Adds `Retry-After` if the wait is known.
 pub(super) fn again_after(mut page: Response, wait: Option<u64>) -> Response {
     if let Some(seconds) = wait {
         page.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)));

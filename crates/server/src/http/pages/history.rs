@@ -1,4 +1,4 @@
-//! The history: `GET /history`, and the same as a file.
+//! The history: `GET /history`, and its export as a file.
 
 use std::sync::Arc;
 
@@ -28,15 +28,15 @@ use crate::http::api::filters::{View, Whose, page_of, word};
 use crate::http::api::history::{Format, not_before, written};
 use crate::http::pages::visitors::Visitors;
 
-/// How many a page shows.
+/// The number of rows per page.
 const PAGE: usize = 50;
 
-/// What somebody wants to see of it.
+/// The filters of the page.
 struct Wanted {
     query: Narrowed,
     view: View,
     list: List,
-    /// Not what was asked before.
+    /// Excludes requests that were created before this moment.
     since: Option<Time>,
     words: Option<String>,
     after: Option<String>,
@@ -73,14 +73,14 @@ impl Wanted {
     }
 }
 
-/// When a day begins, or the one after it.
+/// The first moment of a day, `more` days later.
 fn midnight(day: &str, more: i64) -> Option<Time> {
     let day: Date = day.parse().ok()?;
     let day = day.checked_add(jiff::Span::new().try_days(more).ok()?).ok()?;
     Some(Time::new(day.to_zoned(TimeZone::UTC).ok()?.timestamp()))
 }
 
-/// The place in a list by age behind everything that was asked at a moment or later.
+/// The cursor, in a list by age, behind all requests that were created at this moment or later.
 fn just_before(at: Time) -> store::Cursor {
     let millis = u64::try_from(at.millis()).unwrap_or_default();
     store::Cursor { rank: 0, ask: AskId::new(Ulid::from_parts(millis, 0)) }
@@ -143,7 +143,7 @@ pub(super) async fn show(
     Ok(html(StatusCode::OK, history::page(&visitor.frame, &shown)))
 }
 
-/// `GET /history/export`: all of it as a file.
+/// `GET /history/export`: the whole filtered history as a file.
 pub(super) async fn export(
     State(visitors): State<Arc<Visitors>>,
     State(ask_views): State<Arc<AskViews>>,
@@ -159,7 +159,7 @@ pub(super) async fn export(
     Ok(written(gateway, ask_views, visitor.actor, whose, wanted.list, wanted.since, format))
 }
 
-/// How the record stands, with the newest signature checked.
+/// The state of the audit log's chain, with the newest signature checked.
 async fn chain(gateway: &Gateway, receipts: &Receipts) -> Result<Chain, StoreError> {
     let store = gateway.store();
     let last = store.last_position().await?;

@@ -1,4 +1,4 @@
-//! `GET /insights`: numbers for whoever is signed in, of their projects and agents.
+//! `GET /insights`: statistics of the projects and agents of the person who is signed in.
 
 use std::sync::Arc;
 

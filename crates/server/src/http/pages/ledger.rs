@@ -1,4 +1,4 @@
-//! Ledgers: `GET /ledger`, `GET /ledger/{scope}`, and one key of it with `?key=`.
+//! Ledgers: `GET /ledger`, `GET /ledger/{scope}`, and the history of one key with `?key=`.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use views::site::paths;
 use super::{Page, html, page};
 use crate::http::pages::visitors::Visitors;
 
-/// How many keys or values a page shows.
+/// The number of keys or values per page.
 const PAGE: usize = 30;
-/// How many ledgers are looked into.
+/// The most ledgers whose content is read for the list.
 const LISTED: usize = 60;
-/// How many of the organisation's are listed beside; any other is opened by its name.
+/// The most organisation ledgers that are listed. Others can be opened by name.
 const ORGANISATION: usize = 200;
 
 #[derive(Deserialize)]
@@ -43,7 +43,8 @@ pub(super) async fn list(
         return Ok(Redirect::to(&paths::ledger(&scope)).into_response());
     }
     let mut known = ledger::known(&visitor.human, &directory);
-    // Everybody reads what the organisation remembers; the ledger of all is known already.
+    // Every person may read the organisation's ledgers. Ledgers that are already listed are
+    // skipped.
     let named = gateway.store().organisation_ledgers(ORGANISATION).await?;
     let named: Vec<Scope> = named.into_iter().filter(|scope| !known.contains(scope)).collect();
     known.truncate(LISTED);
@@ -92,7 +93,7 @@ pub(super) async fn show(
     };
     let id = EntryId::of(scope.as_str(), &key);
     let entry = store.entry(id).await?.ok_or_else(missing)?;
-    // Newest first, as many as a page holds before the one it begins with.
+    // Newest first: one page of entries before the entry the page begins with.
     let end = part.before.map_or(entry.head.seq, |before| before.saturating_sub(1));
     let start = end.saturating_sub(PAGE as u64);
     let most = usize::try_from(end - start).unwrap_or(PAGE);

@@ -1,9 +1,9 @@
-//! What changes on a page while somebody looks at it, as server-sent events.
+//! Live updates of open pages, as server-sent events.
 //!
-//! A list is a function of the store. Whenever something happened that may concern it, and a few
-//! times a minute because hours pass and people look, it is made again, and what differs from what the
-//! browser has is sent. Nothing has to be replayed: a browser that was away says which state it saw
-//! last, and gets what differs from that.
+//! A list is a function of the store. The server computes it again after every event that may
+//! concern it, and every few seconds because time passes and viewers come and go. It sends the
+//! difference from the state that the browser has. No replay is needed: a browser that reconnects
+//! sends the digest of the state it has, and gets the difference from that.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,21 +24,24 @@ use super::{Visitor, html};
 use crate::http::services::Streaming;
 use crate::http::sse::{self, Source};
 
-/// How often a quiet list is looked at: for what comes back by itself and for who looks.
+/// How often an idle list is computed again: snoozed requests return and viewers
+/// change without an event.
 const BEAT: Duration = Duration::from_secs(15);
-/// What happens at once is told at once.
+/// Events within this time are sent together.
 const GATHER: Duration = Duration::from_millis(150);
-/// No page has more parts.
+/// The most parts that a page has.
 const MOST: usize = 200;
-/// How soon a store that was away is tried again.
+/// The delay before a failed read of the store is retried.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// A list somebody looks at.
+/// A list on an open page.
 pub(super) trait Looked: Send + Sync + 'static {
-    /// What may change it, beside who looks and how they are signed in.
+    /// The scopes whose events may change the list. Viewers and the session are
+    /// watched in any case.
     fn scopes(&self, gateway: &Gateway, human: &Human) -> Vec<Scope>;
 
-    /// Which state it is in, and what differs from what the browser has, if anything does.
+    /// The digest of the current state, and the difference from the state that the browser has, if
+    /// there is one.
     fn news(
         &mut self,
         gateway: &Gateway,
@@ -47,17 +50,18 @@ pub(super) trait Looked: Send + Sync + 'static {
     ) -> impl Future<Output = Result<(u64, Option<Bytes>), StoreError>> + Send;
 }
 
-/// What the browser has.
+/// The state that the browser has.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
-    /// Which state of the whole; `None` if it has none we know of.
+    /// The digest of the whole list; `None` if the browser has no known state.
     pub(super) digest: Option<u64>,
-    /// Its parts by name, each with its version.
+    /// The parts of the list by name, each with its version.
     pub(super) parts: BTreeMap<String, String>,
 }
 
 impl Sent {
-    /// As the browser says: `seen`, the digest of the whole, and `have`, its parts with their versions.
+    /// Reads the state from the query: `seen` is the digest of the whole, `have` the
+    /// parts with their versions.
     pub(super) fn said(pairs: &[(String, String)]) -> Self {
         let value = |name: &str| pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value);
         let have = value("have").map(String::as_str).unwrap_or_default();
@@ -69,7 +73,7 @@ impl Sent {
     }
 }
 
-/// Follows a list for whoever looks at it.
+/// Streams the changes of a list to the visitor.
 pub(super) fn follow(
     gateway: Gateway,
     streaming: &Streaming,
@@ -102,7 +106,7 @@ pub(super) fn follow(
     })
 }
 
-/// What may change a list: what stands in it, the person, the session.
+/// The topics that may change the list: its content, the person and the session.
 fn topics(gateway: &Gateway, looked: &impl Looked, key: KeyId, id: &HumanId) -> Vec<Topic> {
     let directory = gateway.directory();
     let scopes = directory.human(id).map(|human| looked.scopes(gateway, human)).unwrap_or_default();
@@ -125,8 +129,8 @@ struct Live<L> {
 }
 
 impl<L: Looked> Live<L> {
-    /// Waits for a reason to look. `None` when the server stops or nobody is signed in any more;
-    /// `false` when it was only time to.
+    /// Waits for the next reason to compute the list. Returns `true` after an event and `false`
+    /// after a timeout. Returns `None` when the server stops or the session ends.
     async fn wait(&mut self) -> Option<bool> {
         let woken = tokio::select! {
             biased;
@@ -140,7 +144,7 @@ impl<L: Looked> Live<L> {
         let directory = self.gateway.directory();
         let live = directory.key(self.key).is_some_and(|key| key.is_live(self.gateway.now()));
         let active = directory.human(&self.id).is_some_and(|human| human.active);
-        // Other projects or groups than before are other lists.
+        // Other projects or groups mean other lists, so the subscription changes with them.
         let topics = topics(&self.gateway, &self.looked, self.key, &self.id);
         if topics != self.topics {
             self.waiter = self.gateway.wake().subscribe(topics.clone());
@@ -149,7 +153,7 @@ impl<L: Looked> Live<L> {
         (live && active).then_some(woken)
     }
 
-    /// What differs from what the browser has, if anything does.
+    /// The difference from the state that the browser has, if there is one.
     async fn news(&mut self) -> Result<Option<Bytes>, StoreError> {
         let directory = self.gateway.directory();
         let Some(human) = directory.human(&self.id) else { return Ok(None) };
@@ -182,7 +186,8 @@ impl<L: Looked> Source for Live<L> {
                 Some(news) if first => return Some(sse::first(&news)),
                 Some(news) => return Some(news),
                 None if first => return Some(sse::first(&beat())),
-                // Comments are not heard by scripts, and a page should know that we are there.
+                // Scripts do not receive comments, and the page must see that the connection is
+                // alive.
                 None if !woken => return Some(beat()),
                 None => {}
             }

@@ -1,8 +1,9 @@
-//! The pages people answer on: `/`, `/history`, `/insights`, `/asks/{id}`, `/tasks`, `/ledger`, `/sign-in`,
-//! `/settings/…`, and `/review/{id}` for whoever holds a link.
+//! The pages people answer on: `/`, `/history`, `/insights`, `/asks/{id}`, `/tasks`, `/ledger`,
+//! `/sign-in`, `/settings/…`, and `/review/{id}` for the holder of a review link.
 //!
-//! A person is known by a session cookie that a one-time link was exchanged for. No GET decides
-//! anything; every POST carries a token bound to the session, or the link's own.
+//! A person is identified by a session cookie, which the server issues in exchange for a one-time
+//! link. No GET decides anything. Every POST carries a token bound to the session, or the token of
+//! the review link.
 
 mod bot_detection;
 mod conversation;
@@ -53,7 +54,7 @@ use views::Frame;
 use views::message_page;
 use views::site::{assets, headers, paths};
 
-/// Its routes.
+/// The routes of all pages.
 pub fn routes() -> Router<Shared> {
     Router::new()
         .route("/history", get(history::show))
@@ -68,7 +69,8 @@ pub fn routes() -> Router<Shared> {
         .route(paths::OFFLINE, get(web_app::offline))
         .route(paths::UNSENT, get(web_app::unsent))
         .route(paths::PUSH_ANSWER, post(push_notification::answer))
-        // Pages are not compressed: beside a token, what others wrote could be used to guess it.
+        // Pages are not compressed: an attacker whose text is on a page could guess its token from
+        // the compressed size (BREACH).
         .route("/assets/{file}", get(asset).layer(CompressionLayer::new()))
         .merge(inbox::routes())
         .merge(request::routes())
@@ -78,7 +80,7 @@ pub fn routes() -> Router<Shared> {
         .merge(settings::routes())
 }
 
-/// A page instead of what was wanted.
+/// A page that is shown in place of the requested one, such as an error page.
 struct Instead(Box<Response>);
 
 type Page = Result<Response, Instead>;
@@ -99,7 +101,7 @@ async fn asset(State(gateway): State<Gateway>, Path(file): Path<String>) -> Resp
     }
 }
 
-/// The icon with a count in it: the tab of the browser says how many wait.
+/// The favicon with the number of open requests in it.
 async fn icon(State(gateway): State<Gateway>, Path(file): Path<String>) -> Response {
     let count = file.strip_suffix(".svg").and_then(|count| count.parse().ok());
     let Some(count) = count.filter(|count| (1..=100).contains(count)) else {
@@ -113,13 +115,13 @@ async fn icon(State(gateway): State<Gateway>, Path(file): Path<String>) -> Respo
     (headers, assets::counted_icon(count)).into_response()
 }
 
-/// The page for an address that leads nowhere.
+/// The page for an unknown address.
 pub fn no_such_page(gateway: &Gateway) -> Response {
     let frame = Frame::anonymous(gateway.now());
     html(StatusCode::NOT_FOUND, message_page::not_found(&frame))
 }
 
-/// The page for what a library could not read, or for a panic.
+/// The page for a request that a library could not parse, or for a panic.
 pub fn unreadable(gateway: &Gateway, broken: bool) -> Response {
     let frame = Frame::anonymous(gateway.now());
     if broken {
@@ -129,7 +131,7 @@ pub fn unreadable(gateway: &Gateway, broken: bool) -> Response {
     html(StatusCode::BAD_REQUEST, message_page::not_found(&frame))
 }
 
-/// The page for an address that takes forms, not visits.
+/// The page for an address that does not accept this method.
 pub fn wrong_method(gateway: &Gateway) -> Response {
     let frame = Frame::anonymous(gateway.now());
     html(StatusCode::METHOD_NOT_ALLOWED, message_page::not_found(&frame))

@@ -1,6 +1,7 @@
-//! The buttons of a notice: `POST /push/answer`. They are pressed while no page is open, so a script
-//! sends what the notice was given, with the session of its browser. Either alone decides nothing: what
-//! was given is for this session, and the session does not know it.
+//! The buttons of a push notification: `POST /push/answer`. No page is open when a person presses
+//! one, so the service worker sends the sealed token of the notification together with the session
+//! cookie of its browser. Neither decides anything alone: the token is bound to this session, and
+//! the session cannot produce the token.
 
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ use crate::http::pages::sealed_values::SealedValues;
 use crate::http::pages::visitors::Visitors;
 use crate::http::submitted;
 
-/// What the notice says then.
+/// The text that replaces the notification.
 #[derive(Serialize)]
 struct Told {
     title: String,
@@ -79,7 +80,8 @@ pub(super) async fn answer(
     let terms = Terms { shown: Shown::Summary, ..Terms::default() };
     match gateway.run_on(terms, actor, AskCommand::Answer(ask.id, reply)).await {
         Ok(_) => {
-            // The notice says so itself; nobody has to tell this device again.
+            // The service worker updates the notification itself, so this device needs no update by
+            // push.
             gateway.store().forget_told(ask.id, offered.device).await?;
             Ok(told(StatusCode::OK, done, None))
         }

@@ -1,5 +1,5 @@
-//! What a browser carries for us between two requests and can neither read nor change: so nothing has
-//! to be kept, and any node can go on.
+//! Sealed values that a browser carries between two requests. It can neither read nor change them,
+//! so the server stores nothing and any node can handle the next request.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use gateway::{Gateway, sealed_values};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// How long it is good for.
+/// How long a sealed value is valid by default.
 pub(super) const SECONDS: u64 = 10 * 60;
 
 /// Seals values that a browser carries between two requests.
@@ -18,7 +18,8 @@ pub struct SealedValues {
 }
 
 impl SealedValues {
-    /// Gives a browser a value to carry, for one purpose and one holder. `None` only for what cannot be written.
+    /// Seals a value for one purpose and one holder. Returns `None` only if the
+    /// value cannot be serialised.
     pub(super) fn entrust<T: Serialize>(
         &self,
         purpose: &str,
@@ -28,7 +29,7 @@ impl SealedValues {
         self.entrust_for(SECONDS, purpose, holder, value)
     }
 
-    /// The same, for as many seconds as it is to be good for.
+    /// Like [`Self::entrust`], with a validity in seconds.
     pub(crate) fn entrust_for<T: Serialize>(
         &self,
         seconds: u64,
@@ -40,7 +41,7 @@ impl SealedValues {
         sealed_values::seal(&self.secrets, until, purpose, holder, value)
     }
 
-    /// The value it carried, if it was for this purpose and holder, and not too long ago.
+    /// Opens a sealed value. Returns `None` if it is for another purpose or holder, or has expired.
     pub(super) fn entrusted<T: DeserializeOwned>(
         &self,
         purpose: &str,

@@ -1,6 +1,6 @@
-//! That the second step was shown to whoever takes it, for this very answer, long enough to be read. The
-//! form carries the proof, sealed: a double tap, a form made by hand or the form of another answer is
-//! shown the step.
+//! Proves that the second step was displayed to the person who takes it, for the same answer, and
+//! long enough to be read. The form carries the sealed proof. After a double tap, a forged form or
+//! the form of another answer, the step is shown again.
 
 use kernel::audit::Digest;
 use kernel::question::Reply;
@@ -12,7 +12,7 @@ use views::answer_form::second_step::{Before, SURE, Taken};
 use super::sealed_values::SECONDS;
 use crate::http::pages::sealed_values::SealedValues;
 
-/// How long the step must have been there: longer than the two taps of a double tap are apart.
+/// The minimum time the step must have been on screen: longer than the pause within a double tap.
 const LEAST_MILLIS: i64 = 1000;
 const PURPOSE: &str = "second step";
 
@@ -24,8 +24,8 @@ struct Shown {
 }
 
 impl SealedValues {
-    /// What is known about the second step of an answer. `holder` is who answers, by something that
-    /// nobody else has.
+    /// Whether the second step of an answer was taken, and the proof for showing it. `holder`
+    /// identifies the person who answers by a value that is unique to them.
     pub(super) fn before_step(
         &self,
         holder: &str,

@@ -1,4 +1,4 @@
-//! The services of the pages, put together.
+//! The services of the pages, and how they are built.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! Taking an answer back: `POST /asks/{id}/undo` on the page of a request, `POST /inbox/undo` for one
-//! or many that were answered from the list. And what pages say after an answer:
-//! `GET /inbox/sent?ask=…` says what became of it when the time to undo it has passed.
+//! Undoing an answer: `POST /asks/{id}/undo` on the page of a request, `POST /inbox/undo` for one
+//! or more answers given from the list. Also the notice after an answer: when the time to undo it
+//! has passed, `GET /inbox/sent?ask=…` returns the outcome.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ use crate::http::pages::inbox::list::listed;
 use crate::http::pages::request::RequestPages;
 use crate::http::pages::visitors::Visitors;
 
-/// The request is open again, with what was typed.
+/// Undoes one answer and shows the request again, with the person's input restored.
 pub(super) async fn one(
     State(visitors): State<Arc<Visitors>>,
     State(request_pages): State<Arc<RequestPages>>,
@@ -58,7 +58,7 @@ pub(super) async fn one(
     }
 }
 
-/// Back to the list, with how many were undone.
+/// Undoes answers given from the list and returns to it with their number.
 pub(super) async fn from_list(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
@@ -78,14 +78,14 @@ pub(super) async fn from_list(
     Ok(Redirect::to(&list.href(paths::INBOX)).into_response())
 }
 
-/// What a page shows in place of a countdown that has ended.
+/// The text that replaces an ended countdown.
 #[derive(Serialize)]
 struct Sent {
     html: String,
 }
 
-/// `GET /inbox/sent`: what became of answers. The page must not guess: the agent may have cancelled the
-/// request, and another page may have undone or changed the answer.
+/// `GET /inbox/sent`: the outcome of answers. The page cannot know it: the agent may have cancelled
+/// the request, or another page may have undone or changed the answer.
 pub(super) async fn sent(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
@@ -120,13 +120,13 @@ pub(super) async fn sent(
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(sent)).into_response())
 }
 
-/// Whether a person's answer was sent, or is still held.
+/// Whether the person's answer was sent, or is still held.
 fn has_answer_of(ask: &Ask, person: &By) -> bool {
     let mut held = ask.held.iter().map(|held| &held.vote);
     held.any(|vote| vote.by == *person) || ask.votes.iter().any(|vote| vote.by == *person)
 }
 
-/// Whether it was refused because their own answer stands.
+/// Whether the refusal is due to the visitor's own answer.
 fn is_mine(refusal: &Refusal, visitor: &Visitor) -> bool {
     let me = By::Human(visitor.human.id.clone());
     matches!(refusal, Refusal::AlreadyAnswered { by, .. } if *by == me)
@@ -144,8 +144,8 @@ async fn undo_answer(
     }
 }
 
-/// What a page says to the person who just answered; nothing for anybody else. With the query of a
-/// list, the inbox says it.
+/// The notice for the person who just answered; `None` for anyone else. With the query of a list,
+/// the inbox shows it.
 pub(super) async fn answered_notice(
     gateway: &Gateway,
     visitor: &Visitor,
@@ -161,7 +161,7 @@ pub(super) async fn answered_notice(
     Ok(Some(Notice::Answered(Box::new(answered))))
 }
 
-/// The first request of the inbox, in its order, that this person can answer now.
+/// The first request in the order of the inbox that this person can answer now.
 async fn next_request(
     gateway: &Gateway,
     visitor: &Visitor,

@@ -1,4 +1,4 @@
-//! Who is signed in, and what their forms say.
+//! The person who is signed in, and the forms they send.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::http::observe::{Caller, note_caller};
 use crate::http::submitted;
 use crate::http::submitted::{Posted, Proof, Unread};
 
-/// Somebody who is signed in, and the visit they are on.
+/// A person who is signed in, with their session.
 pub(super) struct Visitor {
     pub(super) actor: Actor,
     pub(super) human: Human,
@@ -33,7 +33,7 @@ pub(super) struct Visitor {
     pub(super) frame: Frame,
 }
 
-/// Recognises people by their session, and reads the forms they send.
+/// Identifies people by their session, and reads the forms they send.
 pub struct Visitors {
     pub(in crate::http) gateway: Gateway,
     pub(in crate::http) config: Arc<Config>,
@@ -45,7 +45,7 @@ pub struct Visitors {
 }
 
 impl Visitors {
-    /// Whoever is signed in; everybody else is shown how to.
+    /// The person who is signed in. Anyone else gets the sign-in page.
     pub(super) async fn visitor(&self, headers: &HeaderMap) -> Result<Visitor, Instead> {
         let now = self.gateway.now();
         let directory = self.gateway.directory();
@@ -62,7 +62,7 @@ impl Visitors {
             return Err(anonymous());
         }
         if let Err(denied) = self.authenticator.admit(key.id, now) {
-            // Still signed in, but in too much of a hurry.
+            // The session is valid, but its rate limit is exceeded.
             let wait = if let Denied::TooFast(wait) = denied { wait.as_secs() } else { 0 };
             let busy = message_page::unavailable(&Frame::anonymous(now));
             let after = [(header::RETRY_AFTER, wait.max(1).to_string())];
@@ -81,8 +81,8 @@ impl Visitors {
         Ok(Visitor { actor, human, session: key.id, frame })
     }
 
-    /// A request the visitor may see: one they may answer, and for an administrator any. To everybody
-    /// else it does not exist.
+    /// A request that the visitor may see: one they may answer, or any request for an
+    /// administrator. For anyone else it does not exist.
     pub(super) async fn seen_by(&self, visitor: &Visitor, id: &str) -> Result<Arc<Ask>, Instead> {
         let missing = || page(StatusCode::NOT_FOUND, message_page::not_found(&visitor.frame));
         let id: AskId = id.parse().map_err(|_| missing())?;
@@ -92,7 +92,7 @@ impl Visitors {
         found.ok_or_else(missing)
     }
 
-    /// What the browser posted, once its token was found to be this session's.
+    /// The form that the browser posted. Its token must match this session.
     pub(super) async fn posted(
         &self,
         visitor: &Visitor,
@@ -119,7 +119,7 @@ impl Visitors {
         }
     }
 
-    /// The same for forms that hold no files.
+    /// Like [`Self::posted`], for forms without files.
     pub(super) async fn submitted(
         &self,
         visitor: &Visitor,
@@ -130,7 +130,7 @@ impl Visitors {
         Ok(self.posted(visitor, headers, body, back, &[]).await?.form)
     }
 
-    /// Whoever sent the form of a page, and what it says.
+    /// The person who sent a form, and the form.
     pub(super) async fn acting(
         &self,
         from: Request,
@@ -142,7 +142,7 @@ impl Visitors {
         Ok((visitor, form))
     }
 
-    /// The same on the page of a request they may see.
+    /// Like [`Self::acting`], on the page of a request that the person may see.
     pub(super) async fn acting_on(
         &self,
         id: &str,
@@ -155,7 +155,7 @@ impl Visitors {
         Ok((visitor, ask, form))
     }
 
-    /// Whoever is signed in, if they administer.
+    /// The person who is signed in, if they are an administrator.
     pub(super) async fn administrator(&self, headers: &HeaderMap) -> Result<Visitor, Instead> {
         let visitor = self.visitor(headers).await?;
         if visitor.human.admin {

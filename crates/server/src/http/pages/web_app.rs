@@ -1,5 +1,4 @@
-//! What makes an app of the pages: `/manifest.webmanifest`, `/sw.js`, and what it shows without a
-//! network.
+//! The installable web app: `/manifest.webmanifest`, `/sw.js`, and the page shown offline.
 
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -9,7 +8,7 @@ use views::{Frame, message_page, web_app};
 
 use super::html;
 
-/// For an hour: an app that was installed looks at it now and then.
+/// An hour, because installed apps check the manifest now and then.
 const MANIFEST_KEPT: &str = "public, max-age=3600";
 
 pub(super) async fn manifest() -> Response {
@@ -21,7 +20,7 @@ pub(super) async fn manifest() -> Response {
     (headers, web_app::manifest()).into_response()
 }
 
-/// Asked for anew each time, so that a new version is found at once.
+/// Not cached, so that browsers find a new version at once.
 pub(super) async fn worker() -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/javascript; charset=utf-8"),

@@ -1,4 +1,4 @@
-//! What is said of which body.
+//! Tests of the error messages for invalid bodies.
 
 use dialects::native::{CommentBody, CreateAsk, ExtendBody, IssueKey, ProjectBody};
 use kernel::question::Reply;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 
-/// What is said of a body: field, what was expected.
+/// The field and the expected value that the error names for a body.
 fn told<T: DeserializeOwned>(body: &str) -> (String, String) {
     let Err(error) = super::super::parse::<T>(body.as_bytes()) else {
         panic!("{body} is fine");
@@ -75,7 +75,7 @@ fn what_is_wrong_with_an_ask() {
             "question.editable",
             "true, false or an object with `fields`",
         ),
-        // Which of the two it was, serde does not tell.
+        // Serde does not say which of the two values it was.
         (
             asking(json!({ "kind": "approve", "editable": 1, "details": { "n": 1 } })),
             "question",
@@ -238,7 +238,7 @@ fn what_is_wrong_with_other_bodies() {
     }
 }
 
-/// 400 is for what is no JSON at all.
+/// 400 is only for bodies that are not JSON.
 #[test]
 fn what_is_no_json() {
     for body in ["", "{", "{\"question\":", "nonsense", "{} {}", "{'a':1}", "\u{0}"] {

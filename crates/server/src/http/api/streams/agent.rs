@@ -11,7 +11,7 @@ use super::{BATCH, Line, Turn, is_left_out, mark};
 use crate::http::problem::Problem;
 use crate::http::sse::{self, HEARTBEAT, Source};
 
-/// The asks of an agent, or of its project, from a position on.
+/// The stream of the asks of an agent, or of its project, from a position on.
 pub(super) struct OfAgent {
     line: Line,
     waiter: Waiter,
@@ -33,7 +33,8 @@ impl OfAgent {
         let list = Topic::List(scope.clone());
         let waiter = line.streams.gateway.wake().subscribe(line.credential.topics().chain([list]));
         let last = line.streams.gateway.store().last_position().await?;
-        // A position from the future is another store's: nobody knows what was missed.
+        // A position after the last one is from another store, so the server cannot know which
+        // events were missed.
         let lost = seen.is_some_and(|seen| seen > last);
         let after = seen.unwrap_or(last).min(last);
         let mut marks = VecDeque::from([sse::first(&mark(after, "ready"))]);
@@ -42,7 +43,7 @@ impl OfAgent {
         Ok(Self { line, waiter, scope, after, marks, changes, stale: true })
     }
 
-    /// The agents whose asks these are.
+    /// The agents whose asks the stream covers.
     fn agents(&self) -> Vec<AgentId> {
         match &self.scope {
             Scope::Project(project) => {
@@ -69,7 +70,7 @@ impl Source for OfAgent {
             if let Some(mark) = self.marks.pop_front() {
                 return Some(mark);
             }
-            // What was missed may be long: nothing more of it is sent once the key is revoked.
+            // The backlog may be long: nothing more of it is sent once the key is revoked.
             if !self.line.credential.holds(&self.line.streams.gateway) {
                 return None;
             }

@@ -12,12 +12,12 @@ use crate::http::envelope_headers;
 use crate::http::problem::Problem;
 use crate::http::sse::{self, HEARTBEAT, Source};
 
-/// One ask until it is over.
+/// The stream of one ask until it is closed.
 pub(super) struct OfAsk {
     line: Line,
     waiter: Waiter,
     id: AskId,
-    /// The last version that was told.
+    /// The last version that was sent.
     seq: u64,
     first: Option<Bytes>,
     changes: VecDeque<Change>,
@@ -26,7 +26,7 @@ pub(super) struct OfAsk {
 }
 
 impl OfAsk {
-    /// `None` if it is over and the caller has seen that.
+    /// `None` if the ask is closed and the caller has received the last event.
     pub(super) async fn begin(
         line: Line,
         id: AskId,
@@ -36,7 +36,7 @@ impl OfAsk {
         let waiter = line.streams.gateway.wake().subscribe(line.credential.topics().chain([own]));
         let ask = line.streams.gateway.visible(&line.credential.actor, id).await?;
         let mut before = ask.head.seq.saturating_sub(1);
-        // The newest event that is told; the first of all is.
+        // Find the newest event that the stream sends. The first event of an ask is always sent.
         let newest = loop {
             let newest = line.streams.gateway.store().history(id, before, 1).await?;
             match newest.into_iter().next() {
@@ -127,7 +127,7 @@ impl Source for OfAsk {
     }
 }
 
-/// Whether an ask is over and this version, or an earlier one, ended it.
+/// Whether an ask is closed, and this version or an earlier one closed it.
 fn decided(ask: &Ask, version: u64) -> bool {
     matches!(&ask.state, AskState::Over { place, .. } if place.seq <= version)
 }

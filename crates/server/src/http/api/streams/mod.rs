@@ -1,8 +1,8 @@
-//! What happens, as it happens: `GET /api/v1/events` and `GET /api/v1/asks/{id}/events`, as
-//! server-sent events.
+//! Events as server-sent events: `GET /api/v1/events` and `GET /api/v1/asks/{id}/events`.
 //!
 //! Each stream subscribes first and reads afterwards. An agent's stream is read from the store by
-//! position, so it resumes exactly. A person's is live: who was away, or too slow, is told to look.
+//! position, so it resumes exactly. A person's stream is live: after a gap, or if the client is too
+//! slow, the server sends `reset` and the client reads the lists again.
 
 mod agent;
 mod ask;
@@ -41,11 +41,11 @@ use crate::http::services::Streaming;
 use crate::http::stream_credential::StreamCredential;
 use crate::http::{Shared, sse};
 
-/// How often an idle stream shows that it lives.
+/// The interval of heartbeats on an idle stream.
 const BEAT: Duration = Duration::from_secs(15);
-/// How soon a store that was away is tried again.
+/// How long a stream waits before it reads a store that was unavailable again.
 const AGAIN: Duration = Duration::from_secs(1);
-/// How many changes are read at once.
+/// How many changes a stream reads at a time.
 const BATCH: usize = 32;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -134,12 +134,13 @@ async fn one_ask(
     let line = Line::open(streams, credential)?;
     match OfAsk::begin(line, id, seen).await? {
         Some(stream) => Ok(sse::respond(stream)),
-        // How a stream is told that there is nothing to come back for.
+        // 204 stops an `EventSource` from reconnecting.
         None => Ok(StatusCode::NO_CONTENT.into_response()),
     }
 }
 
-/// Where the caller left off: `Last-Event-ID`, which a client sends by itself, else `?after=`.
+/// The last event the caller received: `Last-Event-ID`, which clients send on their own, else
+/// `?after=`.
 fn last_seen(headers: &HeaderMap, pairs: &[(String, String)]) -> Result<Option<u64>, Problem> {
     let expected = "the id of an event: a whole number";
     let bad = |field: &str| {
@@ -160,7 +161,7 @@ fn last_seen(headers: &HeaderMap, pairs: &[(String, String)]) -> Result<Option<u
     }
 }
 
-/// What the streams of the native API are made from.
+/// The dependencies of the native API's streams.
 pub struct AskStreams {
     pub(in crate::http) gateway: Gateway,
     pub(in crate::http) callers: Callers,
@@ -168,20 +169,20 @@ pub struct AskStreams {
     pub(in crate::http) streaming: Streaming,
 }
 
-/// What every stream has: whose it is, and its place in the count.
+/// The state that all streams share: the credential, and the place in the count of open streams.
 struct Line {
     streams: Arc<AskStreams>,
     credential: StreamCredential,
     _held: Held,
 }
 
-/// Why a stream moves on.
+/// Why a wait ended.
 enum Turn {
-    /// Something happened.
+    /// Something changed.
     Woken,
-    /// Nothing did, for a while.
+    /// Nothing changed during [`BEAT`].
     Idle,
-    /// The server stops, or the credential no longer holds.
+    /// The server stops, or the credential is no longer valid.
     Over,
 }
 
@@ -208,7 +209,7 @@ impl Line {
         }
     }
 
-    /// A store that is away is waited for; whoever listens keeps the connection.
+    /// Waits before the store is read again. The client keeps its connection.
     async fn pause(&self, error: &store::StoreError) -> Option<()> {
         self.streams.gateway.database().failed(REQUESTS, error);
         tokio::select! {
@@ -217,7 +218,7 @@ impl Line {
         }
     }
 
-    /// An ask for whoever follows it alone: its agent reads what was given to it in confidence.
+    /// An ask for a stream of this ask alone. The ask's agent gets the secret answers.
     async fn told(&self, ask: Arc<Ask>) -> Result<Arc<Ask>, store::StoreError> {
         match &self.credential.actor {
             Actor::Agent { .. } => self.streams.gateway.told(ask).await,
@@ -241,12 +242,13 @@ impl Line {
     }
 }
 
-/// Whether a change is between a person and the server: an answer that can still be undone.
+/// Whether a change is about a held answer, which concerns only the person and the server while it
+/// can be undone.
 fn is_left_out(change: &Change) -> bool {
     HELD_ANSWER.contains(&change.what.as_str())
 }
 
-/// `ready` and `reset` carry nothing but their place.
+/// A `ready` or `reset` event, which contains only the position.
 fn mark(position: u64, event: &str) -> Bytes {
     sse::frame(position, event, &json!({ "position": position }))
 }

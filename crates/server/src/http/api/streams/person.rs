@@ -13,7 +13,7 @@ use super::{Line, Turn, is_left_out, mark};
 use crate::http::problem::Problem;
 use crate::http::sse::{self, HEARTBEAT, Source};
 
-/// What a person may see, as it happens.
+/// The live stream of the asks a person may see.
 pub(super) struct OfPerson {
     line: Line,
     waiter: Waiter,
@@ -33,14 +33,14 @@ impl OfPerson {
         Ok(Self { line, waiter, id, scopes, marks, changes: VecDeque::new() })
     }
 
-    /// Takes in what was heard. `None` if the stream cannot go on.
+    /// Takes the changes from the waiter. `None` if the stream cannot continue.
     async fn hear(&mut self) -> Option<()> {
         let mut heard = self.waiter.heard();
         let about_me = |change: &Change| matches!(&change.subject, Subject::Human(_));
         let mut missed = heard.missed;
         if missed || heard.changes.iter().any(about_me) {
             let now = scopes(&self.line.streams.gateway, &self.id);
-            // Other lists than before: what is in them was not told.
+            // The person's lists changed, and the asks in the new lists were not sent.
             if now != self.scopes {
                 missed = true;
                 self.waiter = listen(&self.line, &now);
@@ -95,7 +95,7 @@ impl Source for OfPerson {
                 let directory = self.line.streams.gateway.directory();
                 let admits =
                     |ask: &Arc<Ask>| directory.human(&self.id).is_some_and(|h| ask.admits(h));
-                // A pool may hold what this person is not qualified for.
+                // A pool may contain asks that this person is not qualified to answer.
                 let Some(ask) = found.filter(admits) else {
                     self.changes.pop_front();
                     continue;

@@ -1,5 +1,5 @@
-//! What is done from the list itself: an answer where the row shows the whole question, putting aside,
-//! bringing back, handing over.
+//! Actions on the rows of the list: answering where the row shows the whole question, snoozing,
+//! ending a snooze, reassigning.
 
 use std::sync::Arc;
 
@@ -34,8 +34,8 @@ use crate::http::pages::{Instead, Page, Visitor, html};
 /// The names of the buttons in rows.
 const ANSWERS: [&str; 3] = ["approve", "reject", "choose"];
 
-/// `POST /inbox/answer`: the button of a row. An answer that needs a confirmation gets its second step
-/// first.
+/// `POST /inbox/answer`: the button of a row. If the answer needs a confirmation, its second step
+/// is shown first.
 pub(super) async fn answer(
     State(visitors): State<Arc<Visitors>>,
     State(sealed_values): State<Arc<SealedValues>>,
@@ -50,7 +50,7 @@ pub(super) async fn answer(
     let ask = visitors.seen_by(&visitor, id).await?;
     let meant = if name == "choose" { format!("choose:{option}") } else { name.to_owned() };
     let word = Word::of(&ask).into_iter().find(|word| word.value == meant);
-    // Only what a row can ask is answered from it.
+    // Only questions that a row shows in full are answered from it.
     let Some(word) = word.filter(|_| is_quick(&ask)) else {
         let refusal = Refusal::Invalid { field: "answer", expected: "one of the row's buttons" };
         return refused(&gateway, &visitor, &back, refusal, StatusCode::UNPROCESSABLE_ENTITY).await;
@@ -76,7 +76,7 @@ pub(super) async fn answer(
     }
 }
 
-/// `GET /inbox/aside`: not now, or not me.
+/// `GET /inbox/aside`: the forms to snooze or reassign a request.
 pub(super) async fn show_aside(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
@@ -158,12 +158,12 @@ pub(super) async fn hand(
     }
 }
 
-/// The list a form came from, as an address says it and nothing else.
+/// The query of the list that the form came from, validated.
 pub(crate) fn back(form: &Submitted) -> String {
     query::Query::read(form.value("back").unwrap_or_default(), &inbox::KNOWN).text()
 }
 
-/// The second step for a row's button, unless the answer needs none. `pressed` is the button.
+/// The second step for the button of a row, unless the answer needs none. `pressed` is the button.
 fn second_step_of_row(
     sealed_values: &SealedValues,
     visitor: &Visitor,
@@ -173,7 +173,7 @@ fn second_step_of_row(
     form: &Submitted,
     back: &str,
 ) -> Option<SecondStep> {
-    // The button as the request's own page would send it.
+    // The button as the page of the request would send it.
     let option = pressed.1.split_once(':').map(|(_, option)| option);
     let card = match option {
         Some(option) => ("choose", option),
@@ -198,7 +198,7 @@ async fn named(
     visitors.seen_by(visitor, form.value("ask").unwrap_or_default()).await
 }
 
-/// The list again, with why it did not work.
+/// The list again, with the reason for the refusal.
 async fn refused(
     gateway: &Gateway,
     visitor: &Visitor,

@@ -1,4 +1,4 @@
-//! Many requests answered with one word: a summary first, then each by itself.
+//! Bulk actions: many requests get the same answer, after a summary. Each is answered by itself.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::http::api::filters::page_of;
 use crate::http::pages::visitors::Visitors;
 use crate::http::pages::{Page, Visitor, html, parts};
 
-/// `GET /inbox/bulk`: the summary of all that are nearly the same. It decides nothing.
+/// `GET /inbox/bulk`: the summary of all similar requests. It decides nothing.
 pub(super) async fn show(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
@@ -33,7 +33,7 @@ pub(super) async fn show(
     }
     let whole = Wanted::view(wanted.tab).whole(&visitor.human);
     let (mut ids, mut after) = (Vec::new(), None);
-    // As many as can be answered at once; the others are there afterwards.
+    // At most as many as one bulk action takes; the others stay open.
     while ids.len() < MOST {
         let limit = (MOST - ids.len()).min(100);
         let page = page_of(&gateway, &whole, List { after, limit, ..wanted.open(&whole) }).await?;
@@ -47,7 +47,7 @@ pub(super) async fn show(
     summary(&gateway, &visitor, ids, &back).await
 }
 
-/// `POST /inbox/bulk`: the summary of what was ticked. It decides nothing either.
+/// `POST /inbox/bulk`: the summary of the selected requests. It decides nothing either.
 pub(super) async fn confirm(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
@@ -58,7 +58,7 @@ pub(super) async fn confirm(
     summary(&gateway, &visitor, ids, &back(&form)).await
 }
 
-/// `POST /inbox/bulk/answer`: each gets this answer, or says why not.
+/// `POST /inbox/bulk/answer`: gives each request this answer, or reports why it was refused.
 pub(super) async fn answer(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
@@ -104,7 +104,7 @@ pub(super) async fn answer(
     Ok(html(StatusCode::OK, shown))
 }
 
-/// The requests a form names, each once; more than can be answered at once are left for later.
+/// The requests that a form names, without duplicates and up to the limit of one bulk action.
 fn ticked<'a>(values: impl Iterator<Item = &'a str>) -> Vec<AskId> {
     let mut ids: Vec<AskId> = Vec::new();
     for id in values.flat_map(str::split_whitespace).filter_map(|id| id.parse().ok()) {
@@ -115,7 +115,7 @@ fn ticked<'a>(values: impl Iterator<Item = &'a str>) -> Vec<AskId> {
     ids
 }
 
-/// What would become of each.
+/// The summary of the selected requests, with the answers that each accepts.
 async fn summary(gateway: &Gateway, visitor: &Visitor, ids: Vec<AskId>, back: &str) -> Page {
     let directory = gateway.directory();
     let mut considered = Vec::with_capacity(ids.len());
@@ -132,8 +132,8 @@ async fn summary(gateway: &Gateway, visitor: &Visitor, ids: Vec<AskId>, back: &s
     Ok(html(StatusCode::OK, shown))
 }
 
-/// The refusal for a request that is not answered from a summary: one that the summary cannot show
-/// whole, or that somebody else has claimed.
+/// The refusal for a request that cannot be answered from a summary: the summary cannot show all of
+/// it, or another person has claimed it.
 fn on_this_page(visitor: &Visitor, ask: &Ask, now: Time) -> Result<(), Refusal> {
     ask.still_open(now)?;
     ask.allows_bulk()?;
@@ -149,7 +149,7 @@ fn on_this_page(visitor: &Visitor, ask: &Ask, now: Time) -> Result<(), Refusal> 
     Ok(())
 }
 
-/// The words a request would take now; or why it takes none.
+/// The answers that a request accepts now, or why it accepts none.
 fn fitting(
     considering: &Considering<'_>,
     visitor: &Visitor,

@@ -1,4 +1,4 @@
-//! What a list of the inbox is narrowed to, and this page of it, read from the store.
+//! The filters of an inbox list, and one page of it, read from the store.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -18,36 +18,36 @@ use views::inbox::{Found, KNOWN, Tab};
 
 use crate::http::api::filters::{View, Whole, page_of, word};
 
-/// How many rows a page shows.
+/// The number of rows per page.
 pub(super) const PAGE: usize = 50;
-/// How often a page that folded much into few rows is read on.
+/// The most reads for one page: similar requests share a row, so one read may not fill it.
 const ROUNDS: usize = 5;
 
-/// What somebody wants to see.
+/// The filters and the position of a page.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
-    /// What the address says, without where the page begins.
+    /// The query of the address without the position.
     pub(crate) query: Query,
     pub(super) tab: Tab,
     pub(super) filter: Filter,
     within: Option<u64>,
     words: Option<String>,
-    /// Where the page begins, as the page before said it.
+    /// The position of the page, as the previous page's link gives it.
     pub(super) after: Option<String>,
 }
 
-/// This page of it.
+/// One page of a list.
 pub(crate) struct Listed {
     pub(crate) items: Vec<Item>,
-    /// Where the next page begins.
+    /// The position of the next page.
     pub(super) next: Option<String>,
     pub(super) found: Option<Found>,
-    /// How many there are, where reading the page told it.
+    /// The number of all requests in the list, if reading the page counted them.
     pub(super) known: Option<usize>,
 }
 
 impl Wanted {
-    /// Reads an address. What means nothing there is left out; lists are there to be looked at.
+    /// Reads a query. Invalid filters are ignored, because a list should always render.
     pub(crate) fn of(pairs: &[(String, String)], human: &Human) -> Self {
         let mut query = Query::of(pairs, &KNOWN);
         let tab = query.take("view", |name| {
@@ -73,7 +73,7 @@ impl Wanted {
         Self { query, tab, filter, within, words, after }
     }
 
-    /// The same lists as our own API has them.
+    /// The view that the API uses for the same list.
     pub(super) fn view(tab: Tab) -> View {
         match tab {
             Tab::Inbox | Tab::Aside => View::Inbox,
@@ -132,7 +132,8 @@ pub(crate) async fn listed(
 }
 
 /// First the requests that are due within 15 minutes, soonest first, whatever happens at their
-/// deadline; then the others by priority, and of one priority the newest first. Similar requests share a row. Both parts are ranges of an index, never a scan.
+/// deadline. Then the others by priority; within one priority the newest first. Similar requests
+/// share a row. Both parts are ranges of an index, never a scan.
 async fn by_urgency(
     gateway: &Gateway,
     human: &Human,
@@ -159,7 +160,7 @@ async fn by_urgency(
             Part::Others(after) => {
                 let list = List { after, limit, ..wanted.open(whole) };
                 let page = page_of(gateway, whole, list).await?;
-                // The first part has these already.
+                // The first part lists these already.
                 let others = page.asks.into_iter().filter(|ask| !is_due_soon(ask, until));
                 others.for_each(|ask| rows.add(ask, false));
                 match page.next {
@@ -191,7 +192,7 @@ async fn expiring_by(
     gateway.expiring(soon, &wanted.filter, shows).await
 }
 
-/// What runs out soon, soonest first.
+/// The requests that expire soon, soonest first.
 async fn running_out(
     gateway: &Gateway,
     whole: &Whole<'_>,
@@ -210,7 +211,7 @@ async fn running_out(
     Ok(Listed { items, next, found: None, known })
 }
 
-/// What is found by its words, newest first: the newest so many, a page at a time.
+/// The requests that match a search, newest first, one page at a time, up to a limit.
 async fn found(
     gateway: &Gateway,
     whole: &Whole<'_>,
@@ -231,7 +232,7 @@ async fn found(
     Ok(Listed { items, next, found: Some(Found { n, more }), known: Some(n) })
 }
 
-/// This page of what this person has put aside.
+/// One page of the requests that this person snoozes.
 async fn put_aside(
     gateway: &Gateway,
     human: &Human,
@@ -244,8 +245,7 @@ async fn put_aside(
     Ok(Listed { items, next, found: None, known: Some(n) })
 }
 
-/// What this person has put aside and still waits, what comes back soonest first; a few hundred
-/// at most.
+/// The open requests that this person snoozes, soonest return first; a few hundred at most.
 pub(super) async fn aside_of(
     gateway: &Gateway,
     human: &Human,
@@ -260,29 +260,29 @@ pub(super) async fn aside_of(
     Ok(aside)
 }
 
-/// Whether a request is due within the 15 minutes that end at `until`. One whose deadline has passed and
-/// that stayed open is not: it stands where its priority puts it.
+/// Whether a request is due within the 15 minutes that end at `until`. A request that stayed open
+/// past its deadline is not: it is listed by its priority.
 fn is_due_soon(ask: &Ask, until: Time) -> bool {
     let begin = until.millis() - i64::try_from(EXPIRING_SOON * 1000).unwrap_or_default();
     ask.due_at().is_some_and(|at| at <= until && at.millis() > begin)
 }
 
-/// A page of what is there in full, and where the next begins.
+/// One page of a list in memory, and the position of the next page.
 fn stretch<T>(all: impl Iterator<Item = T>, n: usize, skipped: usize) -> (Vec<T>, Option<String>) {
     let end = skipped.saturating_add(PAGE);
     (all.skip(skipped).take(PAGE).collect(), (end < n).then(|| end.to_string()))
 }
 
-/// Where a page of the list by urgency begins. The first page fixes `until`, so that a request whose
-/// deadline comes closer while somebody turns pages is neither skipped nor listed twice.
+/// The position of a page in the list by urgency. The first page fixes `until`, so that a request
+/// whose deadline approaches while a person turns pages is neither skipped nor listed twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
-    /// Requests that are due by then come first.
+    /// Requests that are due by this moment come first.
     until: Time,
     part: Part,
 }
 
-/// The part of the list a page begins in, and after which request.
+/// The part of the list that a page begins in, and after which request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     /// Requests that are due soon, soonest first.
@@ -296,7 +296,7 @@ impl Place {
         Self { until: now.plus_seconds(EXPIRING_SOON), part: Part::Expiring(None) }
     }
 
-    /// Reads what [`Place`] is written as; addresses of earlier versions have no `until`.
+    /// Parses a written [`Place`]. Addresses of earlier versions have no `until`.
     fn read(text: &str, now: Time) -> Option<Self> {
         let cursor = |text: &str| {
             let at = text.parse::<Cursor>().ok()?;
@@ -330,8 +330,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// The rows of a page as they are read. Similar requests share one, but one that is due soon never
-/// shares a row with one that does not.
+/// Collects the rows of a page. Similar requests share a row, but a request that is due soon never
+/// shares one with a request that is not.
 struct Rows<'a> {
     human: &'a Human,
     folds: bool,
@@ -365,7 +365,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// What requests of one row have in common; none for one that must be looked at by itself.
+/// The similarity key of a request; `None` if a person must look at it by itself.
 fn fold_key(ask: &Ask, human: &Human) -> Option<(AgentId, Fold, u8)> {
     let free =
         ask.claim.is_none() && ask.held.is_none() && ask.allows_bulk().is_ok() && ask.admits(human);

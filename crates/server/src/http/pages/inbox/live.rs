@@ -1,5 +1,4 @@
-//! `GET /inbox/live`: what changes in a list of requests while somebody looks at it: rows as HTML,
-//! headings and counts.
+//! `GET /inbox/live`: live updates of an open list of requests: rows as HTML, headings and counts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,21 +35,21 @@ pub(super) async fn follow(
     Ok(live::follow(gateway, &streaming, visitor, Requests { wanted, sent: Sent::said(&pairs) }))
 }
 
-/// A list of requests that somebody looks at.
+/// A list of requests on an open page.
 struct Requests {
     wanted: Wanted,
     sent: Sent,
 }
 
-/// What differs.
+/// The difference from the state that the browser has.
 #[derive(Serialize)]
 struct News {
     heading: String,
     title: String,
     counts: BTreeMap<&'static str, String>,
-    /// Every row there is now, in order; with its HTML where the browser lacks it.
+    /// Every row of the list now, in order, with its HTML where the browser lacks it.
     rows: Vec<RowNews>,
-    /// What the browser has and the list has no longer.
+    /// The rows that the browser has and the list no longer has.
     gone: Vec<Gone>,
 }
 
@@ -58,7 +57,7 @@ struct News {
 struct RowNews {
     key: String,
     v: String,
-    /// It expires soon: the browser moves the row to its place on top.
+    /// Whether it expires soon: the browser then moves the row to the top.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     soon: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,7 +114,7 @@ impl Looked for Requests {
     }
 }
 
-/// Why a row is no longer there.
+/// Why a row is no longer in the list.
 async fn gone_from(
     gateway: &Gateway,
     key: &str,

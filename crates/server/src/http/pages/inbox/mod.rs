@@ -1,5 +1,5 @@
-//! The inbox: `GET /`. Which list, how it is narrowed and where the page begins stand in the address,
-//! so that every page of it can be kept, sent and come back to.
+//! The inbox: `GET /`. The address holds the list, its filters and the position of the page, so
+//! that every page can be bookmarked and shared.
 
 pub(crate) mod actions;
 mod bulk;
@@ -31,7 +31,7 @@ use crate::http::pages::inbox::list::{aside_of, listed};
 use crate::http::pages::undo::answered_notice;
 use crate::http::pages::visitors::Visitors;
 
-/// Its routes.
+/// The routes of the inbox.
 pub(super) fn routes() -> Router<Shared> {
     Router::new()
         .route(paths::INBOX, get(show))
@@ -47,7 +47,7 @@ pub(super) fn routes() -> Router<Shared> {
         .route("/inbox/bulk/answer", get(back).post(bulk::answer))
 }
 
-/// How many answered ones are shown below.
+/// The number of recently closed requests below the list.
 const RECENT: usize = 10;
 
 /// `GET /`
@@ -72,12 +72,12 @@ async fn show(
     Ok(inbox_page(&gateway, &visitor, &wanted, notice.as_ref(), StatusCode::OK).await?)
 }
 
-/// Whoever loads the address of a form again gets the list.
+/// A browser that reloads the address of a form gets the list.
 async fn back() -> Response {
     Redirect::to(paths::INBOX).into_response()
 }
 
-/// What just happened, as the address we sent the browser to says it.
+/// The result of the last action, from the address of the redirect after it.
 fn told(pairs: &[(String, String)]) -> Option<Notice> {
     let value = |name: &str| pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value);
     if let Some(until) = value("aside").and_then(|text| text.parse().ok()) {
@@ -93,7 +93,7 @@ fn told(pairs: &[(String, String)]) -> Option<Notice> {
     value("woken").map(|_| Notice::Back)
 }
 
-/// Everything a page of the inbox is made from, as it is at a moment.
+/// All data of an inbox page at one moment.
 pub(super) struct Now {
     counts: Vec<(Tab, String)>,
     total: String,
@@ -103,7 +103,7 @@ pub(super) struct Now {
 }
 
 impl Now {
-    /// What is drawn of it.
+    /// The view that the template renders.
     pub(super) fn drawn<'a>(
         &'a self,
         wanted: &'a Wanted,
@@ -147,7 +147,7 @@ pub(super) async fn inbox_page(
     Ok(html(status, inbox::page(&frame, &inbox)))
 }
 
-/// How a page of the inbox stands.
+/// Reads the data of an inbox page.
 pub(super) async fn inbox_now(
     gateway: &Gateway,
     human: &Human,
@@ -168,7 +168,7 @@ pub(super) async fn inbox_now(
     let total = match (listed.known, of_tab) {
         (Some(n), _) => n.to_string(),
         (None, Some((_, count))) if wanted.query.without(&["view"]).is_empty() => count.clone(),
-        // What runs out soon is not counted beyond what is shown.
+        // Requests that expire soon are not counted beyond the page.
         (None, _) if wanted.query.get("within").is_some() => {
             format!("{}+", listed.items.len())
         }
@@ -189,7 +189,7 @@ pub(super) async fn inbox_now(
     Ok(Now { counts, total, listed, next, live })
 }
 
-/// What ended lately.
+/// The requests that were closed recently.
 async fn recently_closed(gateway: &Gateway, human: &Human) -> Result<Vec<Ask>, StoreError> {
     let over = List {
         scopes: Scope::inbox(human),
@@ -202,12 +202,12 @@ async fn recently_closed(gateway: &Gateway, human: &Human) -> Result<Vec<Ask>, S
     Ok(gateway.inbox(human, over).await?.asks)
 }
 
-/// A count in words.
+/// The count as text.
 fn said(count: Count) -> String {
     if count.exact { count.n.to_string() } else { format!("{}+", store::listing::EXAMINED) }
 }
 
-/// Back to the list a form came from, with what there is to tell.
+/// Redirects to the list that the form came from, with the result of the action.
 pub(super) fn return_to(back: Option<&str>, told: (&'static str, String)) -> Response {
     let query = query::Query::read(back.unwrap_or_default(), &inbox::KNOWN);
     Redirect::to(&query.with(told.0, told.1).href(paths::INBOX)).into_response()

@@ -1,5 +1,6 @@
-//! What else a person does on the page of a request: `POST /asks/{id}/comment`, `…/pick`, `…/extend`,
-//! `…/snooze`, `…/looking`; and what the page loads: `GET /asks/{id}/receipt`, `…/files/{digest}`.
+//! Further actions on the page of a request: `POST /asks/{id}/comment`, `…/pick`, `…/extend`,
+//! `…/snooze`, `…/looking`; and the files that the page loads: `GET /asks/{id}/receipt`,
+//! `…/files/{digest}`.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ use crate::http::pages::visitors::Visitors;
 use crate::http::pages::{Page, page};
 use crate::http::uploads::Uploads;
 
-/// By how many seconds the page moves a deadline or hides a request: an hour, a day, a week.
+/// The seconds by which the page extends a deadline or snoozes a request: an hour, a day, a week.
 const SPANS: [u64; 3] = [3600, 86_400, 604_800];
 
 /// `POST /asks/{id}/comment`
@@ -50,7 +51,7 @@ pub(super) async fn comment(
     }
 }
 
-/// `POST /asks/{id}/pick`: one of the agent's actions, by its place.
+/// `POST /asks/{id}/pick`: one of the agent's actions, by its index.
 pub(super) async fn pick(
     State(visitors): State<Arc<Visitors>>,
     State(request_pages): State<Arc<RequestPages>>,
@@ -59,12 +60,12 @@ pub(super) async fn pick(
 ) -> Page {
     let (visitor, ask, submitted) = visitors.acting_on(&id, from).await?;
     let place = submitted.value("pick").and_then(|place| place.parse().ok());
-    // A place nobody offered is refused by the kernel.
+    // The kernel refuses an index that the agent did not offer.
     let command = AskCommand::Pick(ask.id, place.unwrap_or(usize::MAX));
     request_pages.acted(&visitor, &ask, command, Notice::Picked).await
 }
 
-/// `POST /asks/{id}/extend`: `by` seconds more, counted from the deadline.
+/// `POST /asks/{id}/extend`: extends the deadline by `by` seconds.
 pub(super) async fn extend(
     State(visitors): State<Arc<Visitors>>,
     State(request_pages): State<Arc<RequestPages>>,
@@ -88,7 +89,8 @@ pub(super) async fn extend(
         .await
 }
 
-/// `POST /asks/{id}/snooze`: out of one's own inbox `for` seconds, or with 0 back into it.
+/// `POST /asks/{id}/snooze`: hides the request from the person's inbox for `for` seconds;
+/// 0 ends the snooze.
 pub(super) async fn snooze(
     State(visitors): State<Arc<Visitors>>,
     State(request_pages): State<Arc<RequestPages>>,
@@ -119,8 +121,8 @@ pub(super) async fn snooze(
     request_pages.page(&visitor, &ask, status, Some(&notice), None).await
 }
 
-/// `POST /asks/{id}/looking`: the page says that it is still open, or with `leave` that it closes, and
-/// hears who else looks.
+/// `POST /asks/{id}/looking`: the page reports that it is still open, or with `leave` that it
+/// closes. The response lists the other viewers.
 pub(super) async fn looking(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
@@ -156,7 +158,7 @@ pub(super) async fn receipt(
     Ok((kind, receipt).into_response())
 }
 
-/// `GET /asks/{id}/files/{digest}`: a file that answered the request.
+/// `GET /asks/{id}/files/{digest}`: a file of the answer.
 pub(super) async fn file(
     State(uploads): State<Arc<Uploads>>,
     State(visitors): State<Arc<Visitors>>,

@@ -1,8 +1,9 @@
-//! `GET /asks/{id}/end`: tells an open request page who claims the request, who else looks at it, and
-//! how it is resolved. Server-sent events. A review page watches its request the same way, but learns
-//! only how it is resolved.
+//! `GET /asks/{id}/end`: server-sent events for an open request page: who claims the request, who
+//! else views it, and how it is resolved. A review page uses the same stream, but receives only how
+//! the request is resolved.
 //!
-//! Streams of pages are counted apart from the streams of agents: neither uses up the other's limit.
+//! Streams of pages are counted apart from the streams of agents: neither uses up the other's
+//! limit.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,14 +28,14 @@ use crate::http::services::Streaming;
 use crate::http::sse::{self, HEARTBEAT, Source};
 use crate::http::stream_credential::{StreamCredential, StreamToken};
 
-/// How often an idle stream shows that it lives.
+/// The interval of heartbeats on an idle stream.
 const BEAT: Duration = Duration::from_secs(15);
-/// How soon a store that was away is tried again.
+/// The delay before a failed read of the store is retried.
 const AGAIN: Duration = Duration::from_secs(1);
-/// What a stream begins with, so that the browser knows at once that it was let in.
+/// The first bytes of a stream, so that the browser learns at once that it is connected.
 const BEGIN: Bytes = Bytes::from_static(b": watching\nretry: 5000\n\n");
 
-/// Who looks, for a page that is open.
+/// Who views an open page.
 #[derive(Serialize)]
 pub(super) struct Looking {
     pub(super) text: Option<String>,
@@ -46,7 +47,7 @@ pub(super) struct Claim {
     holder: Option<String>,
 }
 
-/// `GET /asks/{id}/end`: who claims the request and how it ends, told when it happens.
+/// `GET /asks/{id}/end`: who claims the request and how it ends, sent when it happens.
 pub(super) async fn follow(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
@@ -59,7 +60,7 @@ pub(super) async fn follow(
     let visitor = visitors.visitor(&headers).await.map_err(|_| StatusCode::UNAUTHORIZED)?;
     let id: AskId = id.parse().map_err(|_| StatusCode::NOT_FOUND)?;
     let credential = StreamCredential::of_session(visitor.actor.clone(), visitor.session);
-    // Read after the subscription: an end in between is not missed.
+    // The request is read after the subscription, so that its end in between is not missed.
     let own = Topic::Subject(Subject::Ask(id));
     let waiter = gateway.wake().subscribe(credential.topics().chain([own]));
     let seen = visitors.seen_by(&visitor, &id.to_string()).await;
@@ -77,11 +78,12 @@ pub(super) async fn follow(
     Ok(sse::respond(watched).into_response())
 }
 
-/// Who watches, for as long as they may.
+/// The viewer of a stream. The stream ends with their access.
 pub(crate) enum Watcher {
-    /// Whoever holds a link: nobody we know, and not told who else looks.
+    /// The holder of a review link. They are anonymous, and do not learn who
+    /// else views the request.
     Link(StreamToken),
-    /// Somebody who is signed in.
+    /// A person who is signed in.
     Person(HumanId, StreamCredential),
 }
 
@@ -101,18 +103,20 @@ impl Watcher {
     }
 }
 
-/// One request until it is over.
+/// A request, watched until it is resolved.
 pub(crate) struct Watched {
     gateway: Gateway,
     stop: CancellationToken,
     id: AskId,
     by: Watcher,
     waiter: Waiter,
-    /// Who had claimed the request when the browser was last told, or on the page it shows.
+    /// The person who held the claim in the last event to the browser, or on the page it shows.
     holder: Option<HumanId>,
-    /// Whether the browser is told in any case: it was away, and may have missed something.
+    /// Whether to send the current state in any case: the browser reconnected, and may
+    /// have missed an event.
     returned: bool,
-    /// Whose held answer the browser was last told of; nothing before it was told anything.
+    /// The author of the held answer in the last event to the browser; the outer `None`
+    /// before the first event.
     #[expect(clippy::option_option, reason = "not told yet, told that nobody does, told who does")]
     answering: Option<Option<HumanId>>,
     begun: bool,
@@ -121,7 +125,7 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// From the moment it was subscribed to.
+    /// A watch that begins with its subscription.
     pub(crate) fn new(
         gateway: Gateway,
         stop: CancellationToken,
@@ -147,14 +151,14 @@ impl Watched {
         }
     }
 
-    /// For a page that shows this claim; `returned` if the browser was connected before.
+    /// For a page that shows this claim. `returned` says that the browser was connected before.
     #[must_use]
     pub(crate) fn showing(self, holder: Option<HumanId>, returned: bool) -> Self {
         let answering = (!returned).then_some(None);
         Self { holder, returned, answering, ..self }
     }
 
-    /// What the page is told of a held answer, if that has changed.
+    /// The event about a held answer, if it has changed.
     fn answering(&mut self, ask: &Ask) -> Option<Bytes> {
         let by = ask.held_by().cloned();
         if self.answering.as_ref() == Some(&by) {
@@ -166,7 +170,7 @@ impl Watched {
         Some(sse::frame(ask.head.seq, "answering", &news))
     }
 
-    /// What the page is told of a claim, if it shows another one.
+    /// The event about a claim, if the page shows another one.
     fn claimed(&mut self, ask: &Ask) -> Option<Bytes> {
         let me = self.by.me()?.clone();
         let holder = ask.claim.as_ref().map(|claim| claim.human.clone());
@@ -181,7 +185,7 @@ impl Watched {
     }
 }
 
-/// What an idle stream shows: who else looks, or only that it lives.
+/// The heartbeat of an idle stream: the other viewers, or an empty comment.
 async fn beat(gateway: &Gateway, me: Option<&HumanId>, id: AskId) -> Bytes {
     let Some(me) = me else { return HEARTBEAT };
     match others_looking(gateway, me, id).await {

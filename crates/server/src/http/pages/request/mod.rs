@@ -40,7 +40,7 @@ use crate::http::pages::visitors::Visitors;
 use crate::http::submitted::Posted;
 use crate::http::uploads::Uploads;
 
-/// Its routes.
+/// The routes of one request.
 pub(super) fn routes() -> Router<Shared> {
     Router::new()
         .route("/asks/{id}", get(show))
@@ -59,12 +59,13 @@ pub(super) fn routes() -> Router<Shared> {
         .route("/asks/{id}/files/{digest}", get(actions::file))
 }
 
-/// How long a browser carries secrets and uploads between two steps.
+/// How long the secrets and uploads that a browser carries between two steps are valid.
 const HELD_SECONDS: u64 = 24 * 60 * 60;
-/// What they are sealed for.
+/// The purpose that they are sealed for.
 const HELD_PURPOSE: &str = "held answer";
 
-/// Looking counts as opened unless a machine looks; it never decides anything.
+/// Shows the request. It then counts as opened, unless a bot loads the page. Loading
+/// it never decides anything.
 async fn show(
     State(visitors): State<Arc<Visitors>>,
     State(request_pages): State<Arc<RequestPages>>,
@@ -99,20 +100,20 @@ struct Visit {
     sent: Option<String>,
 }
 
-/// What a page shows beside the request itself.
+/// The parts of the page besides the request itself.
 #[derive(Default)]
 pub(super) struct Shown<'a> {
-    /// What just happened, or was refused.
+    /// The result of the last action, or why it was refused.
     pub(super) notice: Option<&'a Notice>,
-    /// What was entered before.
+    /// The input of the last form.
     pub(super) draft: Option<&'a Draft>,
-    /// The second step in place of the answer card.
+    /// The second step, shown in place of the answer form.
     pub(super) step: Option<&'a SecondStep>,
-    /// Whether the receipt is checked.
+    /// Whether to verify the receipt.
     pub(super) check: bool,
 }
 
-/// Whoever reloads the address of a form that was refused gets the question again.
+/// A browser that reloads the address of a refused form gets the question again.
 async fn back(Path(id): Path<String>) -> Response {
     match id.parse::<AskId>() {
         Ok(id) => Redirect::to(&paths::request(id)).into_response(),
@@ -120,7 +121,7 @@ async fn back(Path(id): Path<String>) -> Response {
     }
 }
 
-/// The longest reason a request is closed with, in characters.
+/// The longest reason for closing a request, in characters.
 const LONGEST_REASON: usize = 1000;
 
 /// `POST /asks/{id}/answer`
@@ -144,7 +145,7 @@ async fn answer(
         .posted(&visitor, &headers, body, &back, &file_fields(question))
         .await?;
     let closes = submitted.value("action") == Some(CLOSE);
-    // Kept before the answer is decided: an answer never names a file we do not have.
+    // Files are stored before the answer is decided, so that no answer names a missing file.
     let not_kept = if closes {
         None
     } else {
@@ -214,7 +215,8 @@ async fn answer(
         let page = Shown { step: Some(&step), ..Shown::default() };
         return request_pages.page_with(&visitor, &ask, StatusCode::OK, page).await;
     }
-    // What the kernel would refuse is asked for first. It judges again what comes back.
+    // The page asks for the passkey that the kernel would require. The kernel checks the result
+    // again.
     if second_step::takes_passkey(&ask, &reply.answer) && ask.is_open() {
         return Ok(passkey_pages.step_up_page(&visitor, &ask, reply, over));
     }
@@ -234,7 +236,7 @@ async fn answer(
             if let Some(problem) = FormProblem::of_refusal(&refusal, question) {
                 return refuse(&ask, problem).await;
             }
-            // A lost race: show who won, with what this person had written kept.
+            // Another answer came first: show it, and keep the input of this person.
             let draft = drafted(FormProblem::default());
             let now = request_pages.visitors.seen_by(&visitor, &id).await?;
             let notice = refused(refusal, &now, &visitor.human);
@@ -276,18 +278,19 @@ async fn assign(
     request_pages.acted(&visitor, &ask, command, Notice::Handed(to)).await
 }
 
-/// Who has claimed the request that its owner is about to answer, unless they were shown that claim
-/// (`over`). Nobody else may answer over a claim: the kernel refuses them.
+/// The person who has claimed the request that its owner is about to answer, unless the owner was
+/// shown that claim (`over`). The kernel refuses an answer over a claim from anyone but the owner.
 fn unseen_claim<'a>(ask: &'a Ask, human: &Human, over: Option<&HumanId>) -> Option<&'a HumanId> {
     let by = ask.claimed_by_other(human)?;
-    // While an answer is held, the kernel refuses every other one and says so.
+    // While an answer is held, the kernel refuses every other one and gives that reason.
     if !ask.is_open() || human.id != ask.owner || ask.held.is_some() {
         return None;
     }
     Some(by).filter(|by| over != Some(*by))
 }
 
-/// How a refused answer is reported: the owner is asked again, everybody else learns who has it.
+/// The notice for a refused answer: the owner is asked again, anyone else learns
+/// who has claimed it.
 pub(super) fn refused(refusal: Refusal, ask: &Ask, human: &Human) -> Notice {
     match refusal {
         Refusal::TakenBy { by } if human.id == ask.owner => Notice::ClaimedMeanwhile(by),
@@ -295,7 +298,7 @@ pub(super) fn refused(refusal: Refusal, ask: &Ask, human: &Human) -> Notice {
     }
 }
 
-/// How often an answer is judged again when the request changed at that very moment.
+/// The most attempts at an answer if the request changes at the same moment.
 const ATTEMPTS: usize = 5;
 
 /// Renders the page of a request.
@@ -307,7 +310,7 @@ pub struct RequestPages {
 }
 
 impl RequestPages {
-    /// Seals the secrets and uploads of a form for its browser to carry; nothing where there are none.
+    /// Seals the secrets and uploads of a form for its browser to carry; `None` if there are none.
     fn hold(
         &self,
         visitor: &Visitor,
@@ -323,8 +326,8 @@ impl RequestPages {
         self.sealed_values.entrust_for(HELD_SECONDS, HELD_PURPOSE, &holder, held)
     }
 
-    /// Takes in the secrets and uploads that a form carries sealed. One that cannot be opened any more
-    /// carries nothing, and the fields are asked for again.
+    /// Adds the sealed secrets and uploads that a form carries. If they cannot be opened any more,
+    /// they are ignored and the fields are asked for again.
     fn restore_held(&self, visitor: &Visitor, ask: &Ask, sent: &mut Submitted) {
         let holder = format!("{} {}", visitor.session, ask.id);
         let held = sent
@@ -365,7 +368,7 @@ impl RequestPages {
         self.page_with(visitor, ask, status, page).await
     }
 
-    /// The page with all that stands around the request.
+    /// The page with everything related to the request.
     pub(super) async fn page_with(
         &self,
         visitor: &Visitor,
@@ -399,8 +402,9 @@ impl RequestPages {
     }
 }
 
-/// Answers from a page that displays the whole question. The owner of the agent answers over a claim
-/// only if they were shown who holds it (`over`), also if the claim was made at this very moment.
+/// Answers from a page that displays the whole question. The owner of the agent answers over a
+/// claim only if they were shown who holds it (`over`), even if the claim was made
+/// at the same moment.
 pub(super) async fn answer_unless_claimed(
     gateway: &Gateway,
     visitor: &Visitor,
@@ -412,7 +416,8 @@ pub(super) async fn answer_unless_claimed(
     answer_seeing(gateway, Displayed::Question, visitor, actor, ask, over, command).await
 }
 
-/// The same from a page that displays as much of the question as `shown` says.
+/// Like [`answer_unless_claimed`], from a page that displays as much of the
+/// question as `shown` says.
 pub(super) async fn answer_seeing(
     gateway: &Gateway,
     shown: Displayed,

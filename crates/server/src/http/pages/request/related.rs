@@ -1,5 +1,5 @@
-//! Finds what stands around a request: requests like it, the rounds of the matter, who looks, its
-//! record and its receipt. Every read is a bounded range of an index.
+//! Reads the context of a request: similar requests, earlier rounds, viewers, its timeline and its
+//! receipt. Every read is a bounded range of an index.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use crate::http::pages::request::RequestPages;
 
 const DAY: u64 = 24 * 60 * 60;
 
-/// A message that went out, as the page shows it.
+/// A message that was sent, as the page shows it.
 fn notification(message: Message) -> Notification {
     let status = match message.standing {
         Sent::Waiting { error } => NotificationStatus::Waiting { error },
@@ -36,7 +36,7 @@ fn notification(message: Message) -> Notification {
 }
 
 impl RequestPages {
-    /// Everything around a request; with `check`, its receipt is checked.
+    /// Everything related to a request. With `check`, its receipt is verified.
     pub(super) async fn related(
         &self,
         visitor: &Visitor,
@@ -83,7 +83,7 @@ impl RequestPages {
 
     /// How requests of this kind by this agent were answered, of those this person may see.
     async fn alike(&self, visitor: &Visitor, ask: &Ask) -> Result<Alike, StoreError> {
-        // A conversation is like no other.
+        // Conversations have no similar requests.
         if ask.conversation.is_some() {
             return Ok(Alike::default());
         }
@@ -104,13 +104,13 @@ impl RequestPages {
             || (page.next.is_some() && page.asks.last().is_some_and(lately));
         let mut others = page.asks;
         others.truncate(Alike::MOST);
-        // What people wrote to the agent it did not ask.
+        // Messages that people wrote to the agent are not requests by the agent.
         let asked = |other: &Ask| lately(other) && !other.is_opening();
         others.retain(|other| asked(other) && other.is_shown_to(&visitor.actor, &directory));
         Ok(Alike::of(ask, &others, more))
     }
 
-    /// The record of a request, each event with the sealed block it stands in.
+    /// The timeline of a request, each event with the sealed block that contains it.
     async fn timeline(&self, ask: &Ask) -> Result<Trail, StoreError> {
         let store = self.gateway.store();
         let records = store.records(Subject::Ask(ask.id), 0, Trail::MOST + 1).await?;
@@ -139,7 +139,7 @@ impl RequestPages {
         Ok(Trail { entries: entries.collect::<Result<_, StoreError>>()?, more })
     }
 
-    /// The receipt, and what a check of it finds.
+    /// The receipt, and the result of its verification.
     async fn proof_of(
         &self,
         visitor: &Visitor,
@@ -194,7 +194,7 @@ impl RequestPages {
     }
 }
 
-/// Notes that this person looks at a request, or no longer.
+/// Records that this person views a request, or has stopped.
 pub(super) async fn note_look(
     gateway: &Gateway,
     visitor: &Visitor,
@@ -205,7 +205,7 @@ pub(super) async fn note_look(
     gateway.store().view(id, visitor.human.id.clone(), until).await
 }
 
-/// Who else looks at a request.
+/// The other people who view a request.
 pub(super) async fn others_looking(
     gateway: &Gateway,
     me: &HumanId,

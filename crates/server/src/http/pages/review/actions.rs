@@ -1,5 +1,5 @@
-//! What a form of the review page wants: to answer, to go from step to step, to be kept, or to close
-//! the request without an answer.
+//! The actions of the forms on the review page: answering, going from step to step, saving a draft,
+//! and closing the request without an answer.
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -25,7 +25,7 @@ use crate::http::pages::{Instead, Page};
 use crate::http::submitted::Posted;
 use crate::http::uploads::Uploads;
 
-/// Does what the pressed button says.
+/// Executes the action of the pressed button.
 pub(super) async fn act(
     pages: &ReviewPages,
     uploads: &Uploads,
@@ -51,7 +51,7 @@ pub(super) async fn act(
         "change" => return turn.change(kept).await,
         _ => {}
     }
-    // Kept before anything is decided: an answer never names a file we do not have.
+    // Files are stored before anything is decided, so that no answer names a missing file.
     let not_kept = uploads.keep_files(ask, &guest.holder, &mut sent, files, &too_large).await;
     let not_kept = not_kept.map_err(|Unkept| {
         let shown = message_page::unavailable(&guest.frame);
@@ -88,7 +88,7 @@ pub(super) async fn act(
         }
         ("next", Body::Provide { form }) => turn.next(form, kept).await,
         (_, Body::Provide { form }) => {
-            // A step that came to apply with what was just entered has not been seen yet.
+            // The person has not seen a step that applies only since this input.
             let filled = kept.filled(question);
             if filled.is_some_and(|filled| steps::after(form, &filled, step).is_some()) {
                 return turn.next(form, kept).await;
@@ -109,7 +109,7 @@ pub(super) async fn act(
     }
 }
 
-/// One turn of somebody on one question.
+/// One submitted form, by one person, about one question.
 pub(super) struct Turn<'a> {
     pub(super) pages: &'a ReviewPages,
     pub(super) guest: &'a Guest,
@@ -122,7 +122,7 @@ impl Turn<'_> {
         Ok(self.pages.keep(self.ask, self.question, kept).await?)
     }
 
-    /// What was entered is kept, and the page goes on at another step.
+    /// Saves the input and continues at another step.
     pub(super) async fn moved(&self, mut kept: Kept, step: usize, done: &str) -> Page {
         let Self { pages, guest, ask, question } = *self;
         kept.step = kept.nearest(question, step);
@@ -140,7 +140,7 @@ impl Turn<'_> {
         Ok(pages.page(guest, ask, StatusCode::OK, kept.step, notice.as_ref(), &kept))
     }
 
-    /// The next step, once nothing is wrong with this one.
+    /// Continues at the next step, if this one has no problems.
     async fn next(&self, form: &Form, kept: Kept) -> Page {
         let step = kept.step;
         let wrong = form.validate(&submitted::values(form, &kept.form)).err().unwrap_or_default();
@@ -154,7 +154,7 @@ impl Turn<'_> {
         self.refused(&kept, problem).await
     }
 
-    /// The page again, with what is wrong. What was entered is kept all the same.
+    /// The page again with its problems. The input is saved nevertheless.
     async fn refused(&self, kept: &Kept, problem: FormProblem) -> Page {
         let Self { pages, guest, ask, question } = *self;
         if let Err(error) = pages.keep(ask, question, kept).await {
@@ -186,7 +186,8 @@ impl Turn<'_> {
             Err(problem) => return self.refused(kept, problem).await,
         };
         let holder = guest.holder.clone();
-        // What the kernel would refuse for want of a sign-in is said before anything is confirmed.
+        // A missing sign-in, for which the kernel would refuse, is reported before anything is
+        // confirmed.
         let worth = ask.proven_by(&holder, &pages.gateway.directory());
         let have = worth.map_or(Assurance::None, |(_, assurance)| assurance);
         if let Err(refusal) = ask.assured(&reply.answer, have) {
@@ -228,7 +229,7 @@ impl Turn<'_> {
     }
 }
 
-/// Back to the page, on an address that can be loaded again.
+/// Redirects to the page, at an address that can be reloaded.
 pub(super) fn on(guest: &Guest, query: &str) -> Response {
     Redirect::to(&format!("{}{query}", paths::review(&guest.case_id))).into_response()
 }
@@ -247,7 +248,7 @@ impl ReviewPages {
         }
     }
 
-    /// One of the agent's actions, by its place. What was filled in stays as it is kept.
+    /// One of the agent's actions, by its index. The saved input stays as it is.
     async fn pick_by_link(&self, guest: &Guest, ask: &Ask, sent: &Submitted) -> Page {
         let place = sent.value("pick").and_then(|place| place.parse().ok());
         let command = AskCommand::Pick(ask.id, place.unwrap_or(usize::MAX));
@@ -266,7 +267,7 @@ impl ReviewPages {
         }
     }
 
-    /// The page of what is over, by an address that can be loaded again where the browser keeps the
+    /// The page of a closed request, at an address that can be reloaded if the browser keeps the
     /// link.
     fn done(&self, guest: &Guest, ask: &Ask, done: &str, notice: &Notice) -> Response {
         if guest.remembered {
@@ -275,8 +276,8 @@ impl ReviewPages {
         self.page(guest, ask, StatusCode::OK, 0, Some(notice), &Kept::default())
     }
 
-    /// Somebody was faster, or time ran out: who and what stands on the page, with what this person
-    /// had written.
+    /// Another person answered first, or the request expired: the page shows the outcome together
+    /// with this person's input.
     pub(super) async fn lost(
         &self,
         guest: &Guest,

@@ -1,5 +1,5 @@
-//! What whoever holds a link has entered and not sent, as it lies in the store: encrypted, so that a
-//! copy of the database alone tells nobody what somebody was about to say.
+//! Drafts of review links: input that the holder of a link entered and has not sent. The store
+//! keeps them encrypted, so that a copy of the database alone reveals no drafts.
 
 use gateway::vault::cipher;
 use kernel::question::{Body, Question};
@@ -11,7 +11,7 @@ use views::review::draft::Kept;
 use crate::http::pages::review::ReviewPages;
 
 impl ReviewPages {
-    /// What is kept for this ask; nothing if nothing is, or if it can no longer be opened.
+    /// The draft for this ask; empty if there is none, or if it can no longer be decrypted.
     pub(super) async fn kept(&self, ask: &Ask) -> Result<Kept, StoreError> {
         let Some(closed) = self.gateway.store().draft(ask.id).await? else {
             return Ok(Kept::default());
@@ -25,7 +25,8 @@ impl ReviewPages {
         Ok(kept.unwrap_or_default())
     }
 
-    /// Keeps it, and lets the agent know how far the person is. Refused once the ask is over.
+    /// Saves a draft, and reports the person's progress to the agent. Refused once
+    /// the ask is closed.
     pub(super) async fn keep(
         &self,
         ask: &Ask,
@@ -39,7 +40,8 @@ impl ReviewPages {
         let closed = cipher::close(&self.secrets.draft(ask.id), about.as_bytes(), &plain);
         let closed =
             closed.ok_or_else(|| StoreError::Unavailable("a draft is too large".into()))?;
-        // If it is kept no more, somebody was faster, and whatever comes next says so.
+        // The store keeps no draft for an ask that was closed meanwhile. The next response reports
+        // that.
         self.gateway.store().put_draft(ask.id, closed).await?;
         let progress = match question.body() {
             Body::Provide { form } => Some(form.progress(&submitted::values(form, &kept.form))),

@@ -1,5 +1,5 @@
-//! `GET /review/{case_id}/end?token=…`: tells an open review page when its request is resolved.
-//! Server-sent events, one of them.
+//! `GET /review/{case_id}/end?token=…`: notifies an open review page when its request is resolved,
+//! with a single server-sent event.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub(super) async fn follow(
     let token = token.filter(|token| is_token(&gateway, &ask, Purpose::Review, token));
     let credential =
         StreamToken::new(&ask, Purpose::Review, token.ok_or(StatusCode::UNAUTHORIZED)?);
-    // It is read again after the subscription, so an end in between is not missed.
+    // The request is read again after the subscription, so that its end in between is not missed.
     let waiter = gateway.wake().subscribe(credential.topics());
     authenticator.count(id, Lane::Watch).map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
     let held = streaming.watchers.open(Some(Subject::Ask(id)), Wire::Events);

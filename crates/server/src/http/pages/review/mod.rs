@@ -1,9 +1,9 @@
-//! `GET /review/{case_id}?token=…`: one request for whoever holds its link; `POST /review/{case_id}`:
-//! the forms on that page. HITL §7, §11.
+//! `GET /review/{case_id}?token=…`: one request for the holder of its link; `POST
+//! /review/{case_id}`: the forms on that page. HITL §7, §11.
 //!
-//! The first visit sets a cookie for this address alone, and the page's script takes the token out of
-//! the address bar. Forms carry the token themselves, so the page works where cookies do not, and no
-//! other website can post to it. Looking decides nothing.
+//! The first visit sets a cookie for this address alone, and the page's script removes the token
+//! from the address bar. Forms carry the token themselves, so the page works without cookies, and
+//! no other website can post to it. Loading the page decides nothing.
 
 mod actions;
 mod draft;
@@ -48,7 +48,7 @@ use crate::http::pages::sealed_values::SealedValues;
 use crate::http::submitted::{self, Proof, Unread};
 use crate::http::uploads::Uploads;
 
-/// Its routes.
+/// The routes of review links.
 pub(super) fn routes() -> Router<Shared> {
     Router::new()
         .route("/review/{id}", get(show).post(submit))
@@ -56,19 +56,19 @@ pub(super) fn routes() -> Router<Shared> {
         .route("/review/{id}/proof", get(proof::back).post(proof::come_back))
 }
 
-/// How long a browser remembers a link: as long as a case may live.
+/// How long a browser remembers a link: the longest life of a case.
 const COOKIE_SECONDS: u64 = 7 * 24 * 60 * 60;
 
-/// Somebody who holds the link of a request.
+/// The holder of the review link of a request.
 pub(super) struct Guest {
     pub(super) case_id: String,
     pub(super) token: String,
     pub(super) frame: Frame,
-    /// Who answers with that token.
+    /// The actor who answers with that token.
     pub(super) holder: Actor,
-    /// Whether the browser keeps the link, so that the address alone shows the page again.
+    /// Whether the browser keeps the link in a cookie, so that the address without the token works.
     pub(super) remembered: bool,
-    /// What addresses are built from, for whoever sends the person back.
+    /// The base URL of addresses to which a provider sends the person back.
     pub(super) base: String,
 }
 
@@ -176,7 +176,7 @@ async fn submit(
     actions::act(&review_pages, &uploads, &guest, &ask, posted).await
 }
 
-/// Whether nobody answered in time.
+/// Whether the request expired without an answer.
 fn has_run_out(ask: &Ask) -> bool {
     matches!(ask.ending(), Some(Ending::Expired { .. } | Ending::Failed { .. }))
 }
@@ -196,7 +196,7 @@ impl ReviewPages {
         Frame::guest(self.gateway.now(), nonce)
     }
 
-    /// The ask behind a case id. A case that is not there has no link: 401, as for a wrong link.
+    /// The ask of a case id. An unknown case answers 401, like a wrong link.
     pub(super) async fn case(&self, case_id: &str, frame: &Frame) -> Result<Arc<Ask>, Instead> {
         let missing = || no_link(StatusCode::UNAUTHORIZED, frame);
         let id = hitl::ask_id(case_id).ok_or_else(missing)?;
@@ -214,7 +214,7 @@ impl ReviewPages {
         HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(""))
     }
 
-    /// The page with what is kept, on this step or the next that applies.
+    /// The page with the saved draft, at this step or the next one that applies.
     pub(super) fn page(
         &self,
         guest: &Guest,
@@ -258,7 +258,7 @@ impl ReviewPages {
         guest_html(status, frame, review::page(frame, &view))
     }
 
-    /// The page with the step in which somebody shows that they are a person.
+    /// The page with the step in which the visitor proves that they are a person.
     pub(super) fn confirm_page(
         &self,
         guest: &Guest,
@@ -303,7 +303,7 @@ impl ReviewPages {
     }
 }
 
-/// A page for whoever holds a link, with its own policy.
+/// A page for the holder of a link, with its own content security policy.
 pub(super) fn guest_html(status: StatusCode, frame: &Frame, page: String) -> Response {
     let mut answer = html(status, page);
     let policy = frame.nonce.as_deref().map(headers::guest_policy);

@@ -1,9 +1,9 @@
-//! The step between an answer and its being sent, where the agent wants a proof that a person gives
-//! it: `POST /review/{case_id}` with `verify` or `change`, and `POST /review/{case_id}/proof`, by which
-//! a provider's page comes back. HITL 0.8, §7.6; HITL-222.
+//! The step between an answer and its submission, if the agent requires a proof that a person gives
+//! it: `POST /review/{case_id}` with `verify` or `change`, and `POST /review/{case_id}/proof`, by
+//! which the page of a provider returns. HITL 0.8, §7.6; HITL-222.
 //!
-//! What comes back is kept, encrypted, beside the answer it is for, and only if it holds. It decides
-//! nothing: whoever holds the link sends the answer.
+//! A valid proof is stored encrypted with the answer it is for. It decides nothing: the holder of
+//! the link sends the answer.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ use crate::http::pages::review::ReviewPages;
 use crate::http::pages::{Instead, Page, parts};
 use crate::http::submitted;
 
-/// Said when a provider's page came back with something that does not hold.
+/// The message after the page of a provider returned an invalid proof.
 pub(super) const CAME_IN_VAIN: &str =
     "What came back confirms nothing here. Try again, and send your answer afterwards.";
 
@@ -45,13 +45,14 @@ pub(super) struct From {
     provider: String,
 }
 
-/// `GET`: nothing is decided by looking.
+/// `GET`: redirects to the review page and decides nothing.
 pub(super) async fn back(Named(case_id): Named<String>) -> Redirect {
     Redirect::to(&paths::review(&case_id))
 }
 
-/// `POST`: a provider's page sends the person back, with the proof as `token`. It knows neither the
-/// link nor its cookie, so it can only leave what its provider signed for the answer that waits.
+/// `POST`: the page of a provider sends the person back, with the proof as `token`. The provider
+/// knows neither the link nor its cookie, so it can only add a proof that it signed
+/// for the waiting answer.
 pub(super) async fn come_back(
     State(review_pages): State<Arc<ReviewPages>>,
     State(authenticator): State<Arc<Authenticator>>,
@@ -67,7 +68,8 @@ pub(super) async fn come_back(
         Some(id) => review_pages.gateway.ask(id).await?,
         None => None,
     };
-    // Like a proof that does not count: a provider's page has no credential to learn more with.
+    // The same response as for an invalid proof: the page of a provider has no credential to learn
+    // more.
     let Some(ask) = ask else { return Ok(back("refused")) };
     if let Err(many) = authenticator.count(ask.id, Lane::Fill) {
         let shown = message_page::too_fast(&frame, &page);
@@ -83,7 +85,7 @@ pub(super) async fn come_back(
 }
 
 impl Turn<'_> {
-    /// Sends the answer that waits, with what was brought.
+    /// Sends the waiting answer with its proofs.
     pub(super) async fn verify(&self, mut kept: Kept, sent: &Submitted) -> Page {
         if kept.awaiting.is_empty() {
             let step = kept.step;
@@ -100,7 +102,7 @@ impl Turn<'_> {
         self.answer(&kept.whole(), &kept, true).await
     }
 
-    /// Back to the answer, which may be another one now.
+    /// Returns to the answer, so that the person can change it.
     pub(super) async fn change(&self, mut kept: Kept) -> Page {
         kept.awaiting.clear();
         kept.proofs.clear();
@@ -108,7 +110,7 @@ impl Turn<'_> {
         self.moved(kept, step, "").await
     }
 
-    /// What the proofs that were brought come to for this answer.
+    /// The result of checking the submitted proofs for this answer.
     pub(super) async fn presented(
         &self,
         kept: &Kept,
@@ -120,8 +122,8 @@ impl Turn<'_> {
         })
     }
 
-    /// The step, instead of an answer that lacks a proof. Everything entered is kept; what does not
-    /// hold is let go.
+    /// Shows the step instead of sending an answer that lacks a proof. All input is saved; invalid
+    /// proofs are dropped.
     pub(super) async fn confirm(
         &self,
         sent: &Submitted,
@@ -158,7 +160,7 @@ impl Turn<'_> {
 }
 
 impl ReviewPages {
-    /// What the providers say of these proofs, for this answer.
+    /// The providers' verdicts on these proofs for this answer.
     async fn presented(
         &self,
         ask: &Ask,
@@ -170,7 +172,7 @@ impl ReviewPages {
         self.providers.presented(&evidence, &expected, self.gateway.now()).await
     }
 
-    /// A proof that came through the page, in the form its provider gives it.
+    /// A proof that came through the page, in its provider's format.
     fn evidence(&self, (provider, proof): &(String, String)) -> Evidence {
         let first = |list: Vec<String>| list.into_iter().next().unwrap_or_default();
         let offer = self.providers.named(provider).map(Provider::offer);
@@ -187,7 +189,7 @@ impl ReviewPages {
         }
     }
 
-    /// What is wrong with what was brought; only what holds is kept on.
+    /// The problems of the submitted proofs. Only valid proofs are kept.
     fn faults(&self, ask: &Ask, came: &[Presented], kept: &mut Kept) -> FormProblem {
         let mut problem = FormProblem::default();
         let Some(policy) = &ask.verification else { return problem };
@@ -208,7 +210,7 @@ impl ReviewPages {
         problem
     }
 
-    /// Keeps a proof that came back, if an answer waits for one and it holds for that answer.
+    /// Stores a returned proof, if an answer waits for one and the proof is valid for it.
     async fn leave_proof(&self, ask: &Ask, proof: (String, String)) -> Result<bool, Instead> {
         let mut kept = if ask.is_open() { self.kept(ask).await? } else { Kept::default() };
         let Some((question, reply)) = kept.waiting(ask) else { return Ok(false) };
@@ -228,7 +230,7 @@ impl ReviewPages {
         }
     }
 
-    /// The step for the answer that waits; nothing where none does.
+    /// The step for the waiting answer; `None` if no answer waits.
     pub(super) fn waiting_for_proof(
         &self,
         guest: &Guest,
@@ -262,7 +264,7 @@ impl ReviewPages {
     }
 }
 
-/// The provider's page, told what a proof is wanted for and where to send the person back to.
+/// The URL of the provider's page, with the purpose of the proof and the address to return to.
 fn start(url: &Url, guest: &Guest, expected: &Expected, provider: &str) -> Url {
     let mut href = url.clone();
     let back = format!("{}{}", guest.base, paths::proof(&guest.case_id, provider));

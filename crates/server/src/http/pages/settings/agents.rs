@@ -1,5 +1,5 @@
-//! Agents and keys: `/settings/agents`, `/settings/keys/revoke`. People see the agents they answer for,
-//! administrators all.
+//! Agents and keys: `/settings/agents`, `/settings/keys/revoke`. People see the agents they own,
+//! administrators see all.
 
 use std::sync::Arc;
 
@@ -76,7 +76,8 @@ pub(super) async fn show(
     agent_page(&gateway, &authenticator, &visitor, &directory, agent, asked.done(), filled).await
 }
 
-/// Its owner changes, or whether people may write to it; it never moves.
+/// Changes the owner, or whether people may write to the agent. An agent never
+/// moves to another project.
 pub(super) async fn save(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
@@ -90,7 +91,7 @@ pub(super) async fn save(
     let agent = theirs(&visitor, &directory, &id)?;
     let path = paths::agent(&agent.id);
     let form = visitors.submitted(&visitor, &headers, body, &path).await?;
-    // Who only answers for it is not asked who else should.
+    // The form of an owner who is no administrator has no field for another owner.
     let owner = match form.value("owner") {
         None if !visitor.human.admin => Ok(agent.owner.clone()),
         Some(_) | None => settings::people::id(&form, "owner", "Who answers for it"),
@@ -109,7 +110,7 @@ pub(super) async fn save(
     agent_page(&gateway, &authenticator, &visitor, &directory, agent, None, filled).await
 }
 
-/// A key for an agent, shown once, with three ways to ask with it.
+/// Creates a key for an agent and shows it once, with three examples of its use.
 pub(super) async fn make_key(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
@@ -174,7 +175,7 @@ pub(super) async fn revoke(
     Ok(saved(&paths::agent(agent)))
 }
 
-/// An agent the visitor may manage; to everybody else it does not exist.
+/// An agent that the visitor may manage. For anyone else it does not exist.
 fn theirs<'a>(visitor: &Visitor, directory: &'a Directory, id: &str) -> Result<&'a Agent, Instead> {
     let known = id.parse().ok().and_then(|id: AgentId| directory.agent(&id));
     let mine = |agent: &&Agent| visitor.human.admin || agent.owner == visitor.human.id;
@@ -243,7 +244,7 @@ async fn agent_page(
     Ok(framed(visitor, &SettingsPage { done, problems, ..shown }))
 }
 
-/// Makes a key and shows it, this once.
+/// Creates a key and shows it once.
 pub(super) async fn new_key(
     gateway: &Gateway,
     config: &Config,

@@ -1,4 +1,4 @@
-//! Where I am told that something waits: `/settings/devices`.
+//! The person's devices for push notifications: `/settings/devices`.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub(super) async fn show(
         .await
 }
 
-/// Adds this device, removes one, or tries all of them.
+/// Adds this device, removes one, or sends a test to all of them.
 pub(super) async fn change(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
@@ -48,7 +48,8 @@ pub(super) async fn change(
         let devices = devices.of(&visitor.human.id).await?;
         let name = id.parse::<Digest>().ok();
         let own = name.filter(|name| devices.iter().any(|(device, _)| device.name == *name));
-        // Removed already, or none of theirs: the list shows what there is.
+        // A device that was already removed, or is not theirs, changes nothing: the list is shown
+        // again.
         if let Some(name) = own {
             gateway.store().forget_device(name).await?;
         }
@@ -69,7 +70,7 @@ fn problem(message: &str) -> FormProblem {
     problem
 }
 
-/// Has the browser of this visit told.
+/// Subscribes the visitor's browser to push notifications.
 async fn enrol(
     gateway: &Gateway,
     channels: &ChannelRegistry,
@@ -89,7 +90,7 @@ async fn enrol(
         auth: text("auth"),
         label: label.unwrap_or_default(),
     };
-    // A browser has one: what it had before is of no use.
+    // A browser has one subscription, so the previous one is useless.
     for (device, _) in devices.of(&visitor.human.id).await? {
         if device.key == Some(visitor.session) {
             gateway.store().forget_device(device.name).await?;
@@ -105,7 +106,7 @@ async fn enrol(
     })
 }
 
-/// Sends a test to each, and says what came of it.
+/// Sends a test to each device, and reports the results.
 async fn try_devices(
     gateway: &Gateway,
     channels: &ChannelRegistry,

@@ -1,4 +1,4 @@
-//! The first steps from an empty inbox: a key made on the spot, and a demonstration.
+//! The first steps from an empty inbox: creating a key, and a demonstration.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,10 +25,10 @@ use crate::http::pages::settings::agents::new_key;
 use crate::http::pages::visitors::Visitors;
 use crate::http::pages::{Instead, Page, Visitor, page, parts};
 
-/// A demonstration nobody answers goes away by itself.
+/// After this time an unanswered demonstration expires.
 const DEMO_SECONDS: u64 = 60 * 60;
 
-/// `POST /settings/first-key`: a key for an agent of mine, and three ways to ask with it.
+/// `POST /settings/first-key`: a key for an agent of the visitor, with three examples of its use.
 pub(super) async fn key(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
@@ -49,10 +49,11 @@ pub(super) async fn key(
     Ok(new_key(&gateway, &config, &visitor, &agent, new).await?)
 }
 
-/// `POST /settings/demo`: an agent of ours asks the administrator who pressed the button.
+/// `POST /settings/demo`: a demonstration agent asks the administrator who pressed the button.
 ///
-/// It has a project of its own, so it is in nobody's way, and no key at all, so nobody else can ask
-/// as it. What it asks says what it is, calls nobody back, and fails by itself.
+/// The agent has its own project, so it does not mix with real requests, and no key, so no one else
+/// can ask as this agent. Its request says that it is a demonstration, has no callback, and fails
+/// when it expires.
 pub(super) async fn demo(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
@@ -82,7 +83,7 @@ pub(super) async fn demo(
         after: None,
         limit: 1,
     };
-    // One at a time: the button leads to what still waits.
+    // One demonstration at a time: the button leads to the open one.
     if let Some(waiting) = gateway.list(open).await?.asks.first() {
         return Ok(Redirect::to(&paths::request(waiting.id)).into_response());
     }
@@ -104,7 +105,7 @@ fn broken(visitor: &Visitor) -> Instead {
     page(StatusCode::INTERNAL_SERVER_ERROR, shown)
 }
 
-/// What the demonstration asks.
+/// The request of the demonstration.
 fn demonstration() -> Option<NewAsk> {
     let details = json!({
         "amount": "€120.00",
@@ -142,7 +143,7 @@ fn demonstration() -> Option<NewAsk> {
     })
 }
 
-/// The first agent the visitor answers for; an administrator without one gets one.
+/// The first agent that the visitor owns; an administrator without one gets one.
 async fn own_agent(
     gateway: &Gateway,
     config: &Config,

@@ -1,7 +1,7 @@
-//! `/settings`: what there is to set, for everybody what is theirs and for administrators the rest.
+//! `/settings`: personal settings for everyone, and those of the installation for administrators.
 //!
-//! What was saved leads back to its page, so that loading it again saves nothing; what was refused is
-//! shown again with everything that was entered.
+//! A saved form redirects to its page, so that a reload saves nothing again. A refused form is
+//! shown again with all its input.
 
 mod agents;
 mod devices;
@@ -36,7 +36,7 @@ use crate::config::Config;
 use crate::http::Shared;
 use crate::http::pages::visitors::Visitors;
 
-/// Its routes.
+/// The routes of the settings.
 pub(super) fn routes() -> Router<Shared> {
     Router::new()
         .route(paths::SETTINGS, get(overview))
@@ -70,14 +70,14 @@ pub(super) fn routes() -> Router<Shared> {
         .route(paths::DEMO, post(first_steps::demo))
 }
 
-/// What an address of the settings may carry.
+/// The query of a settings page.
 #[derive(Deserialize)]
 struct Asked {
-    /// Something was just saved.
+    /// Set after a form was saved.
     saved: Option<String>,
-    /// Where a list goes on.
+    /// The position of the next page of a list.
     after: Option<String>,
-    /// A key.
+    /// The id of a key.
     key: Option<String>,
 }
 
@@ -92,7 +92,7 @@ async fn overview(State(visitors): State<Arc<Visitors>>, headers: HeaderMap) -> 
     Ok(framed(&visitor, &settings::overview(visitor.human.admin)))
 }
 
-/// A form nobody has sent yet.
+/// A form without input.
 fn untouched() -> Filled<'static> {
     static NOTHING: FormProblem = FormProblem { problems: Vec::new() };
     Filled { form: None, problems: &NOTHING }
@@ -111,7 +111,7 @@ fn saved(path: &str) -> Response {
     Redirect::to(&format!("{path}?saved=1")).into_response()
 }
 
-/// Does what a form wants; what is refused is said at the field it is about.
+/// Executes the command of a form. A refusal is reported at the field it is about.
 async fn attempt(
     gateway: &Gateway,
     visitor: &Visitor,
@@ -125,7 +125,8 @@ async fn attempt(
     }
 }
 
-/// The same for what is made anew; `taken` says that there is one of this name already.
+/// Like [`attempt`], for a command that creates something; `taken` is the message if the
+/// name is in use.
 async fn attempt_new(
     gateway: &Gateway,
     visitor: &Visitor,
@@ -139,7 +140,7 @@ async fn attempt_new(
     }
 }
 
-/// Where agents and people reach this server.
+/// The address by which agents and people reach this server.
 fn home(config: &Config) -> &str {
     config.public_url.as_str().trim_end_matches('/')
 }

@@ -1,4 +1,4 @@
-//! How I am told: `/settings/notices`.
+//! Notification settings: `/settings/notices`.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ use crate::http::pages::settings::attempt;
 use crate::http::pages::visitors::Visitors;
 use crate::http::pages::{Page, Visitor};
 
-/// What is wrong with a kind of address that nobody offered.
+/// The message for an unknown kind of address.
 const NO_SUCH_KIND: &str = "choose one of these";
 
 pub(super) async fn show(
@@ -42,8 +42,8 @@ pub(super) async fn show(
     notices_page(&channels, &devices, &contacts, &visitor, asked.done(), untouched()).await
 }
 
-/// Moves a means up or down, turns it off or on, adds or removes an address, has a code sent or takes
-/// one, or says how often.
+/// Moves a contact method up or down, turns it off or on, adds or removes an address, sends a code
+/// or checks one, or sets the cadence of the digest.
 pub(super) async fn change(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
@@ -61,7 +61,8 @@ pub(super) async fn change(
     let command = if let Some(moved) = moved(&contacts, &visitor, &form) {
         DirectoryCommand::SaveNotices(moved)
     } else if let Some(id) = form.value("remove") {
-        // Removed already, or none of theirs: the list shows what there is.
+        // An address that was already removed, or is not theirs, changes nothing: the list is shown
+        // again.
         let Some(gone) = contact_method(&contacts, &visitor, id) else {
             return Ok(saved(paths::NOTICES));
         };
@@ -98,14 +99,14 @@ pub(super) async fn change(
     }
 }
 
-/// One of somebody's means, by its id.
+/// A contact method of the visitor, by its id.
 fn contact_method(contacts: &ContactMethods, visitor: &Visitor, id: &str) -> Option<Means> {
     let mark: Digest = id.parse().ok()?;
     let ways = contacts.list(&visitor.human);
     ways.into_iter().find(|way| way.id == mark).map(|way| way.means)
 }
 
-/// The order and what is off, as the button that was pressed wants it.
+/// The order and the disabled contact methods after the pressed button.
 fn moved(contacts: &ContactMethods, visitor: &Visitor, form: &Submitted) -> Option<NewNotices> {
     let pressed =
         ["up", "down", "off", "on"].into_iter().find(|name| form.value(name).is_some())?;
@@ -114,7 +115,7 @@ fn moved(contacts: &ContactMethods, visitor: &Visitor, form: &Submitted) -> Opti
     let mut off: std::collections::BTreeSet<Means> =
         ways.iter().filter(|way| way.off).map(|way| way.means.clone()).collect();
     let place = ways.iter().position(|way| form.value(pressed) == Some(&way.id.to_string()));
-    // Of what is gone meanwhile nothing is moved.
+    // A contact method that was removed meanwhile is not moved.
     if let Some((place, means)) = place.zip(place.and_then(|place| order.get(place).cloned())) {
         match pressed {
             "up" if place > 0 => order.swap(place, place - 1),
@@ -128,7 +129,7 @@ fn moved(contacts: &ContactMethods, visitor: &Visitor, form: &Submitted) -> Opti
     Some(NewNotices { human: visitor.human.id.clone(), order, off, digest: None })
 }
 
-/// Sends a code, or takes the one that was entered.
+/// Sends a code, or checks the code that the person entered.
 async fn verify_page(
     channels: &ChannelRegistry,
     devices: &Devices,

@@ -120,7 +120,7 @@ pub(super) async fn link(
     Ok(html(StatusCode::CREATED, settings::page(&visitor.frame, true, &shown)))
 }
 
-/// Confirms a passkey of theirs that waits.
+/// Confirms a waiting passkey of the person.
 pub(super) async fn confirm_passkey(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
@@ -142,7 +142,7 @@ pub(super) async fn confirm_passkey(
     Ok(person_after(&gateway, &visitor, human, done))
 }
 
-/// Ends everything that lets them in.
+/// Revokes all access of the person: their credentials, links and verified contact methods.
 pub(super) async fn end_access(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
@@ -160,7 +160,7 @@ pub(super) async fn end_access(
     Ok(person_after(&gateway, &visitor, human, done))
 }
 
-/// The page of a person after something was done about them, or what was wrong with it.
+/// The page of a person after an action on them, or the reason why it failed.
 fn person_after(
     gateway: &Gateway,
     visitor: &Visitor,
@@ -173,7 +173,7 @@ fn person_after(
     framed(visitor, &SettingsPage { problems: problems.clone(), ..shown })
 }
 
-/// What erasing a person removes and what stays, before it is done.
+/// Shows what erasing a person removes and what stays, before the administrator confirms it.
 pub(super) async fn confirm_erase(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,

@@ -1,4 +1,4 @@
-//! What I say of myself: `/settings/profile`, `/settings/away`.
+//! The person's profile and absence: `/settings/profile`, `/settings/away`.
 
 use std::sync::Arc;
 

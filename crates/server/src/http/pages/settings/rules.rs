@@ -1,4 +1,4 @@
-//! My delegation rules: `/settings/rules`.
+//! The person's delegation rules: `/settings/rules`.
 
 use std::sync::Arc;
 

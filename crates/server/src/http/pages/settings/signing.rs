@@ -1,4 +1,4 @@
-//! The keys receipts are signed with, for administrators: `/settings/signing`.
+//! The keys that sign receipts, for administrators: `/settings/signing`.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Endpoints that are told what happens: `/settings/webhooks`. People see those of agents they answer
-//! for, administrators all.
+//! Webhook endpoints: `/settings/webhooks`. People see those of agents they own, administrators see
+//! all.
 
 use std::sync::Arc;
 
@@ -28,15 +28,15 @@ use crate::http::pages::settings::attempt;
 use crate::http::pages::visitors::Visitors;
 use crate::http::pages::{Instead, Page, Visitor, html, parts};
 
-/// How long the secret before signs as well, unless it leaked.
+/// How long the previous secret signs as well, unless it leaked.
 const GRACE: u64 = 24 * 60 * 60;
 
-/// What an address of these pages may carry.
+/// The query of a webhook page.
 #[derive(Deserialize)]
 pub(super) struct Asked {
-    /// What was just done.
+    /// The last action.
     done: Option<String>,
-    /// Where a list goes on.
+    /// The position of the next page of a list.
     after: Option<String>,
 }
 
@@ -216,7 +216,7 @@ pub(super) async fn remove(
     Ok(done(paths::WEBHOOKS, "removed"))
 }
 
-/// An endpoint the visitor may manage; to everybody else it does not exist.
+/// An endpoint that the visitor may manage. For anyone else it does not exist.
 fn kept<'a>(visitor: &Visitor, directory: &'a Directory, id: &str) -> Result<&'a Webhook, Instead> {
     let known = id.parse().ok().and_then(|id| directory.webhook(id));
     let mine = |webhook: &&Webhook| directory.keeps(&visitor.actor, &webhook.of);
@@ -228,13 +228,13 @@ fn revealed(visitor: &Visitor, status: StatusCode, made: &WebhookSecret) -> Resp
     html(status, settings::page(&visitor.frame, visitor.human.admin, &shown))
 }
 
-/// Where the log goes on: after a moment and an id.
+/// The position of the next page of the delivery log: a moment and an id.
 fn place(text: &str) -> Option<(Time, String)> {
     let (at, id) = text.split_once('.')?;
     Some((Time::from_millis(at.parse().ok()?), id.to_owned()))
 }
 
-/// A delivery as the page shows it: of its attempts, the last.
+/// A delivery as the page shows it, with its last attempt.
 fn delivery(mut logged: Logged) -> view::Delivery {
     view::Delivery {
         id: logged.message.id,
@@ -255,7 +255,7 @@ fn delivery(mut logged: Logged) -> view::Delivery {
     }
 }
 
-/// Who wants something of an endpoint, and what.
+/// Reads a form about an endpoint: the visitor, the endpoint and the form.
 async fn about_webhook(
     visitors: &Visitors,
     gateway: &Gateway,
@@ -320,7 +320,7 @@ async fn webhook_page(
     Ok(view::page(webhook, &deliveries, next, gateway.now(), filled))
 }
 
-/// The page once more, with what was wrong.
+/// The page of an endpoint again, with the problems of its form.
 async fn webhook_again(
     gateway: &Gateway,
     visitor: &Visitor,
@@ -328,7 +328,7 @@ async fn webhook_again(
     form: &Submitted,
     problems: FormProblem,
 ) -> Page {
-    // Only the form of the endpoint itself has something entered that must not be lost.
+    // Only the form of the endpoint itself has input that must not be lost.
     let form = form.value("url").map(|_| form);
     let shown = webhook_page(gateway, webhook, None, Filled { form, problems: &problems }).await?;
     Ok(framed(visitor, &SettingsPage { problems, ..shown }))

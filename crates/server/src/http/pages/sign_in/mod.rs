@@ -1,4 +1,4 @@
-//! Coming and going: `/sign-in`, `/sign-out`, and tokens for the terminal at `/settings/tokens`.
+//! Signing in and out: `/sign-in`, `/sign-out`, and tokens for the terminal at `/settings/tokens`.
 
 mod oidc;
 pub(crate) mod passkeys;
@@ -44,7 +44,7 @@ use crate::http::pages::visitors::Visitors;
 use crate::http::services::Streaming;
 use crate::http::{Shared, submitted};
 
-/// Its routes.
+/// The routes of signing in and out.
 pub(super) fn routes() -> Router<Shared> {
     Router::new()
         .route(paths::SIGN_IN, get(show).post(sign_in))
@@ -72,8 +72,8 @@ async fn show(
     sign_in.page(&headers, StatusCode::OK, link.token.as_deref())
 }
 
-/// `POST /sign-in/mail`: sends a link to whoever has the address. What is answered, and how fast, says
-/// nothing about whether somebody has.
+/// `POST /sign-in/mail`: emails a sign-in link to the person with this address. Neither the
+/// response nor its timing reveals whether such a person exists.
 async fn mail_link(
     State(sign_in): State<Arc<SignIn>>,
     State(streaming): State<Streaming>,
@@ -92,7 +92,7 @@ async fn mail_link(
     Ok(html(StatusCode::OK, message_page::link_sent(&frame)))
 }
 
-/// `POST /sign-in`: exchanges a link for a session. The link is then used up.
+/// `POST /sign-in`: exchanges a link for a session. The link then no longer works.
 async fn sign_in(State(sign_in): State<Arc<SignIn>>, from: Request) -> Page {
     let (parts, body) = from.into_parts();
     sign_in.check_rate(&parts)?;
@@ -106,8 +106,8 @@ async fn sign_in(State(sign_in): State<Arc<SignIn>>, from: Request) -> Page {
     if !is_link || !link.is_live(sign_in.gateway.now()) {
         return Err(stale());
     }
-    // Without it, another website could sign this browser in as somebody else, whose link it has, and
-    // see what the person then enters (login CSRF).
+    // Without this check, another website could sign this browser in as another person with a link
+    // that it has, and see the input of the visitor (login CSRF).
     sign_in.own_form(&parts.headers, &submitted)?;
     match sign_in.enter(&parts.headers, Proof::Link(link.id)).await {
         Ok(entered) => Ok(entered),
@@ -116,7 +116,7 @@ async fn sign_in(State(sign_in): State<Arc<SignIn>>, from: Request) -> Page {
     }
 }
 
-/// `POST /sign-out`: the session is revoked, not only forgotten by the browser.
+/// `POST /sign-out`: revokes the session, and removes it from the browser.
 async fn sign_out(
     State(visitors): State<Arc<Visitors>>,
     State(sign_in): State<Arc<SignIn>>,
@@ -135,7 +135,7 @@ async fn show_tokens(State(visitors): State<Arc<Visitors>>, headers: HeaderMap) 
     Ok(html(StatusCode::OK, message_page::token_form(&visitor.frame)))
 }
 
-/// `POST /settings/tokens`: a token for this person's terminal, shown once.
+/// `POST /settings/tokens`: creates a token for this person's terminal and shows it once.
 async fn make_token(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
@@ -171,7 +171,7 @@ pub struct SignIn {
 }
 
 impl SignIn {
-    /// Where people sign in. The browser gets what its session will be bound to.
+    /// The sign-in page. It sets the browser binding of the coming session.
     pub(super) fn page(
         &self,
         headers: &HeaderMap,
@@ -191,7 +191,8 @@ impl SignIn {
         answer
     }
 
-    /// Whether a form of somebody we do not know yet is one of ours, shown in this very browser.
+    /// Checks that a form of an anonymous visitor comes from this server and was shown
+    /// in the same browser.
     pub(super) fn own_form(&self, headers: &HeaderMap, form: &Submitted) -> Result<(), Instead> {
         let shown =
             self.cookies.get(headers, Cookie::Browser).map(|browser| self.secrets.csrf(browser));
@@ -204,7 +205,8 @@ impl SignIn {
         Err(page(StatusCode::FORBIDDEN, message_page::stale_page(&frame, paths::SIGN_IN)))
     }
 
-    /// Has a link sent to whoever has the address and can sign in, unless that was done too often.
+    /// Sends a sign-in link to the person with this address if they can sign in, unless
+    /// too many were sent.
     async fn send_link(&self, email: &str) {
         let directory = self.gateway.directory();
         let Some(human) = directory.human_by_email(email).filter(|human| human.active) else {
@@ -227,7 +229,7 @@ impl SignIn {
         }
     }
 
-    /// Begins a session in the browser that proved who it is for.
+    /// Begins a session in a browser that presented a proof of identity.
     pub(super) async fn enter(
         &self,
         headers: &HeaderMap,
@@ -251,7 +253,7 @@ impl SignIn {
         Ok((cookies, Redirect::to(paths::INBOX)).into_response())
     }
 
-    /// The page of a browser that is signed out.
+    /// The page of a browser that was signed out.
     pub(super) fn goodbye(&self, session: KeyId) -> Response {
         let frame = Frame::anonymous(self.gateway.now());
         let directory = self.gateway.directory();
@@ -267,14 +269,14 @@ impl SignIn {
         answer
     }
 
-    /// Counts an attempt to sign in; whoever tries too often is told to wait.
+    /// Counts an attempt to sign in. Too many get the page of the login rate limit.
     pub(super) fn check_rate(&self, parts: &Parts) -> Result<(), Instead> {
         let ip = client_address(parts, &self.config.sign_in.trusted_proxies);
         let counted = ip.map_or(Ok(()), |ip| self.authenticator.login_rate_limit().address(ip));
         counted.map_err(|wait| self.told_to_wait(wait))
     }
 
-    /// The page of somebody who tries too often.
+    /// The page of the login rate limit.
     pub(super) fn told_to_wait(&self, wait: Duration) -> Instead {
         let frame = Frame::anonymous(self.gateway.now());
         let busy = html(StatusCode::TOO_MANY_REQUESTS, message_page::too_many_attempts(&frame));
@@ -283,7 +285,7 @@ impl SignIn {
     }
 }
 
-/// Whether another website sent this browser here with a form of its own.
+/// Whether another website sent the form.
 pub(crate) fn from_elsewhere(headers: &HeaderMap) -> bool {
     headers
         .get("sec-fetch-site")

@@ -1,4 +1,4 @@
-//! Signing in with somebody else's identities: `/sign-in/oidc` and where the provider sends back to.
+//! Single sign-on (OIDC): `/sign-in/oidc`, and the address that the provider redirects to.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::http::pages::sealed_values::{SECONDS, SealedValues};
 use crate::http::pages::sign_in::SignIn;
 use crate::http::pages::{Instead, Page, html, page};
 
-/// `GET /sign-in/oidc`: off to the provider. Nothing is changed by it.
+/// `GET /sign-in/oidc`: redirects to the provider. It changes nothing.
 pub(super) async fn leave(
     State(sign_in): State<Arc<SignIn>>,
     State(cookies): State<Arc<Cookies>>,
@@ -40,7 +40,7 @@ pub(super) async fn leave(
     Ok((cookies, Redirect::to(url.as_str())).into_response())
 }
 
-/// Back from the provider, in the browser that left.
+/// Handles the redirect from the provider, in the browser that was sent there.
 pub(super) async fn come_back(
     State(sign_in): State<Arc<SignIn>>,
     State(cookies): State<Arc<Cookies>>,
@@ -54,12 +54,13 @@ pub(super) async fn come_back(
         Ok(entered) => entered,
         Err(instead) => instead.into_response(),
     };
-    // Good or bad, it was used.
+    // The flow is used up whether or not it succeeded.
     answer.headers_mut().append(header::SET_COOKIE, cookies.set(Cookie::Flow, "", 0));
     Ok(answer)
 }
 
-/// `GET /sign-out/oidc`: to where the provider signs out, for whoever is signed out here already.
+/// `GET /sign-out/oidc`: redirects to the sign-out of the provider, after the person
+/// was signed out here.
 pub(super) async fn sign_out(State(sign_in): State<Arc<SignIn>>) -> Page {
     let provider = sign_in.providing()?;
     let back = sign_in.address(paths::SIGN_IN);
@@ -75,7 +76,7 @@ impl SignIn {
         self.provider.as_ref().ok_or_else(none)
     }
 
-    /// One of our own addresses, as others reach it.
+    /// The public URL of one of the server's own paths.
     fn address(&self, path: &str) -> Url {
         let mut url = self.config.public_url.clone();
         url.set_path(path);
@@ -119,7 +120,8 @@ impl SignIn {
         if let Some(new) = save {
             match self.gateway.run(Actor::System, DirectoryCommand::SaveHuman(new)).await {
                 Ok(_) => {}
-                // Such as the last administrator, who stays one: they are let in as they are.
+                // For example, the last administrator stays one. They are signed in without the
+                // change.
                 Err(StoreError::Refused(refusal)) => {
                     tracing::warn!(human.id = %human, %refusal, "the provider's groups were not taken over");
                 }

@@ -37,20 +37,20 @@ use crate::http::submitted;
 struct Unconfirmed {
     reply: Reply,
     nonce: Digest,
-    /// Whose claim the owner answers over, knowingly.
+    /// The holder of the claim that the owner knowingly answers over.
     over: Option<HumanId>,
 }
 
-/// An assertion that was checked and vouches for a new passkey once that is made.
+/// A checked assertion that vouches for a new passkey until that is created.
 #[derive(Serialize, Deserialize)]
 struct Vouched {
     challenge: [u8; 32],
     response: String,
 }
 
-/// What a challenge is sealed for when a passkey vouches for a new one.
+/// The purpose of the sealed challenge when a passkey vouches for a new one.
 const VOUCH: &str = "vouch for passkey";
-/// What a checked assertion is sealed for until the new passkey is made.
+/// The purpose of the sealed assertion until the new passkey is created.
 const VOUCHED: &str = "vouched for passkey";
 
 pub(super) async fn show(
@@ -62,8 +62,8 @@ pub(super) async fn show(
     passkey_pages.page(&visitor, StatusCode::OK, None, None).await
 }
 
-/// `POST /settings/passkeys`: vouches for a new passkey with one that is there, adds the one the browser
-/// made, or removes one.
+/// `POST /settings/passkeys`: vouches for a new passkey with an existing one, adds the one that the
+/// browser created, or removes one.
 pub(super) async fn change(
     State(visitors): State<Arc<Visitors>>,
     State(passkey_pages): State<Arc<PasskeyPages>>,
@@ -201,7 +201,7 @@ pub(super) async fn sign_in(
     }
 }
 
-/// `POST /asks/{id}/confirm`: the answer that was shown, signed with a passkey.
+/// `POST /asks/{id}/confirm`: sends the answer that was shown, signed with a passkey.
 pub(crate) async fn confirm(
     State(visitors): State<Arc<Visitors>>,
     State(passkey_pages): State<Arc<PasskeyPages>>,
@@ -250,7 +250,7 @@ pub(crate) async fn confirm(
     }
 }
 
-/// The passkey a browser says it used, whose it is, and what it is checked with.
+/// The passkey that a browser says it used, with its person and its public key.
 fn used<'d>(
     passkeys: &Passkeys,
     directory: &'d Directory,
@@ -278,7 +278,7 @@ pub struct PasskeyPages {
 }
 
 impl PasskeyPages {
-    /// What a browser is shown to sign in with a passkey; nothing if this server has none.
+    /// The challenge for signing in with a passkey; `None` if this server has no passkeys.
     pub(super) fn question(&self, browser: &str) -> Option<Question> {
         let challenge: [u8; 32] = random();
         let options = self.passkeys.as_ref().ok()?.ask(challenge, &[]).ok()?;
@@ -326,13 +326,13 @@ impl PasskeyPages {
         html(StatusCode::FORBIDDEN, message_page::passkey_needed(&visitor.frame, waits))
     }
 
-    /// Whether this browser signed in a moment ago.
+    /// Whether this browser signed in recently.
     fn is_fresh(&self, visitor: &Visitor) -> bool {
         let directory = self.gateway.directory();
         directory.key(visitor.session).is_some_and(|key| key.is_fresh(self.gateway.now()))
     }
 
-    /// An assertion of a passkey of this person's over a challenge, if its signature fits.
+    /// An assertion over a challenge by a passkey of this person, if its signature is valid.
     fn asserted(
         &self,
         human: &HumanId,
@@ -363,7 +363,7 @@ impl PasskeyPages {
         }
     }
 
-    /// The answer that was shown, if it was confirmed with a passkey of this person's.
+    /// The answer that was shown, if a passkey of this person confirmed it.
     fn proven<'v>(
         &self,
         visitor: &Visitor,
@@ -391,14 +391,14 @@ impl PasskeyPages {
         Some((PasskeyAnswer { used, evidence }, reply, over))
     }
 
-    /// The page of somebody whose passkey was not taken.
+    /// The page after a passkey was refused.
     async fn refused(&self, visitor: &Visitor, why: &'static str) -> Page {
         let notice = Notice::Passkey(Refusal::NotAllowed { why });
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         self.page(visitor, status, Some(&notice), None).await
     }
 
-    /// What to ask a browser for so that one of these passkeys signs a new challenge.
+    /// The challenge that one of these passkeys has to sign.
     fn assertion(&self, visitor: &Visitor, purpose: &str, have: &[&str]) -> Option<Question> {
         let challenge: [u8; 32] = random();
         let options = self.passkeys.as_ref().ok()?.ask(challenge, have).ok()?;
@@ -407,7 +407,7 @@ impl PasskeyPages {
         Some(Question { options: options.to_string(), sealed })
     }
 
-    /// The page on which the removal of a passkey is confirmed, where the sign-in was too long ago.
+    /// The page on which a person confirms the removal of a passkey if their sign-in is not recent.
     fn removal_page(&self, visitor: &Visitor, id: KeyId, purpose: &str) -> Response {
         let directory = self.gateway.directory();
         let have: Vec<&str> = directory.passkeys_of(&visitor.human.id).filter_map(public).collect();
@@ -472,7 +472,7 @@ impl PasskeyPages {
     }
 }
 
-/// Whose answer to what: so that one is never taken for another.
+/// Binds a sealed answer to its person and request, so that it cannot be used for another.
 fn holder(visitor: &Visitor, ask: &Ask) -> String {
     format!("{} {}", visitor.session, ask.id)
 }

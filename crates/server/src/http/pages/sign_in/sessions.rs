@@ -1,4 +1,4 @@
-//! Where I am signed in: `/settings/sessions`.
+//! The person's sessions: `/settings/sessions`.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(super) async fn show(
     sessions_page(&gateway, &sessions, &visitor, None).await
 }
 
-/// `POST /settings/sessions`: ends one, or all others.
+/// `POST /settings/sessions`: ends one session, or all others.
 pub(super) async fn end(
     State(visitors): State<Arc<Visitors>>,
     State(sign_in): State<Arc<SignIn>>,
@@ -42,7 +42,7 @@ pub(super) async fn end(
         {
             DirectoryCommand::RevokeKey(id)
         }
-        // Ended already, or none of theirs: the list shows what there is.
+        // A session that already ended, or is not theirs, changes nothing: the list is shown again.
         (None, _) => return sessions_page(&sign_in.gateway, &sessions, &visitor, None).await,
     };
     sign_in.gateway.run(visitor.actor.clone(), command).await?;

@@ -1,5 +1,5 @@
-//! What is done in the room of a task. Every form goes through the same kernel commands as the
-//! protocol's operations, as the person who is signed in.
+//! The actions on the page of a task. Every form runs the same kernel commands as the protocol's
+//! operations, as the person who is signed in.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use super::once;
 use crate::http::pages::tasks::TaskPages;
 use crate::http::pages::{Page, Visitor, parts};
 
-/// What a form means, or what to correct in it.
+/// The command of a form, or the correction it needs.
 type Meant = Result<TaskCommand, &'static str>;
 
 /// `POST /tasks/{id}/assign`
@@ -152,13 +152,13 @@ pub(super) async fn remark(
         .await
 }
 
-/// A text that says something.
+/// The trimmed text of a field, if it is not empty.
 fn said(sent: &Submitted, name: &str) -> Option<String> {
     sent.text(name).filter(|text| !text.trim().is_empty())
 }
 
 impl TaskPages {
-    /// Does what a form means and shows the room again; what was refused keeps every value.
+    /// Executes the command of a form and shows the task again. A refused form keeps its input.
     async fn act(
         &self,
         id: &str,
@@ -172,7 +172,7 @@ impl TaskPages {
         let task = self.seen_by(&visitor, id).await?;
         let sent = self.visitors.submitted(&visitor, &headers, body, &paths::task(task.id)).await?;
         let draft = Some((act, &sent));
-        // More room for comments is no verdict.
+        // The button for more comment fields is no verdict.
         if act == "review" && sent.value("verdict") == Some("more") {
             return self.room(&visitor, &task, StatusCode::OK, None, draft).await;
         }
@@ -185,7 +185,7 @@ impl TaskPages {
         };
         let scope = format!("{act}/{}", task.id);
         let idempotency = once(&visitor, &sent, &scope);
-        // The page of a task shows what was delivered, not the question as it stands.
+        // The page of a task shows a summary with the deliverables, not the whole question.
         let terms = Terms { idempotency, shown: Shown::Summary, ..Terms::default() };
         let command = Command::Task(Box::new(command));
         match self.gateway.run_on(terms, visitor.actor.clone(), command).await {

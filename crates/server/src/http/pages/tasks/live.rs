@@ -1,4 +1,4 @@
-//! `GET /tasks/live`: what changes on the board while somebody looks at it, column by column.
+//! `GET /tasks/live`: live updates of an open board, column by column.
 
 use std::sync::Arc;
 
@@ -33,21 +33,21 @@ pub(super) async fn follow(
     Ok(live::follow(gateway, &streaming, visitor, Columns { pairs, actor, sent }))
 }
 
-/// A board that somebody looks at.
+/// A board on an open page.
 struct Columns {
     pairs: Vec<(String, String)>,
     actor: Actor,
     sent: Sent,
 }
 
-/// What differs.
+/// The difference from the state that the browser has.
 #[derive(Serialize)]
 struct News {
-    /// Whether nothing stands in any column.
+    /// Whether all columns are empty.
     empty: bool,
-    /// How much waits in the inbox: what a task waits for is there.
+    /// The count of the inbox: requests that tasks wait for are there.
     inbox: String,
-    /// Every column, in order; with its HTML where the browser lacks it.
+    /// Every column in order, with its HTML where the browser lacks it.
     columns: Vec<ColumnNews>,
 }
 

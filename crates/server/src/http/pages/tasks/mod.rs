@@ -1,4 +1,4 @@
-//! The board of tasks: `GET /tasks`; and writing one down: `GET /tasks/new`, `POST /tasks`.
+//! The task board: `GET /tasks`; and creating a task: `GET /tasks/new`, `POST /tasks`.
 
 mod actions;
 mod live;
@@ -37,7 +37,7 @@ pub struct TaskPages {
     pub(in crate::http) visitors: Arc<Visitors>,
 }
 
-/// Its routes.
+/// The routes of tasks.
 pub(super) fn routes() -> Router<Shared> {
     Router::new()
         .route("/tasks", get(board).post(create))
@@ -56,13 +56,13 @@ pub(super) fn routes() -> Router<Shared> {
         .route("/tasks/{id}/remark", get(room::back).post(actions::remark))
 }
 
-/// How many a column shows beside others, and how many it shows alone.
+/// The number of tasks in a column of the whole board, and in a column shown alone.
 const FEW: usize = 8;
 const MANY: usize = 40;
-/// How often a column that is not full yet is read on.
+/// The most reads to fill a column.
 const ROUNDS: usize = 4;
 
-/// What somebody wants to see of the board.
+/// The filters of the board.
 pub(super) struct Wanted {
     pub(super) query: Narrowed,
     pub(super) list: TaskList,
@@ -104,7 +104,7 @@ async fn board(
     Ok(html(StatusCode::OK, tasks::page(&visitor.frame, &board)))
 }
 
-/// The columns of the board, as somebody sees them.
+/// The columns of the board, as this person sees them.
 pub(super) async fn board_columns(
     gateway: &Gateway,
     actor: &Actor,
@@ -123,8 +123,8 @@ pub(super) async fn board_columns(
     Ok(columns)
 }
 
-/// One column of the board. Tasks an agent has to do with are picked from what is read, so such a
-/// column may come out short.
+/// One column of the board. With a filter by agent, matching tasks are selected after the read, so
+/// the column may not be full.
 async fn filled(
     gateway: &Gateway,
     actor: &Actor,
@@ -179,7 +179,7 @@ fn new_task_page(
     new::page(&visitor.frame, &visitor.human, &directory, begun, problems)
 }
 
-/// What a new task is to be part of.
+/// The parent of a new task.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Part {
@@ -194,13 +194,13 @@ async fn show_new(
     Query(part): Query<Part>,
 ) -> Page {
     let visitor = visitors.visitor(&headers).await?;
-    // Only a task is ever part of something: other words are not put before anybody.
+    // The parent must be a task id. Other text is not shown to anyone.
     let parent = part.parent.parse::<TaskId>().map(|id| id.to_string()).unwrap_or_default();
     let begun = Begun { parent: &parent, ..Begun::default() };
     Ok(html(StatusCode::OK, new_task_page(&gateway, &visitor, begun, &FormProblem::default())))
 }
 
-/// `POST /tasks`: what is sent twice is written down once.
+/// `POST /tasks`: a form that is sent twice creates one task.
 async fn create(
     State(visitors): State<Arc<Visitors>>,
     State(task_pages): State<Arc<TaskPages>>,
@@ -233,7 +233,7 @@ async fn create(
     let command = Command::Task(Box::new(command));
     match task_pages.gateway.run(visitor.actor.clone(), command).await {
         Ok(_) => Ok(Redirect::to(&paths::task(task.id)).into_response()),
-        // It is written down all the same; whom it is given to can be said in its room.
+        // The task was created nevertheless. The person can assign it on its page.
         Err(StoreError::Refused(refusal)) => {
             let told = Told::Refused(refusal);
             task_pages.room(&visitor, &task, StatusCode::CONFLICT, Some(&told), None).await
@@ -242,7 +242,7 @@ async fn create(
     }
 }
 
-/// What keeps a form from being done twice, by an impatient thumb or a browser.
+/// The idempotency key of a form, so that a double submission runs once.
 pub(super) fn once(visitor: &Visitor, form: &Submitted, act: &str) -> Option<Idempotency> {
     let key = form.value("once").filter(|key| (1..=64).contains(&key.len()))?.to_owned();
     let said = form.pairs.iter().filter(|(name, _)| name != "csrf");

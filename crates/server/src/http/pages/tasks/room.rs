@@ -1,5 +1,5 @@
-//! The room of one task: `GET /tasks/{id}`, also as it was at a moment (`?at=`); what it delivered, as
-//! files; and what tells an open room that its task has changed.
+//! The page of one task: `GET /tasks/{id}`, also as it was at a moment (`?at=`); its artifacts as
+//! files; and the stream that notifies an open page of a change.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,40 +35,40 @@ use crate::http::services::Streaming;
 use crate::http::sse::{self, HEARTBEAT, Source};
 use crate::http::stream_credential::StreamCredential;
 
-/// More artifacts than this are not told of one by one.
+/// The most artifacts that are listed one by one.
 const ARTIFACTS: usize = 20;
-/// By so many bytes it is told whether a file is a picture.
+/// The number of bytes that are read to detect an image.
 const SNIFFED: u64 = 16;
-/// What may be done with what an agent delivered: looking at it, and nothing else.
+/// The content security policy of artifacts: they can be displayed, and nothing in them runs.
 const POLICY: &str = "default-src 'none'; sandbox";
-/// How often an idle stream shows that it lives.
+/// The interval of heartbeats on an idle stream.
 const BEAT: Duration = Duration::from_secs(15);
-/// What a stream begins with, so that the browser knows at once that it was let in.
+/// The first bytes of a stream, so that the browser learns at once that it is connected.
 const BEGIN: Bytes = Bytes::from_static(b": watching\nretry: 5000\n\n");
-/// How soon a store that was away is tried again.
+/// The delay before a failed read of the store is retried.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// What somebody wants to see of a room.
+/// The query of the page.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Visit {
-    /// As it was: after an event, by its number, or at a moment.
+    /// Shows the task as it was: after an event, by its number, or at a moment.
     at: Option<String>,
-    /// The record before this event.
+    /// Shows the timeline before this event.
     before: Option<u64>,
-    /// Two versions side by side.
+    /// Compares two versions side by side.
     older: Option<String>,
     newer: Option<String>,
 }
 
-/// What a room shows beside its task.
+/// The parts of the page besides the task itself.
 #[derive(Default)]
 struct Shown<'a> {
-    /// The number of the last event, where the task is shown as it was.
+    /// The number of the last event, if the task is shown as it was.
     last: Option<u64>,
     status: StatusCode,
-    /// What came of a form.
+    /// The result of a form.
     told: Option<&'a Told>,
-    /// What was entered in one that was refused.
+    /// The name and the input of a refused form.
     draft: Option<(&'a str, &'a Submitted)>,
 }
 
@@ -104,7 +104,7 @@ pub(super) async fn show(
     task_pages.room_with(&visitor, &then, &visit, shown).await
 }
 
-/// Whoever reloads the address of a form gets the room again.
+/// A browser that reloads the address of a form gets the page again.
 pub(super) async fn back(Path(id): Path<String>) -> Response {
     match id.parse::<TaskId>() {
         Ok(id) => Redirect::to(&paths::task(id)).into_response(),
@@ -112,7 +112,7 @@ pub(super) async fn back(Path(id): Path<String>) -> Response {
     }
 }
 
-/// Who asks comes first, so that nothing has to be named to be refused.
+/// The query is optional, so that authentication comes before its validation.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Which {
@@ -120,7 +120,7 @@ pub(super) struct Which {
     version: String,
 }
 
-/// `GET /tasks/{id}/version`: what a task delivered, as a file; a picture can be looked at.
+/// `GET /tasks/{id}/version`: a version of an artifact as a file; an image can be displayed.
 pub(super) async fn version(
     State(visitors): State<Arc<Visitors>>,
     State(task_pages): State<Arc<TaskPages>>,
@@ -151,7 +151,7 @@ pub(super) async fn version(
     Ok(as_file(&of, kind, held.size, Body::from_stream(blob.read(0..held.size))))
 }
 
-/// Bytes of an agent's: nothing runs in them, whatever they are.
+/// Content of an agent, sent so that browsers execute nothing in it.
 fn as_file(of: &VersionRef, kind: Option<&'static str>, size: u64, body: Body) -> Response {
     let name: String =
         of.version.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '.').collect();
@@ -168,7 +168,7 @@ fn as_file(of: &VersionRef, kind: Option<&'static str>, size: u64, body: Body) -
 }
 
 impl TaskPages {
-    /// A task the visitor may see; to everybody else it does not exist.
+    /// A task that the visitor may see. For anyone else it does not exist.
     pub(super) async fn seen_by(&self, visitor: &Visitor, id: &str) -> Result<Task, Instead> {
         let missing = || page(StatusCode::NOT_FOUND, message_page::not_found(&visitor.frame));
         let id: TaskId = id.parse().map_err(|_| missing())?;
@@ -177,7 +177,7 @@ impl TaskPages {
         found.filter(|task| task.is_shown_to(&visitor.actor, &directory)).ok_or_else(missing)
     }
 
-    /// The room as it is now.
+    /// The page of the task as it is now.
     pub(super) async fn room(
         &self,
         visitor: &Visitor,
@@ -213,7 +213,7 @@ impl TaskPages {
         Ok(html(status, room::page(&visitor.frame, &room)))
     }
 
-    /// Everything around a task. Every read is bounded.
+    /// Everything related to a task. Every read is bounded.
     async fn related(
         &self,
         visitor: &Visitor,
@@ -233,7 +233,7 @@ impl TaskPages {
             None => None,
         };
         let end = last.unwrap_or(task.head.seq);
-        // As it was, the record is shown around the moment that is looked at.
+        // For a past state, the timeline is centred on that moment.
         let middle = last.map(|_| task.head.seq + (MOST as u64) / 2);
         let end = visit.before.or(middle).map_or(end, |before| before.saturating_sub(1).min(end));
         let start = end.saturating_sub(MOST as u64);
@@ -262,8 +262,8 @@ impl TaskPages {
         records.into_iter().map(entry).collect()
     }
 
-    /// What a task delivered, and what is shown of it: what was picked, or the newest beside the one it
-    /// came from.
+    /// The artifacts of a task, and the versions to display: those that were selected, or the
+    /// newest beside its predecessor.
     async fn deliveries(&self, task: &Task, visit: &Visit) -> Result<Deliveries, StoreError> {
         let mut ids: Vec<ArtifactId> = Vec::new();
         for of in task.delivered.iter().rev() {
@@ -302,7 +302,7 @@ impl TaskPages {
         Open { of, content }
     }
 
-    /// What a page shows of a version: the beginning of what we hold.
+    /// The displayed part of a version: the beginning of the stored content.
     async fn content(&self, version: &Version) -> Content {
         let payload = &version.payload;
         let Some(held) = payload.bytes() else { return Content::Elsewhere };
@@ -324,7 +324,7 @@ pub(super) struct Seen {
     seen: Option<u64>,
 }
 
-/// `GET /tasks/{id}/live`: tells an open room once that its task has changed.
+/// `GET /tasks/{id}/live`: notifies an open page once that its task has changed.
 pub(super) async fn live(
     State(visitors): State<Arc<Visitors>>,
     State(task_pages): State<Arc<TaskPages>>,
@@ -336,7 +336,7 @@ pub(super) async fn live(
     let visitor = visitors.visitor(&headers).await.map_err(|_| StatusCode::UNAUTHORIZED)?;
     let id: TaskId = id.parse().map_err(|_| StatusCode::NOT_FOUND)?;
     let credential = StreamCredential::of_session(visitor.actor.clone(), visitor.session);
-    // Read after the subscription: a change in between is not missed.
+    // The task is read after the subscription, so that a change in between is not missed.
     let own = Topic::Subject(Subject::Task(id));
     let waiter = task_pages.gateway.wake().subscribe(credential.topics().chain([own]));
     let task = task_pages.seen_by(&visitor, &id.to_string()).await;
@@ -360,7 +360,7 @@ pub(super) async fn live(
     Ok(sse::respond(source).into_response())
 }
 
-/// An open room, until its task changes.
+/// An open page, until its task changes.
 struct Watched {
     gateway: Gateway,
     stop: CancellationToken,
@@ -373,7 +373,7 @@ struct Watched {
     _held: Held,
 }
 
-/// That a task has changed.
+/// The event that a task has changed.
 #[derive(Serialize)]
 struct Changed {
     state: &'static str,
