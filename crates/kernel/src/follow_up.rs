@@ -254,7 +254,8 @@ impl CauseKind {
                 } else {
                     None
                 };
-                let knows = |seat: &Seat| matches!(seat, Seat::Person { human } if Some(human) == maker);
+                let knows =
+                    |seat: &Seat| matches!(seat, Seat::Person { human } if Some(human) == maker);
                 Self::Asked(asked.seats.iter().filter(|seat| !knows(seat)).cloned().collect())
             }
             AskEvent::Assigned { to } => {

@@ -21,6 +21,7 @@ use store::Work;
 use store::followers::{Advance, DELIVERIES};
 use store::{News, StoreError};
 use tokio::sync::{Mutex, Notify, broadcast};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use ulid::Ulid;
 
@@ -85,8 +86,9 @@ impl DeliveryFollower {
         stop: CancellationToken,
     ) {
         let (node, database) = (self.gateway.ids().ulid(), self.gateway.database());
+        let mut leads_since = None;
         loop {
-            database.note("notifications", &self.round(node).await);
+            database.note("notifications", &self.round(node, &mut leads_since).await);
             work.notify_one();
             tokio::select! {
                 () = stop.cancelled() => break,
@@ -107,12 +109,19 @@ impl DeliveryFollower {
         database.note("notifications", &stored);
     }
 
-    /// Handles everything there is, if this node runs the follower.
-    async fn round(&self, node: Ulid) -> Result<(), StoreError> {
-        if !self.gateway.store().lead(DELIVERIES, node, self.gateway.now(), LEASE).await? {
-            self.handed_over().clear();
-            *self.progress.lock().await = Progress::default();
-            return Ok(());
+    /// Handles everything there is, if this node runs the follower. A busy node does not extend its lease with
+    /// every round, but once a tick.
+    async fn round(&self, node: Ulid, leads_since: &mut Option<Instant>) -> Result<(), StoreError> {
+        if leads_since.is_none_or(|since| since.elapsed() >= TICK) {
+            let asked = Instant::now();
+            let leads =
+                self.gateway.store().lead(DELIVERIES, node, self.gateway.now(), LEASE).await;
+            *leads_since = matches!(leads, Ok(true)).then_some(asked);
+            if !leads? {
+                self.handed_over().clear();
+                *self.progress.lock().await = Progress::default();
+                return Ok(());
+            }
         }
         while self.step().await? {}
         self.store_position(TICK).await
@@ -256,7 +265,7 @@ impl DeliveryFollower {
 }
 
 impl Batch {
-    /// An event that cannot be read delays no other. It becomes dead work, which operators see.
+    /// An event that cannot be read delays no other. It becomes a dead letter, which operators see.
     fn set_aside(&mut self, at: Time, error: &str) {
         tracing::error!(
             position = self.to,
