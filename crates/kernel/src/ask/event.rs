@@ -142,7 +142,7 @@ pub enum AskEvent {
     /// Its text was erased. The store deletes the contents of all its records.
     Erased,
     /// The text that one erased person wrote on it was erased. The store deletes the contents of
-    /// the records it [erases](Happened::erases).
+    /// the records it [erases](crate::Happened::erases).
     WordsErased(Box<WordsErased>),
 }
 
