@@ -9,6 +9,7 @@ mod bucket;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::Context;
 use bytes::Bytes;
@@ -264,16 +265,19 @@ impl Files {
 
 impl Objects {
     async fn put(&self, place: &Place, bytes: Bytes) -> anyhow::Result<()> {
-        self.heard(self.store.put(place, PutPayload::from(bytes)).await.map(drop))
+        let began = Instant::now();
+        self.heard(began, self.store.put(place, PutPayload::from(bytes)).await.map(drop))
     }
 
     async fn get(&self, place: &Place) -> anyhow::Result<Option<Bytes>> {
+        let began = Instant::now();
         let read = async { self.store.get(place).await?.bytes().await };
-        self.heard(found(read.await))
+        self.heard(began, found(read.await))
     }
 
     async fn has(&self, place: &Place) -> anyhow::Result<bool> {
-        Ok(self.heard(found(self.store.head(place).await))?.is_some())
+        let began = Instant::now();
+        Ok(self.heard(began, found(self.store.head(place).await))?.is_some())
     }
 
     async fn delete(&self, digests: Vec<Digest>) -> anyhow::Result<()> {
@@ -282,21 +286,22 @@ impl Objects {
 
     /// Waits for every deletion, even if others fail, so that none happens after this returns.
     async fn remove(&self, places: Vec<Place>) -> anyhow::Result<()> {
+        let began = Instant::now();
         let mut gone = self.store.delete_stream(stream::iter(places).map(Ok).boxed());
         let mut done = Ok(());
         while let Some(one) = gone.next().await {
-            let one = self.heard(found(one).map(drop));
+            let one = self.heard(began, found(one).map(drop));
             done = done.and(one);
         }
         done
     }
 
     /// The result of a request. It is recorded whether the bucket answered.
-    fn heard<T>(&self, outcome: object_store::Result<T>) -> anyhow::Result<T> {
+    fn heard<T>(&self, began: Instant, outcome: object_store::Result<T>) -> anyhow::Result<T> {
         let outcome = outcome.map_err(|error| bucket::said(&error));
         match &self.answers {
             Some(answers) => {
-                answers.note(outcome.as_ref().err());
+                answers.note(began, outcome.as_ref().err());
                 outcome.context(Away)
             }
             None => outcome,

@@ -77,6 +77,14 @@ impl Outage {
         }
     }
 
+    /// Records a success of a call that began at this time. It does not count if a later call of the same user
+    /// has failed meanwhile: a slow answer says nothing about now.
+    pub fn worked_since(&self, user: &str, began: Instant) {
+        if self.is_failing() && self.state().users.get(user).is_none_or(|failed| *failed < began) {
+            self.worked_at(Instant::now(), user);
+        }
+    }
+
     fn worked_at(&self, now: Instant, user: &str) {
         let mut state = self.state();
         state.users.remove(user);
@@ -183,5 +191,16 @@ mod tests {
         });
         assert_eq!(lines.len(), 4, "{lines:#?}");
         assert!(lines[3].contains("failures=1"), "{lines:#?}");
+    }
+
+    #[test]
+    fn a_slow_success_from_before_a_failure_does_not_count() {
+        let outage = Outage::new("bucket");
+        let began = Instant::now();
+        outage.failed("files", "no answer");
+        outage.worked_since("files", began);
+        assert!(outage.is_failing());
+        outage.worked_since("files", Instant::now());
+        assert!(!outage.is_failing());
     }
 }

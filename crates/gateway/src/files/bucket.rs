@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use channels::Secret;
@@ -120,13 +120,13 @@ impl Answers {
         self.outage.is_failing()
     }
 
-    /// Records the result of a request. The log has a line when the state changes.
-    pub(super) fn note(&self, failed: Option<&anyhow::Error>) {
+    /// Records the result of a request that began at this time. The log has a line when the state changes.
+    pub(super) fn note(&self, began: Instant, failed: Option<&anyhow::Error>) {
         let result = if failed.is_none() { "done" } else { "failed" };
         metrics::counter!("countersign_files_total", "result" => result).increment(1);
         match failed {
             Some(error) => self.outage.failed("files", error),
-            None => self.outage.worked("files"),
+            None => self.outage.worked_since("files", began),
         }
     }
 }
