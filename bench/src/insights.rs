@@ -177,7 +177,7 @@ async fn stories() -> anyhow::Result<Vec<Story>> {
         let id = play(&gateway, &clock, mixed(n)).await?;
         let ask = gateway.ask(id).await?.context("no such ask")?;
         let mut tally = Tally::default();
-        for record in gateway.store().records(Subject::Ask(id), 0, 100).await? {
+        for record in gateway.store().chain(Subject::Ask(id), 0, 100).await? {
             tally.add(&record.event()?, &ask);
         }
         let own = tally.cells().filter(|(cell, _)| cell.whose == Whose::All);

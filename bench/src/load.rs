@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -25,6 +25,9 @@ pub(crate) struct Target {
     pub(crate) process: u32,
     /// The requests, which all connections send in turn.
     pub(crate) shots: Arc<[Shot]>,
+    /// The number of requests sent so far. All connections and turns share it, so that every
+    /// request is sent equally often: servers limit how often one case is polled.
+    pub(crate) sent: Arc<AtomicUsize>,
 }
 
 /// The requests of one connection.
@@ -33,19 +36,17 @@ pub(crate) trait Story: Clone + Send + 'static {
     fn next(&mut self, answer: &[u8]) -> anyhow::Result<Shot>;
 }
 
-/// The requests of a target, of which each connection sends every n-th.
+/// The requests of a target, in turn.
 #[derive(Clone)]
 struct Rounds {
     shots: Arc<[Shot]>,
-    next: usize,
-    step: usize,
+    sent: Arc<AtomicUsize>,
 }
 
 impl Story for Rounds {
     fn next(&mut self, _: &[u8]) -> anyhow::Result<Shot> {
-        let shot =
-            self.shots.get(self.next % self.shots.len().max(1)).context("nothing to send")?;
-        self.next = self.next.wrapping_add(self.step);
+        let sent = self.sent.fetch_add(1, Ordering::Relaxed);
+        let shot = self.shots.get(sent % self.shots.len().max(1)).context("nothing to send")?;
         Ok(shot.clone())
     }
 }
@@ -83,11 +84,16 @@ impl Measured {
         self.answers.len() as f64 / self.took.as_secs_f64().max(f64::EPSILON)
     }
 
+    /// The number of answers, including the warm-up.
+    #[expect(clippy::cast_precision_loss, reason = "nobody counts that far")]
+    pub(crate) fn all_answers(&self) -> f64 {
+        self.all.max(1) as f64
+    }
+
     /// Processor time of the answering process per answer, in microseconds. More stable than a rate
     /// if others use the machine.
-    #[expect(clippy::cast_precision_loss, reason = "nobody counts that far")]
     pub(crate) fn processor_micros(&self) -> f64 {
-        self.processor.as_secs_f64() * 1e6 / self.all.max(1) as f64
+        self.processor.as_secs_f64() * 1e6 / self.all_answers()
     }
 
     /// The details beside a rate.
@@ -135,8 +141,8 @@ async fn fire_while(
     connections: usize,
     go_on: impl Fn() -> bool + Clone + Send + 'static,
 ) -> anyhow::Result<Measured> {
-    let rounds = |next| Rounds { shots: Arc::clone(&target.shots), next, step: connections };
-    play(target, (0..connections).map(rounds), go_on).await
+    let rounds = Rounds { shots: Arc::clone(&target.shots), sent: Arc::clone(&target.sent) };
+    play(target, std::iter::repeat_n(rounds, connections), go_on).await
 }
 
 /// Measures two stories in turns, with the same number of connections.

@@ -24,6 +24,9 @@ pub(crate) struct Scale {
     /// The number of messages that wait for one channel, and how many it accepts per second.
     pub(crate) messages: usize,
     pub(crate) limit: u32,
+    /// The number of critical notifications, and of queued ones of low priority beside them.
+    pub(crate) critical: usize,
+    pub(crate) low: usize,
     /// The number of tasks in the large store, and the number of events of the longest task.
     pub(crate) tasks: usize,
     pub(crate) events: usize,
@@ -49,6 +52,8 @@ impl Scale {
         people: 100_000,
         messages: 10_000,
         limit: 500,
+        critical: 500,
+        low: 100_000,
         tasks: 1_000_000,
         events: 10_000,
         counted: 10_000_000,
@@ -69,6 +74,8 @@ impl Scale {
         people: 20_000,
         messages: 2_000,
         limit: 500,
+        critical: 100,
+        low: 10_000,
         tasks: 30_000,
         events: 10_000,
         counted: 1_000_000,
@@ -89,6 +96,8 @@ impl Scale {
         people: 1_200,
         messages: 50,
         limit: 100,
+        critical: 10,
+        low: 200,
         tasks: 1_500,
         events: 300,
         counted: 20_000,

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
@@ -103,7 +104,8 @@ impl Served {
 
     /// A target with several requests, sent in turn.
     pub(crate) fn targets(&self, shots: Vec<Shot>) -> Target {
-        Target { address: self.address, process: self.child.id(), shots: shots.into() }
+        let (address, process) = (self.address, self.child.id());
+        Target { address, process, shots: shots.into(), sent: Arc::default() }
     }
 
     /// The resident memory, in KiB.
@@ -126,14 +128,51 @@ impl Drop for Served {
 
 /// The processor time of a process so far, over all threads.
 pub(crate) fn processor_time(process: u32) -> anyhow::Result<Duration> {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))
-        .context("this system has no /proc")?;
-    // The name may contain anything, including parentheses. The fields after the last
-    // one are numbers.
-    let (_, rest) = stat.rsplit_once(") ").context("no name")?;
-    let ticks = |n: usize| rest.split(' ').nth(n).and_then(|field| field.parse::<u64>().ok());
-    let (user, system) = ticks(11).zip(ticks(12)).context("no times")?;
-    Ok(TICK * u32::try_from(user + system)?)
+    Ok(Usage::of(process)?.own)
+}
+
+/// The processor time of a process and its child processes so far, ended ones included.
+pub(crate) fn processor_time_of_family(parent: u32) -> anyhow::Result<Duration> {
+    let first = Usage::of(parent)?;
+    let mut total = first.own + first.ended_children;
+    for entry in std::fs::read_dir("/proc").context("this system has no /proc")? {
+        let Some(process) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        // A process may end while the list is read; its parent counts it then.
+        if let Ok(usage) = Usage::of(process)
+            && usage.parent == parent
+        {
+            total += usage.own + usage.ended_children;
+        }
+    }
+    Ok(total)
+}
+
+/// What `/proc` says of one process.
+struct Usage {
+    parent: u32,
+    own: Duration,
+    ended_children: Duration,
+}
+
+impl Usage {
+    fn of(process: u32) -> anyhow::Result<Self> {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))
+            .context("this system has no /proc")?;
+        // The name may contain anything, including parentheses. The fields after the last
+        // one are numbers.
+        let (_, rest) = stat.rsplit_once(") ").context("no name")?;
+        let fields: Vec<&str> = rest.split(' ').collect();
+        let number = |n: usize| -> anyhow::Result<u32> {
+            Ok(fields.get(n).context("too few fields")?.parse()?)
+        };
+        Ok(Self {
+            parent: number(1)?,
+            own: TICK * (number(11)? + number(12)?),
+            ended_children: TICK * (number(13)? + number(14)?),
+        })
+    }
 }
 
 fn log(folder: &Path) -> anyhow::Result<Stdio> {

@@ -33,6 +33,7 @@ fn every_scenario_still_runs() {
         "operations on tasks",
         "whole history",
         "tasks: a page",
+        "critical notification",
         "messages counted",
     ] {
         assert!(whats.iter().any(|what| what.contains(part)), "no figure for {part}: {whats:?}");

@@ -114,7 +114,7 @@ async fn count(data: &Path) -> anyhow::Result<(u64, u64)> {
     let store = Sqlite::open_read_only(&data.join("countersign.db"))?;
     let (mut fired, mut asks, mut position) = (0, HashSet::new(), 0);
     loop {
-        let changes = store.changes(position, PAGE).await?;
+        let changes = store.changes(store::FeedQuery::After(position), PAGE).await?;
         let Some(last) = changes.last() else { return Ok((fired, asks.len() as u64)) };
         position = last.position;
         for change in changes {

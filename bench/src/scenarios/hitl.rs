@@ -1,12 +1,12 @@
-//! HITL cases: creating them, polling them, and polls without changes, compared with the same
-//! baseline as HXP requests. A case may be polled sixty times a minute, so there are many cases.
+//! HITL cases: creating them, compared with HXP requests; polling them, and polls without changes,
+//! compared with the bare baseline. A case may be polled sixty times a minute, so there are many.
 
 use std::net::SocketAddr;
 
 use anyhow::Context;
 
-use super::create_many;
-use crate::gateway::{AGENT, ASK};
+use super::{create_many, create_shot};
+use crate::gateway::AGENT;
 use crate::load::{Target, WARM_UP, in_turns};
 use crate::report::{Goal, Row};
 use crate::scale::Scale;
@@ -29,8 +29,15 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
         anyhow::Ok(row.against(bare.rate()).goal(Goal::AtLeast(goal)).note(note))
     };
     let fixed = || baseline.target(Shot::get("/fixed", AGENT));
-    let bare = baseline.target(Shot::post("/requests", AGENT, ASK));
-    let create = row("HITL: durable create of a case", gateway.target(case()), bare, 0.55).await?;
+    let (cases_made, requests_made) =
+        in_turns(scale, CONNECTIONS, &gateway.target(case()), &gateway.target(create_shot()))
+            .await?;
+    let note = format!("{}; HXP {}", cases_made.words(), requests_made.words());
+    let what = format!("HITL: durable create of a case, {CONNECTIONS} connections, of HXP");
+    let create = Row::new(what, cases_made.rate(), "/s")
+        .against(requests_made.rate())
+        .goal(Goal::AtLeast(0.85))
+        .note(note);
     let paths = cases(gateway.address, enough(scale)?).await?;
     let polls = paths.iter().map(|path| Shot::get(path, AGENT)).collect();
     let poll = row("… poll of a case", gateway.targets(polls), fixed(), 0.50).await?;
@@ -44,8 +51,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
 }
 
 /// The number of cases so that none is polled more than 60 times in a minute, at up to 240,000
-/// polls a second. Every turn begins with the same cases, so they are not polled equally often. The
-/// number includes a margin for that.
+/// polls a second. They are polled in turn, so each is polled equally often.
 fn enough(scale: &Scale) -> anyhow::Result<usize> {
     let millis = (scale.turn + WARM_UP).as_millis() * u128::from(scale.turns);
     Ok(usize::try_from(millis * 4)? + 1)

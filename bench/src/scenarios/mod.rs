@@ -2,6 +2,7 @@
 
 mod channels;
 mod create;
+mod critical;
 mod expiries;
 mod hitl;
 mod idle;
@@ -46,12 +47,13 @@ pub(crate) enum Scenario {
     Webhooks,
     People,
     Channels,
+    Critical,
     Tasks,
     Insights,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Start,
         Self::Create,
         Self::Poll,
@@ -64,6 +66,7 @@ impl Scenario {
         Self::Webhooks,
         Self::People,
         Self::Channels,
+        Self::Critical,
         Self::Tasks,
         Self::Insights,
     ];
@@ -95,6 +98,7 @@ impl Scenario {
             Self::Webhooks => webhooks::run(scale).await,
             Self::People => people::run(scale).await,
             Self::Channels => channels::run(scale).await,
+            Self::Critical => critical::run(scale).await,
             Self::Tasks => tasks::run(scale).await,
             Self::Insights => insights::run(scale).await,
         }

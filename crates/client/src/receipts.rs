@@ -4,7 +4,7 @@
 use dialects::proof::{self, RevocationClaims};
 use reqwest::Method;
 
-pub use dialects::proof::inclusion::Inclusion;
+pub use dialects::proof::record::Inclusion;
 pub use dialects::proof::{
     EvidenceError, EvidenceStatus, Jwks, ReceiptClaims, RevokedReceipt, Unproven, verify_enrolment,
     verify_evidence, words,

@@ -166,7 +166,7 @@ impl Erasure {
         }
         let next = |after| Work::EraseHuman { human: human.clone(), after };
         loop {
-            let rows = store.rows(after, BATCH).await?;
+            let rows = store.rows(store::FeedQuery::After(after), BATCH).await?;
             let Some(last) = rows.last().map(|row| row.position) else { break };
             let theirs: BTreeSet<Subject> =
                 rows.iter().filter_map(|row| written_by(row, human)).collect();

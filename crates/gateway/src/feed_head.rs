@@ -25,7 +25,7 @@ pub async fn newest(store: &Arc<dyn Store>) -> Result<Option<FeedHead>, StoreErr
     if position == 0 {
         return Ok(None);
     }
-    let last = store.rows(position - 1, 1).await?;
+    let last = store.rows(store::FeedQuery::After(position - 1), 1).await?;
     let first = store.hashes(0, 1).await?;
     let head = last.first().zip(first.first()).map(|(last, (_, origin))| FeedHead {
         position: last.position,
@@ -41,7 +41,7 @@ pub async fn lost(store: &Arc<dyn Store>, head: FeedHead) -> Result<Option<Loss>
     let last = store.last_position().await?;
     let (to, until, accepted) = (head.position, head.at, false);
     if last < head.position {
-        let before = store.rows(last.saturating_sub(1), 1).await?;
+        let before = store.rows(store::FeedQuery::After(last.saturating_sub(1)), 1).await?;
         let after = before.first().filter(|_| last > 0).map(|row| row.at);
         return Ok(Some(Loss { from: last + 1, to, after, until, replaced: false, accepted }));
     }

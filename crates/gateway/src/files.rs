@@ -142,13 +142,13 @@ impl Files {
             Turns::Alone(lock) => {
                 let _turn = lock.write().await;
                 objects.delete(store.own_files(holder).await?).await?;
-                store.forget_files(holder).await?;
+                store.forget_files(holder, None).await?;
             }
             Turns::Nodes(nodes) => {
-                let mut leaving = nodes.leaving(holder).await?;
-                while let Some(own) = leaving.some().await? {
+                let mut deletion = nodes.delete_files(holder).await?;
+                while let Some(own) = deletion.next().await? {
                     objects.delete(own).await?;
-                    leaving.gone().await?;
+                    deletion.confirm().await?;
                 }
             }
         }

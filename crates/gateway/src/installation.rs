@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail, ensure};
 use kernel::directory::Directory;
 use store::memory::Memory;
-use store::postgres::{Options, Postgres, Turn};
+use store::postgres::{ClusterLock, Options, Postgres};
 use store::sqlite::{Locked, Sqlite};
 use store::{Clock, Durability, Health, Store, StoreError};
 
@@ -173,10 +173,10 @@ impl Installation {
 
     /// Waits until no other node is starting, and makes others wait until it is dropped, so that
     /// only one first start happens.
-    pub async fn turn(&self) -> anyhow::Result<Option<Turn>> {
+    pub async fn start_lock(&self) -> anyhow::Result<Option<ClusterLock>> {
         let Some(shared) = &self.shared else { return Ok(None) };
-        let turn = shared.turn("start").await;
-        Ok(Some(turn.context("another node is starting and does not finish")?))
+        let lock = shared.lock("start").await;
+        Ok(Some(lock.context("another node is starting and does not finish")?))
     }
 }
 
@@ -265,7 +265,7 @@ pub async fn accept_loss(place: &DataLocation) -> anyhow::Result<()> {
         bail!("nothing is lost here: start without --accept-loss");
     };
     let newest = feed_head::newest(&store).await?;
-    let block = store.last_block().await?.map(|sealed| sealed.block);
+    let block = store.block(store::BlockQuery::Last).await?.map(|sealed| sealed.block);
     let block = block.map(|block| Sealed { n: block.n, hash: block.hash() });
     tracing::error!(from = loss.from, to = loss.to, %loss, "an operator accepted a loss");
     mark.change(|marked| {

@@ -14,7 +14,7 @@ pub async fn harness_event(
 ) -> Result<Option<HarnessEvent>, StoreError> {
     let Some(task) = store.task(contract.task).await? else { return Ok(None) };
     let (subject, after) = (Subject::Task(task.id), contract.seq.saturating_sub(1));
-    let records = store.records(subject, after, 1).await?;
+    let records = store.chain(subject, after, 1).await?;
     let event = records.first().and_then(|record| record.event().ok());
     Ok(event.and_then(|event| runtime::harness_event(contract, &task, &event, version)))
 }

@@ -32,7 +32,7 @@ impl Chain<'_> {
     pub async fn next(&mut self) -> Result<Option<Record>, StoreError> {
         if self.read.len() == 0 && !self.ended {
             let subject = Subject::Task(self.task);
-            let read = self.gateway.store().records(subject, self.after, STRETCH).await?;
+            let read = self.gateway.store().chain(subject, self.after, STRETCH).await?;
             self.ended = read.len() < STRETCH;
             self.after = read.last().map_or(self.after, |last| last.seq);
             self.read = read.into_iter();

@@ -57,7 +57,7 @@ pub async fn run(
 
 /// How many blocks are not anchored yet.
 pub async fn waiting(store: &Arc<dyn Store>) -> Result<u64, StoreError> {
-    let newest = store.last_block().await?.map_or(0, |sealed| sealed.block.n);
+    let newest = store.block(store::BlockQuery::Last).await?.map_or(0, |sealed| sealed.block.n);
     Ok(newest.saturating_sub(store.anchored().await?.unwrap_or(0)))
 }
 
@@ -77,7 +77,10 @@ async fn next(
         n
     } else {
         // The newest block vouches for all before it, so that is where anchoring begins.
-        let newest = store.last_block().await?.map_or(0, |sealed| sealed.block.n.saturating_sub(1));
+        let newest = store
+            .block(store::BlockQuery::Last)
+            .await?
+            .map_or(0, |sealed| sealed.block.n.saturating_sub(1));
         store.anchor(newest).await?;
         newest
     };

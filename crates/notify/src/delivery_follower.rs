@@ -65,6 +65,14 @@ struct Progress {
     stored_at: Option<Time>,
 }
 
+/// Where the events of a step came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Handled {
+    Nothing,
+    HandedOver,
+    ReadBack,
+}
+
 /// Some events and what follows from them.
 struct Batch {
     to: u64,
@@ -88,30 +96,50 @@ impl DeliveryFollower {
         let (node, database) = (self.gateway.ids().ulid(), self.gateway.database());
         let mut leads_since = None;
         loop {
-            database.note("notifications", &self.round(node, &mut leads_since).await);
+            database.note("notifications", &self.round(node, &mut leads_since, &mut feed).await);
             work.notify_one();
             tokio::select! {
                 () = stop.cancelled() => break,
                 () = tokio::time::sleep(TICK) => {}
-                news = feed.recv() => match news {
-                    Ok(news) if self.hand_over(&news) => {}
-                    Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {
-                        tokio::time::sleep(GATHER).await;
-                    }
-                    Err(broadcast::error::RecvError::Closed) => return,
-                }
-            }
-            while let Ok(news) = feed.try_recv() {
-                self.hand_over(&news);
+                closed = self.gather(&mut feed) => if closed {
+                    return;
+                },
             }
         }
         let stored = self.store_position(Duration::ZERO).await;
         database.note("notifications", &stored);
     }
 
+    /// Waits for an event, and then for the end of a burst or for a critical event. Returns whether the
+    /// feed is closed.
+    async fn gather(&self, feed: &mut broadcast::Receiver<Arc<[News]>>) -> bool {
+        let mut end = None;
+        loop {
+            let news = match end {
+                None => feed.recv().await,
+                Some(end) => match tokio::time::timeout_at(end, feed.recv()).await {
+                    Ok(news) => news,
+                    Err(_) => return false,
+                },
+            };
+            match news {
+                Ok(news) if self.hand_over(&news) => return false,
+                Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {
+                    end.get_or_insert_with(|| Instant::now() + GATHER);
+                }
+                Err(broadcast::error::RecvError::Closed) => return true,
+            }
+        }
+    }
+
     /// Handles everything there is, if this node runs the follower. A busy node does not extend its lease with
     /// every round, but once a tick.
-    async fn round(&self, node: Ulid, leads_since: &mut Option<Instant>) -> Result<(), StoreError> {
+    async fn round(
+        &self,
+        node: Ulid,
+        leads_since: &mut Option<Instant>,
+        feed: &mut broadcast::Receiver<Arc<[News]>>,
+    ) -> Result<(), StoreError> {
         if leads_since.is_none_or(|since| since.elapsed() >= TICK) {
             let asked = Instant::now();
             let leads =
@@ -123,7 +151,18 @@ impl DeliveryFollower {
                 return Ok(());
             }
         }
-        while self.step().await? {}
+        loop {
+            // Under load there are always newer events in the store. They are announced here too, so
+            // reading them back would only repeat the work.
+            while let Ok(news) = feed.try_recv() {
+                self.hand_over(&news);
+            }
+            match self.handle().await? {
+                Handled::Nothing => break,
+                Handled::HandedOver if self.handed_over().is_empty() && feed.is_empty() => break,
+                Handled::HandedOver | Handled::ReadBack => {}
+            }
+        }
         self.store_position(TICK).await
     }
 
@@ -154,17 +193,22 @@ impl DeliveryFollower {
 
     /// Handles some events. Returns whether there may be more.
     pub async fn step(&self) -> Result<bool, StoreError> {
+        Ok(self.handle().await? != Handled::Nothing)
+    }
+
+    /// Handles some events: those that were handed over, or else those in the store.
+    async fn handle(&self) -> Result<Handled, StoreError> {
         let mut progress = self.progress.lock().await;
         if progress.stored.is_none() {
             let stored = self.gateway.store().follower(DELIVERIES).await?;
             *progress = Progress { stored: Some(stored), handled: stored, stored_at: None };
         }
-        let batch = match self.handed_over_after(progress.handled) {
-            Some(batch) => batch,
-            None => self.read_back(progress.handled).await?,
+        let (batch, handled) = match self.handed_over_after(progress.handled) {
+            Some(batch) => (batch, Handled::HandedOver),
+            None => (self.read_back(progress.handled).await?, Handled::ReadBack),
         };
         if batch.to == progress.handled {
-            return Ok(false);
+            return Ok(Handled::Nothing);
         }
         let work = if batch.follow_ups.is_empty() {
             Vec::new()
@@ -175,7 +219,7 @@ impl DeliveryFollower {
         if !work.is_empty() {
             self.store_step(&mut progress, work).await?;
         }
-        Ok(true)
+        Ok(handled)
     }
 
     /// Stores the position where no work did it, unless that was done less than `every` ago: a request that

@@ -69,7 +69,7 @@ impl Sealer {
         let head = self.last_sealed_here().await?;
         let mut closed = 0;
         loop {
-            let last = self.store.last_block().await?.map(|sealed| sealed.block);
+            let last = self.store.block(store::BlockQuery::Last).await?.map(|sealed| sealed.block);
             if let Some(last) = &last {
                 if head.is_none_or(|head| head.n < last.n) {
                     self.sealed_head.write(Sealed { n: last.n, hash: last.hash() })?;
@@ -139,7 +139,8 @@ impl Sealer {
 
     /// How many records are not sealed yet.
     pub async fn unsealed(&self) -> anyhow::Result<u64> {
-        let sealed = self.store.last_block().await?.map_or(1, |sealed| sealed.block.end());
+        let sealed =
+            self.store.block(store::BlockQuery::Last).await?.map_or(1, |sealed| sealed.block.end());
         Ok((self.store.last_position().await? + 1).saturating_sub(sealed))
     }
 
@@ -159,7 +160,7 @@ impl Sealer {
     /// Whether it is time to seal records that wait since `since`.
     async fn is_time(&self, since: Time, every: Duration) -> bool {
         // Another node may have sealed the records that waited then.
-        let last = self.store.last_block().await.ok().flatten();
+        let last = self.store.block(store::BlockQuery::Last).await.ok().flatten();
         let since = last.map_or(since, |last| last.block.at.max(since));
         let waited = self.clock.now().millis() - since.millis();
         // A clock that was set back must not delay sealing forever.

@@ -80,7 +80,7 @@ impl Server {
         let movable = config.dev.then(|| Arc::new(MovableClock::new(Arc::clone(&clock))));
         let clock = movable.clone().map_or(clock, |movable| movable as Arc<dyn Clock>);
         let installation = Installation::open(&config.location, clock, movable.is_some()).await?;
-        let turn = installation.turn().await?;
+        let start_lock = installation.start_lock().await?;
         installation.require_keys().await?;
         let Installation { store, clock, vault, files, mark, head, .. } = installation;
         // Only a movable clock differs from the clock of all others.
@@ -121,7 +121,7 @@ impl Server {
         let gateway = gateway.with_quotas(&config.quotas);
         // Last of all: a later failure must not lose a message that is shown only once.
         let welcome = prepare(&gateway, &config).await?;
-        drop(turn);
+        drop(start_lock);
         let dev = match movable {
             Some(clock) => Some(Dev { clock, players: players(&gateway, script).await? }),
             None => None,

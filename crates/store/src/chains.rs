@@ -22,12 +22,12 @@ pub struct Chain {
     /// Its records in order; empty for a state without records.
     pub rows: Vec<Row>,
     /// Its state, if it has one.
-    pub state: Option<Held>,
+    pub state: Option<StoredState>,
 }
 
 /// A state as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct StoredState {
     /// The version column of the row.
     pub version: u64,
     /// JSON: of an [`Ask`](kernel::Ask), a [`Task`](kernel::Task), an
@@ -38,10 +38,14 @@ pub struct Held {
 
 impl Chains {
     /// Joins rows and states; both are ordered by name.
-    pub(crate) fn join(rows: Vec<Row>, held: Vec<(String, Held)>, next: Option<String>) -> Self {
+    pub(crate) fn join(
+        rows: Vec<Row>,
+        states: Vec<(String, StoredState)>,
+        next: Option<String>,
+    ) -> Self {
         let mut chains: Vec<Chain> = Vec::new();
-        let mut held = held.into_iter().peekable();
-        let alone = |(subject, held)| Chain { subject, rows: Vec::new(), state: Some(held) };
+        let mut states = states.into_iter().peekable();
+        let alone = |(subject, state)| Chain { subject, rows: Vec::new(), state: Some(state) };
         for row in rows {
             if let Some(chain) = chains.last_mut()
                 && chain.subject == row.subject
@@ -49,13 +53,14 @@ impl Chains {
                 chain.rows.push(row);
                 continue;
             }
-            while let Some(state) = held.next_if(|(subject, _)| *subject < row.subject) {
+            while let Some(state) = states.next_if(|(subject, _)| *subject < row.subject) {
                 chains.push(alone(state));
             }
-            let state = held.next_if(|(subject, _)| *subject == row.subject).map(|(_, held)| held);
+            let state =
+                states.next_if(|(subject, _)| *subject == row.subject).map(|(_, state)| state);
             chains.push(Chain { subject: row.subject.clone(), rows: vec![row], state });
         }
-        chains.extend(held.map(alone));
+        chains.extend(states.map(alone));
         Self { chains, next }
     }
 }

@@ -11,9 +11,9 @@ use std::hash::{Hash, Hasher};
 use kernel::{Ask, AskId, Task, TaskId};
 use ulid::Ulid;
 
+use crate::columns::fold;
 use crate::health::{Damage, MOST_DAMAGES};
 use crate::listing::{Deadline, Entry, Scope};
-use crate::rows::fold;
 use crate::search::tokens;
 use crate::tasks;
 

@@ -21,7 +21,7 @@ use crate::{IDEMPOTENCY_HOURS, Idempotency, Job, Outcome, Result, StoreError, Wo
 const ROUNDS: usize = 4;
 
 /// The write transaction of a backend, as a job sees it.
-pub(crate) trait Books {
+pub(crate) trait UnitOfWork {
     /// The directory, including changes of earlier jobs in the same transaction.
     fn directory(&self) -> Arc<Directory>;
 
@@ -105,7 +105,7 @@ pub(crate) fn forgotten_before(now: Time) -> Time {
 /// Everything a backend writes for one job.
 #[derive(Debug)]
 pub(crate) struct JobWrites {
-    /// The time of the decision by the clock. Outbox rows are due from then on, even if the events
+    /// The time of the decision by the clock. Work is due from then on, even if the events
     /// are dated later because the clock went back.
     pub(crate) now: Time,
     /// The asks created or changed.
@@ -252,20 +252,20 @@ impl Ahead {
 /// Runs a job in a write transaction. An earlier identical request is answered from its idempotency
 /// record. Any other job is decided, unless that was done ahead, and written.
 pub(crate) fn transact(
-    books: &mut impl Books,
+    unit: &mut impl UnitOfWork,
     now: Time,
     job: &Job,
     ahead: Option<Ahead>,
 ) -> Result<Outcome> {
     let Job { envelope, idempotency, uses, .. } = job;
     if let Some(request) = idempotency
-        && let Some(earlier) = counting(books, request, now)?
+        && let Some(earlier) = counting(unit, request, now)?
     {
         if earlier.fingerprint != request.fingerprint {
             return Err(Refusal::IdempotencyMismatch.into());
         }
-        let ask = earlier.ask.map(|id| books.ask(id)).transpose()?.flatten();
-        let task = earlier.place.map(|(id, _)| books.task(id)).transpose()?.flatten();
+        let ask = earlier.ask.map(|id| unit.ask(id)).transpose()?.flatten();
+        let task = earlier.place.map(|(id, _)| unit.task(id)).transpose()?.flatten();
         let last = ask.as_ref().map(|ask| ask.head).or_else(|| task.as_ref().map(|task| task.head));
         let at = last.map_or(earlier.at, |head| earlier.at.min(head.at));
         let place = earlier.place;
@@ -276,8 +276,8 @@ pub(crate) fn transact(
     let id = envelope.subject();
     let mut loaded = Loaded::default();
     let mut work = match ahead {
-        Some(ahead) if Arc::ptr_eq(&ahead.directory, &books.directory()) => ahead.work,
-        Some(_) | None => settle(books, now, job, &mut loaded)?,
+        Some(ahead) if Arc::ptr_eq(&ahead.directory, &unit.directory()) => ahead.work,
+        Some(_) | None => settle(unit, now, job, &mut loaded)?,
     };
     // The time is never before the subject's last event, even if the clock went back.
     let at = work.records.first().map_or(work.now, |record| record.at);
@@ -290,7 +290,7 @@ pub(crate) fn transact(
     });
     work.uses = uses.filter(|_| !work.is_empty());
     if !work.is_empty() || remember.is_some() {
-        books.write(&work, remember)?;
+        unit.write(&work, remember)?;
     }
     let ask = id.and_then(|id| {
         let moved = work.asks.iter().position(|moved| moved.after.id == id);
@@ -310,15 +310,15 @@ pub(crate) fn transact(
 
 /// The idempotency record of a request, if it still counts.
 fn counting(
-    books: &mut impl Books,
+    unit: &mut impl UnitOfWork,
     request: &Idempotency,
     now: Time,
 ) -> Result<Option<Remembered>> {
-    let Some(earlier) = books.remembered(&request.scope, &request.key)? else { return Ok(None) };
+    let Some(earlier) = unit.remembered(&request.scope, &request.key)? else { return Ok(None) };
     if earlier.is_recent(now) {
         return Ok(Some(earlier));
     }
-    let ask = earlier.ask.map(|id| books.ask(id)).transpose()?.flatten();
+    let ask = earlier.ask.map(|id| unit.ask(id)).transpose()?.flatten();
     Ok(Some(earlier).filter(|_| ask.is_some_and(|ask| keeps_key(&ask, now))))
 }
 
@@ -401,18 +401,23 @@ pub(crate) fn made(envelope: &Envelope) -> Vec<Subject> {
 
 /// Decides, loading what the decision says it needs. What was loaded and stays as it is remains in
 /// `loaded`.
-fn settle(books: &mut impl Books, now: Time, job: &Job, loaded: &mut Loaded) -> Result<JobWrites> {
+fn settle(
+    unit: &mut impl UnitOfWork,
+    now: Time,
+    job: &Job,
+    loaded: &mut Loaded,
+) -> Result<JobWrites> {
     let envelope = &job.envelope;
-    let directory = books.directory();
+    let directory = unit.directory();
     for subject in named(&envelope.command) {
-        load(books, loaded, &subject)?;
+        load(unit, loaded, &subject)?;
     }
     for _ in 0..ROUNDS {
         match judge(&directory, now, job, loaded)? {
             Judged::Done(work) => return Ok(*work),
             Judged::Need(subjects) => {
                 for subject in subjects {
-                    load(books, loaded, &subject)?;
+                    load(unit, loaded, &subject)?;
                 }
             }
         }
@@ -423,12 +428,12 @@ fn settle(books: &mut impl Books, now: Time, job: &Job, loaded: &mut Loaded) -> 
     })
 }
 
-fn load(books: &mut impl Books, loaded: &mut Loaded, subject: &Subject) -> Result<()> {
+fn load(unit: &mut impl UnitOfWork, loaded: &mut Loaded, subject: &Subject) -> Result<()> {
     match *subject {
-        Subject::Ask(id) => drop(loaded.asks.insert(id, books.ask(id)?)),
-        Subject::Task(id) => drop(loaded.tasks.insert(id, books.task(id)?)),
-        Subject::Artifact(id) => drop(loaded.artifacts.insert(id, books.artifact(id)?)),
-        Subject::Entry(id) => drop(loaded.entries.insert(id, books.entry(id)?)),
+        Subject::Ask(id) => drop(loaded.asks.insert(id, unit.ask(id)?)),
+        Subject::Task(id) => drop(loaded.tasks.insert(id, unit.task(id)?)),
+        Subject::Artifact(id) => drop(loaded.artifacts.insert(id, unit.artifact(id)?)),
+        Subject::Entry(id) => drop(loaded.entries.insert(id, unit.entry(id)?)),
         // These are already in the directory.
         Subject::Project(_)
         | Subject::Agent(_)

@@ -28,13 +28,6 @@ impl Leases {
         self.held().len()
     }
 
-    /// The unclaimed asks, at most `limit`.
-    pub(crate) fn free(&self, now: Time, due: Vec<Wake>, limit: usize) -> Vec<AskId> {
-        let held = self.held();
-        let free = due.into_iter().filter(|wake| is_free(&held, *wake, now));
-        free.take(limit).map(|(_, id)| id).collect()
-    }
-
     /// Claims the unclaimed asks, at most `limit`. `due` holds the earliest wake-ups, in order.
     pub(crate) fn claim(&self, now: Time, until: Time, due: Vec<Wake>, limit: usize) -> Vec<AskId> {
         let mut held = self.held();

@@ -2,7 +2,7 @@
 //!
 //! `decide` is pure and synchronous, so it runs where the data is: [`Store::transact`] loads the
 //! asks a command names, takes the current time, decides, and commits the outcome atomically:
-//! state, audit records, outbox and idempotency record.
+//! state, audit records, work and idempotency record.
 //!
 //! | module | contents |
 //! |---|---|
@@ -16,12 +16,14 @@
 //! | `insights` | daily counts for charts |
 //! | [`search`] | the full-text search index |
 //! | `side` | the side table: anchors, codes, devices, drafts, secrets, snoozes |
+//! | `sql` | what SQLite and PostgreSQL share: statements for both, and the methods built on them |
 //! | `tasks` | tasks with their artifacts and ledgers, and the contracts of agent runtimes |
 //! | `uploads` | the progress of uploads |
 //! | `usage` | usage counters of agents, projects and people, for quotas |
 //! | `suite` | the named checks that every backend passes |
 
 mod chains;
+mod columns;
 mod derived;
 mod estimates;
 pub mod followers;
@@ -37,9 +39,9 @@ pub mod outage;
 mod paging;
 pub mod postgres;
 mod receipts;
-mod rows;
 pub mod search;
 mod side;
+mod sql;
 pub mod sqlite;
 #[cfg(any(test, feature = "suite"))]
 #[expect(
@@ -72,7 +74,7 @@ use kernel::{
 use tokio::sync::broadcast;
 use ulid::Ulid;
 
-pub use chains::{Chain, Chains, Held};
+pub use chains::{Chain, Chains, StoredState};
 pub use followers::{Advance, Followers};
 pub use health::{Damage, Durability, Health, Inspection, MOST_DAMAGES};
 pub use insights::{Counted, Counts, Grain, Insights};
@@ -80,7 +82,7 @@ pub use listing::{Count, Cursor, Expiring, Filter, List, Order, Page, Scope};
 pub use messages::{MOST_MESSAGES, Message, MessageQuery, Messages, Sent};
 pub use migrations::SchemaError;
 pub use postgres::Postgres;
-pub use receipts::ReceiptSignature;
+pub use receipts::{ReceiptSignature, ReceiptSignatures};
 pub use search::{Search, SearchIndex};
 pub use side::{
     Anchors, CODE_TRIES, Code, CodeTried, Codes, Device, Devices, Drafts, MOST_SNOOZED,
@@ -91,7 +93,7 @@ pub use tasks::{CONTRACT_DAYS, TASKS_COUNTED, TaskList, TaskPage, Tasks};
 pub use uploads::{MOST_PIECES, MOST_UPLOADS, Piece, UPLOAD_KEPT, Upload, Uploads};
 pub use usage::{Charge, Counting, Usage};
 pub use work::{NotificationPlan, Work};
-pub use work_queue::{BACKLOG_COUNTED, Backlog, Delivery, Settlement, WorkQueue};
+pub use work_queue::{BACKLOG_COUNTED, Backlog, Delivery, DeliveryLog, Settlement, WorkQueue};
 
 /// A command to run, with the idempotency key that makes a repeat harmless.
 #[derive(Debug, Clone)]
@@ -271,10 +273,8 @@ pub trait Asks: Send + Sync {
     /// after their deadline. Asks whose deadline has already passed come first.
     async fn expiring(&self, wanted: Expiring) -> Result<Vec<Ask>>;
 
-    /// Up to `limit` unclaimed asks on which something is due at `now`, longest due first.
-    async fn due(&self, now: Time, limit: usize) -> Result<Vec<AskId>>;
-
-    /// Claims up to `limit` due asks until `now + lease`, so that several workers share the work. A
+    /// Claims up to `limit` asks on which something is due at `now`, longest due first, until
+    /// `now + lease`, so that several workers share the work. A
     /// change of an ask's wake-up time ends the claim. Two workers on the same ask do no harm: each
     /// decision is made on the current state, and the second one is refused.
     async fn claim_due(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<AskId>>;
@@ -285,7 +285,7 @@ pub trait Asks: Send + Sync {
     /// Claims up to `limit` asks of a project that ended at `since` or before and still have their
     /// text, longest ended first, until `now + lease`, so that several workers share them. Two
     /// workers on the same ask erase it only once.
-    async fn claim_over(
+    async fn claim_ended(
         &self,
         project: ProjectId,
         since: Time,
@@ -293,21 +293,6 @@ pub trait Asks: Send + Sync {
         lease: Duration,
         limit: usize,
     ) -> Result<Vec<AskId>>;
-
-    /// Stores receipt signatures, each for the version of the ask given with it; storing one
-    /// again replaces it. Returns the asks that have changed since that version. Nothing is
-    /// stored for these.
-    ///
-    /// An erasure that changes the claims of a receipt deletes its signatures in
-    /// the same transaction.
-    async fn store_receipt_signatures(&self, new: Vec<ReceiptSignature>) -> Result<Vec<AskId>>;
-
-    /// The id of the key that signed these claims about an ask, and the signature.
-    async fn receipt_signature(
-        &self,
-        ask: AskId,
-        claims: Digest,
-    ) -> Result<Option<(String, Vec<u8>)>>;
 
     /// Records that a person views an ask until the given time, or has stopped viewing it. Other
     /// people see this. It is not stored permanently.
@@ -317,47 +302,67 @@ pub trait Asks: Send + Sync {
     async fn viewers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>>;
 }
 
+/// Which events of the feed to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FeedQuery {
+    /// All events after a position, in feed order.
+    After(u64),
+    /// The events of the asks of these agents after a position, in feed order.
+    Agents(Vec<AgentId>, u64),
+    /// The events of the tasks of these projects after a position, in feed order.
+    Tasks(Vec<ProjectId>, u64),
+    /// The events of one subject after a version, in their order.
+    Subject(Subject, u64),
+}
+
+/// Which block of the chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockQuery {
+    /// The newest one.
+    Last,
+    /// The one that covers a feed position.
+    At(u64),
+}
+
 /// The audit log: events in commit order, in the chain of each subject, and in signed blocks.
+///
+/// A reader that continues after the last position it received misses nothing and sees nothing
+/// twice.
 #[async_trait]
 pub trait AuditFeed: Send + Sync {
-    /// Changes after `position`, oldest first, at most `limit`.
-    async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>>;
-
-    /// Events of the asks of these agents after `position`, oldest first, at most `limit`. A client
-    /// that continues after the last position it received misses nothing and sees nothing twice.
-    async fn stream(
-        &self,
-        agents: Vec<AgentId>,
-        position: u64,
-        limit: usize,
-    ) -> Result<Vec<Change>>;
-
-    /// Events of one ask after version `seq`, oldest first, at most `limit`.
-    async fn history(&self, ask: AskId, seq: u64, limit: usize) -> Result<Vec<Change>>;
+    /// The changes that a query selects, oldest first, at most `limit`.
+    async fn changes(&self, of: FeedQuery, limit: usize) -> Result<Vec<Change>>;
 
     /// Changes as they are committed. A receiver that lags misses some and must read the store.
     fn feed(&self) -> broadcast::Receiver<Arc<[News]>>;
 
-    /// A subject's audit records after `seq`, in order, at most `limit`.
-    async fn records(&self, subject: Subject, seq: u64, limit: usize) -> Result<Vec<Record>>;
+    /// The records that a query selects, as stored and oldest first, at most `limit`.
+    async fn rows(&self, of: FeedQuery, limit: usize) -> Result<Vec<Row>>;
 
-    /// Audit records after feed `position`, in feed order with their positions, at most `limit`.
-    async fn all_records(&self, position: u64, limit: usize) -> Result<Vec<(u64, Record)>> {
-        let rows = self.rows(position, limit).await?;
-        rows.into_iter().map(|row| Ok((row.position, rows::record(row)?))).collect()
+    /// The same, opened and with their positions. Fails if a subject cannot be parsed.
+    async fn records(&self, of: FeedQuery, limit: usize) -> Result<Vec<(u64, Record)>> {
+        let rows = self.rows(of, limit).await?;
+        rows.into_iter().map(|row| Ok((row.position, columns::record(row)?))).collect()
+    }
+
+    /// A subject's audit records after version `seq`, in order, at most `limit`.
+    async fn chain(&self, subject: Subject, seq: u64, limit: usize) -> Result<Vec<Record>> {
+        let rows = self.rows(FeedQuery::Subject(subject, seq), limit).await?;
+        rows.into_iter().map(columns::record).collect()
+    }
+
+    /// The feed position of one record.
+    async fn position(&self, subject: Subject, seq: u64) -> Result<Option<u64>> {
+        let query = FeedQuery::Subject(subject, seq.saturating_sub(1));
+        let found = self.changes(query, 1).await?;
+        Ok(found.first().filter(|change| change.seq == seq).map(|change| change.position))
     }
 
     /// The position of the newest record; 0 if there is none.
     async fn last_position(&self) -> Result<u64>;
 
-    /// The feed position of one record.
-    async fn position(&self, subject: Subject, seq: u64) -> Result<Option<u64>>;
-
     /// Positions and hashes of the records after `position`, without their bodies, at most `limit`.
     async fn hashes(&self, position: u64, limit: usize) -> Result<Vec<(u64, Digest)>>;
-
-    /// Records after `position` in feed order as stored, at most `limit`.
-    async fn rows(&self, position: u64, limit: usize) -> Result<Vec<Row>>;
 
     /// The chains of the subjects whose names come after `after`, each complete and with its state
     /// at the same time. Stops after the subject that brings the total to `limit` records or more.
@@ -368,14 +373,11 @@ pub trait AuditFeed: Send + Sync {
     /// fork the chain.
     async fn append_block(&self, sealed: SealedBlock) -> Result<bool>;
 
-    /// The newest block.
-    async fn last_block(&self) -> Result<Option<SealedBlock>>;
+    /// One block; `None` if there is none.
+    async fn block(&self, which: BlockQuery) -> Result<Option<SealedBlock>>;
 
     /// Blocks after number `n`, in order, at most `limit`.
     async fn blocks(&self, n: u64, limit: usize) -> Result<Vec<SealedBlock>>;
-
-    /// The block that covers a feed position.
-    async fn block_at(&self, position: u64) -> Result<Option<SealedBlock>>;
 }
 
 /// The files that belong to each ask or upload. Their bytes are stored elsewhere.
@@ -391,11 +393,18 @@ pub trait FileHolders: Send + Sync {
     /// All holders of the file with this digest.
     async fn file_holders(&self, digest: Digest) -> Result<Vec<Ulid>>;
 
-    /// Removes one file from a holder.
-    async fn forget_file(&self, holder: Ulid, digest: Digest) -> Result<()>;
+    /// Removes one file from a holder, or all of them.
+    async fn forget_files(&self, holder: Ulid, only: Option<Digest>) -> Result<()>;
+}
 
-    /// Removes all files from a holder.
-    async fn forget_files(&self, holder: Ulid) -> Result<()>;
+/// When keys were last used. This is not an event: losing a minute of it does no harm.
+#[async_trait]
+pub trait KeyUse: Send + Sync {
+    /// Records when keys were last used.
+    async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()>;
+
+    /// When a key was last used.
+    async fn key_used(&self, id: KeyId) -> Result<Option<Time>>;
 }
 
 /// The store, in named groups of methods. Every backend passes the checks of `suite`.
@@ -405,13 +414,16 @@ pub trait Store:
     + Asks
     + AuditFeed
     + Codes
+    + DeliveryLog
     + Devices
     + Drafts
     + FileHolders
     + Followers
     + Health
     + Insights
+    + KeyUse
     + Messages
+    + ReceiptSignatures
     + WorkQueue
     + SearchIndex
     + Secrets
@@ -429,12 +441,6 @@ pub trait Store:
 
     /// The directory as of the last commit.
     fn directory(&self) -> Arc<Directory>;
-
-    /// Records when keys were last used. This is not an event: losing a minute of it does no harm.
-    async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()>;
-
-    /// When a key was last used.
-    async fn key_used(&self, id: KeyId) -> Result<Option<Time>>;
 
     /// Deletes idempotency keys older than [`IDEMPOTENCY_HOURS`] unless their ask is open or ended
     /// since then, expired rows of the side table, old messages of closed asks, and old entries of

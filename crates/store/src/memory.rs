@@ -17,29 +17,29 @@ mod uploads;
 mod usage;
 mod work_queue;
 
-use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use kernel::audit::{Digest, Record, Row as RecordRow};
+use kernel::audit::{Digest, Row as RecordRow};
 use kernel::directory::Directory;
-use kernel::{AgentId, Ask, AskId, HumanId, KeyId, ProjectId, Subject, Time};
+use kernel::{Ask, AskId, HumanId, KeyId, ProjectId, Time};
 use tokio::sync::broadcast;
 use ulid::Ulid;
 
-use crate::job::{self, Books, keeps_key};
+use crate::job::{self, UnitOfWork, keeps_key};
 use crate::leases::Wake;
 use crate::listing::{Count, Expiring, List, Page};
 use crate::messages::forgotten_before;
 use crate::paging;
 use crate::work_queue::unlogged_before;
 use crate::{
-    Asks, AuditFeed, Chains, Change, Clock, FEED, FileHolders, Job, News, Outcome,
-    ReceiptSignature, Result, SealedBlock, Search, SearchIndex, Store, later,
+    Asks, AuditFeed, BlockQuery, Chains, Change, Clock, FEED, FeedQuery, FileHolders, Job, KeyUse,
+    News, Outcome, ReceiptSignature, ReceiptSignatures, Result, SealedBlock, Search, SearchIndex,
+    Store, later,
 };
-use state::{State, place, row};
+use state::{State, place};
 
 /// A store that lives as long as its process.
 pub struct Memory {
@@ -79,19 +79,6 @@ impl Store for Memory {
         self.state().directory()
     }
 
-    async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()> {
-        let mut state = self.state();
-        for (key, at) in used {
-            let last = state.key_use.entry(key).or_insert(at);
-            *last = at.max(*last);
-        }
-        Ok(())
-    }
-
-    async fn key_used(&self, id: KeyId) -> Result<Option<Time>> {
-        Ok(self.state().key_use.get(&id).copied())
-    }
-
     async fn sweep(&self, now: Time) -> Result<u64> {
         let mut state = self.state();
         let before = state.idempotency.len();
@@ -102,8 +89,8 @@ impl Store for Memory {
         });
         state.sweep_side(now);
         state.used.retain(|_, (_, until)| *until > now);
-        let unlogged = unlogged_before(now);
-        state.log.retain(|_, logged| logged.updated_at > unlogged);
+        let expired = unlogged_before(now);
+        state.log.retain(|_, logged| logged.updated_at > expired);
         let forgotten = forgotten_before(now);
         state.messages.retain(|_, message| !message.over || message.updated_at > forgotten);
         Ok((before - state.idempotency.len()) as u64)
@@ -156,11 +143,6 @@ impl Asks for Memory {
         Ok(listing::expiring(&state, &wanted))
     }
 
-    async fn due(&self, now: Time, limit: usize) -> Result<Vec<AskId>> {
-        let state = self.state();
-        Ok(state.leases.free(now, state.due(now), limit))
-    }
-
     async fn claim_due(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<AskId>> {
         let state = self.state();
         Ok(state.leases.claim(now, later(now, lease), state.due(now), limit))
@@ -172,7 +154,7 @@ impl Asks for Memory {
         Ok(state.leases.next(&wakes))
     }
 
-    async fn claim_over(
+    async fn claim_ended(
         &self,
         project: ProjectId,
         since: Time,
@@ -187,6 +169,18 @@ impl Asks for Memory {
         Ok(state.over_leases.claim(now, later(now, lease), over, limit))
     }
 
+    async fn view(&self, ask: AskId, human: HumanId, until: Option<Time>) -> Result<()> {
+        self.state().viewers.view(ask, human, until);
+        Ok(())
+    }
+
+    async fn viewers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>> {
+        Ok(self.state().viewers.at(&asks, now))
+    }
+}
+
+#[async_trait]
+impl ReceiptSignatures for Memory {
     async fn store_receipt_signatures(&self, new: Vec<ReceiptSignature>) -> Result<Vec<AskId>> {
         let mut state = self.state();
         let mut changed = Vec::new();
@@ -207,61 +201,44 @@ impl Asks for Memory {
     ) -> Result<Option<(String, Vec<u8>)>> {
         Ok(self.state().receipt_signatures.get(&(ask, claims)).cloned())
     }
+}
 
-    async fn view(&self, ask: AskId, human: HumanId, until: Option<Time>) -> Result<()> {
-        self.state().viewers.view(ask, human, until);
+#[async_trait]
+impl KeyUse for Memory {
+    async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()> {
+        let mut state = self.state();
+        for (key, at) in used {
+            let last = state.key_use.entry(key).or_insert(at);
+            *last = at.max(*last);
+        }
         Ok(())
     }
 
-    async fn viewers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>> {
-        Ok(self.state().viewers.at(&asks, now))
+    async fn key_used(&self, id: KeyId) -> Result<Option<Time>> {
+        Ok(self.state().key_use.get(&id).copied())
     }
 }
 
 #[async_trait]
 impl AuditFeed for Memory {
-    async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>> {
-        Ok(self.state().changes(position, limit).collect())
+    async fn changes(&self, of: FeedQuery, limit: usize) -> Result<Vec<Change>> {
+        let state = self.state();
+        let positions = state.positions(&of, limit);
+        Ok(positions.into_iter().filter_map(|at| state.change(at)).collect())
     }
 
-    async fn stream(
-        &self,
-        agents: Vec<AgentId>,
-        position: u64,
-        limit: usize,
-    ) -> Result<Vec<Change>> {
+    async fn rows(&self, of: FeedQuery, limit: usize) -> Result<Vec<RecordRow>> {
         let state = self.state();
-        let of = |agent: AgentId| {
-            let (from, to) = ((agent.clone(), position.saturating_add(1)), (agent, u64::MAX));
-            state.streams.range(from..=to).take(limit).map(|(_, position)| *position)
-        };
-        let positions: BTreeSet<u64> = agents.into_iter().flat_map(of).collect();
-        Ok(positions.into_iter().take(limit).filter_map(|at| state.change(at)).collect())
-    }
-
-    async fn history(&self, ask: AskId, seq: u64, limit: usize) -> Result<Vec<Change>> {
-        let state = self.state();
-        let own = |change: &Change| change.subject == Subject::Ask(ask) && change.seq > seq;
-        Ok(state.changes(0, usize::MAX).filter(own).take(limit).collect())
+        let positions = state.positions(&of, limit);
+        Ok(positions.into_iter().filter_map(|at| state.row(at)).collect())
     }
 
     fn feed(&self) -> broadcast::Receiver<Arc<[News]>> {
         self.feed.subscribe()
     }
 
-    async fn records(&self, subject: Subject, seq: u64, limit: usize) -> Result<Vec<Record>> {
-        let state = self.state();
-        let chain = state.records.iter().filter(|record| record.subject == subject);
-        Ok(chain.filter(|record| record.seq > seq).take(limit).cloned().collect())
-    }
-
     async fn last_position(&self) -> Result<u64> {
         Ok(self.state().records.len() as u64)
-    }
-
-    async fn position(&self, subject: Subject, seq: u64) -> Result<Option<u64>> {
-        let is = |record: &Record| record.subject == subject && record.seq == seq;
-        Ok(self.state().records.iter().position(is).map(|place| place as u64 + 1))
     }
 
     async fn hashes(&self, position: u64, limit: usize) -> Result<Vec<(u64, Digest)>> {
@@ -270,11 +247,6 @@ impl AuditFeed for Memory {
             .after(position, limit)
             .map(|(place, record)| (place as u64 + 1, record.hash))
             .collect())
-    }
-
-    async fn rows(&self, position: u64, limit: usize) -> Result<Vec<RecordRow>> {
-        let state = self.state();
-        Ok(state.after(position, limit).map(|(place, record)| row(place, record)).collect())
     }
 
     async fn chains(&self, after: Option<String>, limit: usize) -> Result<Chains> {
@@ -290,19 +262,20 @@ impl AuditFeed for Memory {
         Ok(fits)
     }
 
-    async fn last_block(&self) -> Result<Option<SealedBlock>> {
-        Ok(self.state().blocks.last().cloned())
+    async fn block(&self, which: BlockQuery) -> Result<Option<SealedBlock>> {
+        let state = self.state();
+        Ok(match which {
+            BlockQuery::Last => state.blocks.last(),
+            BlockQuery::At(position) => state
+                .blocks
+                .iter()
+                .find(|sealed| (sealed.block.first..sealed.block.end()).contains(&position)),
+        }
+        .cloned())
     }
 
     async fn blocks(&self, n: u64, limit: usize) -> Result<Vec<SealedBlock>> {
         Ok(self.state().blocks.iter().skip(place(n)).take(limit).cloned().collect())
-    }
-
-    async fn block_at(&self, position: u64) -> Result<Option<SealedBlock>> {
-        let state = self.state();
-        let holds =
-            |sealed: &&SealedBlock| (sealed.block.first..sealed.block.end()).contains(&position);
-        Ok(state.blocks.iter().find(holds).cloned())
     }
 }
 
@@ -337,13 +310,10 @@ impl FileHolders for Memory {
         Ok(given.map(|(holder, _)| *holder).collect())
     }
 
-    async fn forget_file(&self, holder: Ulid, digest: Digest) -> Result<()> {
-        self.state().files.remove(&(holder, digest));
-        Ok(())
-    }
-
-    async fn forget_files(&self, holder: Ulid) -> Result<()> {
-        self.state().files.retain(|(given, _)| *given != holder);
+    async fn forget_files(&self, holder: Ulid, only: Option<Digest>) -> Result<()> {
+        self.state()
+            .files
+            .retain(|(of, digest)| *of != holder || only.is_some_and(|only| only != *digest));
         Ok(())
     }
 }

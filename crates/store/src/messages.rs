@@ -132,17 +132,17 @@ pub trait Messages: Send + Sync {
     async fn put_message(&self, message: Message) -> Result<()>;
 
     /// The messages that match a query.
-    async fn find_messages(&self, wanted: MessageQuery) -> Result<Vec<Message>>;
+    async fn messages_by(&self, wanted: MessageQuery) -> Result<Vec<Message>>;
 
     /// The message with this name.
     async fn message(&self, name: Digest) -> Result<Option<Message>> {
-        Ok(self.find_messages(MessageQuery::Name(name)).await?.pop())
+        Ok(self.messages_by(MessageQuery::Name(name)).await?.pop())
     }
 
     /// The messages about these asks, oldest first; at most [`MOST_MESSAGES`] of the
     /// newest per ask.
     async fn messages(&self, asks: Vec<AskId>) -> Result<Vec<Message>> {
-        let mut messages = self.find_messages(MessageQuery::Asks(asks)).await?;
+        let mut messages = self.messages_by(MessageQuery::Asks(asks)).await?;
         messages.sort_by_key(|message| (message.at, message.name));
         Ok(messages)
     }
@@ -151,16 +151,11 @@ pub trait Messages: Send + Sync {
     async fn posted(&self, medium: &str, posted: &str) -> Result<Option<Message>> {
         let (medium, name) = (medium.to_owned(), posted.to_owned());
         let known = MessageQuery::Posted { medium: medium.clone(), posted: name.clone() };
-        if let Some(found) = self.find_messages(known).await?.pop() {
+        if let Some(found) = self.messages_by(known).await?.pop() {
             return Ok(Some(found));
         }
         let in_thread = MessageQuery::Thread { medium, thread: name };
-        Ok(self.find_messages(in_thread).await?.pop())
-    }
-
-    /// The latest messages to an address, newest first.
-    async fn messages_to(&self, to: Digest, limit: usize) -> Result<Vec<Message>> {
-        self.find_messages(MessageQuery::To { to, limit }).await
+        Ok(self.messages_by(in_thread).await?.pop())
     }
 }
 

@@ -9,10 +9,11 @@ use async_trait::async_trait;
 use kernel::audit::{Head, Record};
 use kernel::task::{Artifact, Contract, Entry, Party, Scope as Ledger, State};
 use kernel::{
-    AgentId, ArtifactId, EntryId, Event, Happened, HumanId, ProjectId, ReviewId, Task, TaskId, Time,
+    AgentId, ArtifactId, EntryId, Event, Happened, HumanId, ProjectId, ReviewId, Subject, Task,
+    TaskId, Time,
 };
 
-use crate::{Count, Result, StoreError};
+use crate::{AuditFeed, Count, Result, StoreError};
 
 /// How far the tasks of a state are counted. A longer list reports this number.
 pub const TASKS_COUNTED: usize = 1_000;
@@ -171,10 +172,10 @@ fn name(party: &Party) -> String {
 }
 
 /// A ledger key as of one of its records.
-pub(crate) fn written(record: &Record) -> Result<Entry> {
+fn written(record: &Record) -> Result<Entry> {
     let damaged = |source| StoreError::Damaged { what: record.subject.to_string(), source };
     let event = record.event().map_err(|broken| damaged(broken.into()))?;
-    let Event { subject: kernel::Subject::Entry(id), seq, at, what, .. } = event else {
+    let Event { subject: Subject::Entry(id), seq, at, what, .. } = event else {
         return Err(damaged("it is no key of a ledger".into()));
     };
     let Happened::EntryWritten(written) = what else {
@@ -188,7 +189,7 @@ pub(crate) fn written(record: &Record) -> Result<Entry> {
 /// Storage of tasks. [`Store::transact`](crate::Store::transact) writes all of it, except which
 /// contracts the runtimes acknowledged.
 #[async_trait]
-pub trait Tasks {
+pub trait Tasks: AuditFeed {
     /// The task with this id.
     async fn task(&self, id: TaskId) -> Result<Option<Task>>;
 
@@ -205,7 +206,7 @@ pub trait Tasks {
 
     /// Up to `limit` tasks that ended at `since` or before and still have their text, longest ended
     /// first. Two workers on the same task erase it only once.
-    async fn over_tasks(
+    async fn ended_tasks(
         &self,
         project: ProjectId,
         since: Time,
@@ -231,19 +232,12 @@ pub trait Tasks {
     async fn organisation_ledgers(&self, limit: usize) -> Result<Vec<Ledger>>;
 
     /// The versions of a ledger key after the `seq`-th, oldest first, at most `limit`.
-    async fn entry_history(&self, id: EntryId, seq: u64, limit: usize) -> Result<Vec<Entry>>;
+    async fn entry_history(&self, id: EntryId, seq: u64, limit: usize) -> Result<Vec<Entry>> {
+        self.chain(Subject::Entry(id), seq, limit).await?.iter().map(written).collect()
+    }
 
     /// The task that a review belongs to.
     async fn task_of_review(&self, id: ReviewId) -> Result<Option<TaskId>>;
-
-    /// The records of the tasks of these projects after feed `position`, oldest first with their
-    /// positions, at most `limit`. A reader that continues after the last position misses nothing.
-    async fn task_records(
-        &self,
-        projects: Vec<ProjectId>,
-        position: u64,
-        limit: usize,
-    ) -> Result<Vec<(u64, Record)>>;
 
     /// The contracts of an agent's runtime after number `n`, in order with their numbers, at most
     /// `limit`. Reading does not remove them. Numbers grow in commit order: a runtime that

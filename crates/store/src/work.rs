@@ -257,6 +257,13 @@ impl Work {
             | Self::EraseHuman { .. }
             | Self::DropArtifact { .. }
             | Self::SetAside { .. } => Self::PEOPLE.into(),
+            // Critical notifications have lanes of their own, so that they wait for no others.
+            Self::Send { medium, priority: Priority::Critical, .. } => {
+                format!("{medium}:critical").into()
+            }
+            Self::Push { device, priority: Priority::Critical, .. } => {
+                format!("device:{device}:critical").into()
+            }
             Self::SignInLink { .. } => "mail".into(),
             Self::CallBack { to, .. } => format!("callback:{to}").into(),
             Self::Push { device, .. } | Self::PushDigest { device, .. } => {
@@ -382,6 +389,21 @@ mod tests {
         let people: Vec<Work> = people.collect();
         assert!(!people.is_empty());
         assert!(people.iter().all(|work| work.lane() == Work::PEOPLE));
+    }
+
+    #[test]
+    fn critical_notifications_have_lanes_of_their_own() {
+        let send = |priority: &str| -> Work {
+            let row = format!(
+                r#"{{"effect":"mail","ask":"ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C","why":"asked","priority":"{priority}","to":"{}"}}"#,
+                Digest::ZERO
+            );
+            serde_json::from_str(&row).unwrap()
+        };
+        assert_eq!(send("critical").lane(), "email:critical");
+        for other in ["high", "normal", "low"] {
+            assert_eq!(send(other).lane(), "email:0", "{other}");
+        }
     }
 
     /// Rows of releases before lanes, plans and contact methods were stored.

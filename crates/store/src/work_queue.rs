@@ -246,18 +246,22 @@ pub trait WorkQueue: Send + Sync + 'static {
 
     /// Makes work due now: work that waits under its [name](Work::name) is replaced by this and due at once;
     /// if none waits, it is written.
-    async fn hasten(&self, work: Work, now: Time) -> Result<()>;
+    async fn make_due(&self, work: Work, now: Time) -> Result<()>;
 
     /// How much work waits.
     async fn backlog(&self) -> Result<Backlog>;
+}
 
+/// The log of webhook deliveries.
+#[async_trait]
+pub trait DeliveryLog: Send + Sync {
     /// The delivery log of an endpoint, newest first.
-    async fn logged(&self, wanted: LogQuery) -> Result<Vec<Logged>>;
+    async fn delivery_log(&self, wanted: LogQuery) -> Result<Vec<Logged>>;
 
     /// Delivers a logged message to an endpoint once more: at once, whether it was accepted, given up or still
     /// waits. `None` if the log has no such message.
     async fn redeliver(&self, webhook: WebhookId, id: &str, now: Time) -> Result<Option<Logged>>;
 
     /// Deletes at most `limit` log entries of a removed endpoint. Returns how many.
-    async fn unlog(&self, webhook: WebhookId, limit: usize) -> Result<usize>;
+    async fn clear_delivery_log(&self, webhook: WebhookId, limit: usize) -> Result<usize>;
 }

@@ -72,10 +72,10 @@ async fn a_restart_keeps_everything() {
         stage.seen(open_ask).await,
         stage.seen(answered).await,
         stage.ids(acme(), &Phase::ALL).await,
-        stage.store.changes(0, 1000).await.unwrap(),
+        stage.store.changes(store::FeedQuery::After(0), 1000).await.unwrap(),
         stage.store.next_due().await.unwrap(),
         stage.store.backlog().await.unwrap(),
-        stage.store.all_records(0, 1000).await.unwrap(),
+        stage.store.records(store::FeedQuery::After(0), 1000).await.unwrap(),
     );
     let hands = Arc::clone(&stage.clock);
     drop((stage, sqlite));
@@ -88,10 +88,10 @@ async fn a_restart_keeps_everything() {
         stage.seen(open_ask).await,
         stage.seen(answered).await,
         stage.ids(acme(), &Phase::ALL).await,
-        stage.store.changes(0, 1000).await.unwrap(),
+        stage.store.changes(store::FeedQuery::After(0), 1000).await.unwrap(),
         stage.store.next_due().await.unwrap(),
         stage.store.backlog().await.unwrap(),
-        stage.store.all_records(0, 1000).await.unwrap(),
+        stage.store.records(store::FeedQuery::After(0), 1000).await.unwrap(),
     );
     assert_eq!(before, after);
     assert_eq!(stage.store.directory().humans().count(), 4);
@@ -128,7 +128,7 @@ async fn what_was_acknowledged_survives_a_kill() {
 
 async fn verify_all(store: &dyn Store) -> Result<(), Broken> {
     let mut verifiers = std::collections::BTreeMap::<Subject, Verifier>::new();
-    for (_, record) in store.all_records(0, 10_000).await.unwrap() {
+    for (_, record) in store.records(store::FeedQuery::After(0), 10_000).await.unwrap() {
         verifiers.entry(record.subject.clone()).or_default().check(&record)?;
     }
     Ok(())
@@ -169,7 +169,8 @@ async fn a_database_of_version_1_opens() {
     let lists = listed(&stage).await;
     let all = vec![stays, timed, id];
     assert_eq!(lists, [all.clone(), all, vec![id], vec![stays, timed]]);
-    let before = (stage.seen(id).await, stage.store.rows(0, 100).await.unwrap());
+    let before =
+        (stage.seen(id).await, stage.store.rows(store::FeedQuery::After(0), 100).await.unwrap());
     let hands = Arc::clone(&stage.clock);
     drop((stage, sqlite));
     raw(&folder)
@@ -199,7 +200,10 @@ async fn a_database_of_version_1_opens() {
 
     let sqlite = open(folder.path(), &hands).unwrap();
     let stage = Stage::on(sqlite, hands, Box::new(()));
-    assert_eq!((stage.seen(id).await, stage.store.rows(0, 100).await.unwrap()), before);
+    assert_eq!(
+        (stage.seen(id).await, stage.store.rows(store::FeedQuery::After(0), 100).await.unwrap()),
+        before
+    );
     assert_eq!(listed(&stage).await, lists);
     // Counters of what is used begin with what is there.
     let names = ["open_asks/agent/bot", "stored_bytes/project/acme"].map(str::to_owned).to_vec();
@@ -378,7 +382,7 @@ async fn a_full_disk_loses_nothing_and_passes() {
     let folder = tempfile::tempdir().unwrap();
     let (stage, sqlite) = fresh(folder.path()).await;
     let kept = stage.ask(expiring()).await;
-    let counted = stage.store.changes(0, 10_000).await.unwrap().len();
+    let counted = stage.store.changes(store::FeedQuery::After(0), 10_000).await.unwrap().len();
     sqlite.limit_pages(1).await.unwrap();
     let mut made: Vec<AskId> = Vec::new();
     let mut refused = 0;
@@ -399,7 +403,7 @@ async fn a_full_disk_loses_nothing_and_passes() {
     }
     assert!(refused > 0, "the limit was reached");
     assert_eq!(stage.seen(kept).await.phase(), Phase::Waiting, "reading goes on");
-    let changes = stage.store.changes(0, 10_000).await.unwrap();
+    let changes = stage.store.changes(store::FeedQuery::After(0), 10_000).await.unwrap();
     assert_eq!(changes.len(), counted + made.len(), "what failed left nothing behind");
     verify_all(&*stage.store).await.unwrap();
 
@@ -433,12 +437,12 @@ async fn a_flipped_byte_is_the_verifiers_to_name() {
         let subject = Subject::Ask(id);
         let spoil = format!("UPDATE record SET {spoil} WHERE subject = ?1");
         assert_eq!(raw(&folder).execute(&spoil, [subject.to_string()]).unwrap(), 1, "{spoil}");
-        let records = stage.store.records(subject, 0, 10).await.unwrap();
+        let records = stage.store.chain(subject, 0, 10).await.unwrap();
         let found = Verifier::default().check(&records[0]).unwrap_err();
         assert_eq!(found.why, expected, "{spoil}");
     }
     raw(&folder).execute("UPDATE record SET subject = 'x' WHERE position = 1", []).unwrap();
-    let unnamed = stage.store.all_records(0, 10).await.unwrap_err();
+    let unnamed = stage.store.records(store::FeedQuery::After(0), 10).await.unwrap_err();
     assert!(unnamed.to_string().contains("record x event 1"), "{unnamed}");
 }
 
@@ -456,9 +460,12 @@ async fn a_damaged_ask_fails_alone() {
         let refused = stage.attempt(person("olga"), AskCommand::Open(id)).await.unwrap_err();
         assert!(matches!(&refused, StoreError::Damaged { what, .. } if *what == id.to_string()));
     }
-    let position = stage.store.changes(0, 1000).await.unwrap().len();
+    let position = stage.store.changes(store::FeedQuery::After(0), 1000).await.unwrap().len();
     stage.ask(new_ask()).await;
-    assert_eq!(stage.store.changes(0, 1000).await.unwrap().len(), position + 1);
+    assert_eq!(
+        stage.store.changes(store::FeedQuery::After(0), 1000).await.unwrap().len(),
+        position + 1
+    );
 }
 
 #[tokio::test]

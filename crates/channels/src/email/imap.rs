@@ -22,7 +22,7 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsConnector;
 
 use super::reader::{EmailReader, ReadEmail};
-use super::wire::Wire;
+use super::smtp::Wire;
 use crate::{DeliveryError, InboundHandler, Secret};
 
 /// The timeout for each step.

@@ -32,7 +32,6 @@ pub mod sender;
 mod session;
 pub mod smtp;
 pub mod template;
-mod wire;
 
 pub use channel::{EmailChannel, EmailSettings, ListenerProtocol, NAME, ReplySettings};
 pub use reader::{EmailReader, Ignored, ReadEmail};

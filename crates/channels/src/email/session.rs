@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::listener::{ListenerSettings, Protocol};
 use super::reader::{EmailReader, Ignored, ReadEmail};
-use super::wire::Wire;
+use super::smtp::Wire;
 use crate::InboundHandler;
 
 /// The number of bytes read at a time.

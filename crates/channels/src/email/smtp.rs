@@ -14,6 +14,7 @@ use lettre::message::{Mailbox, MultiPart};
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Tls, TlsParameters};
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+use tokio::io::{AsyncRead, AsyncWrite};
 use views::email::Email;
 
 use crate::errors::DeliveryError;
@@ -217,6 +218,16 @@ fn refused(error: &anyhow::Error) -> DeliveryError {
 fn later(error: &dyn fmt::Display) -> DeliveryError {
     DeliveryError::later(format!("the mail server cannot be reached or takes nothing now: {error}"))
 }
+
+// A connection, encrypted or not.
+
+/// A connection that emails arrive over.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + fmt::Debug {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + fmt::Debug> Stream for S {}
+
+/// A connection of either kind.
+pub(super) type Wire = Box<dyn Stream>;
 
 #[cfg(test)]
 mod tests {

@@ -10,8 +10,6 @@
 //! | `socket` | Socket Mode |
 
 mod api;
-mod blocks;
-mod errors;
 mod interactions;
 mod parse;
 mod render;
@@ -23,12 +21,14 @@ mod view;
 use std::sync::Arc;
 use std::time::Duration;
 
+use api::{Answer, By, Refusal, Whose};
 use async_trait::async_trait;
 use kernel::text::{is_email, reveal};
 use reqwest::{Client, StatusCode};
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 use url::Url;
+use views::message_card::{DialogError, FormDialog, MessageCard};
 
 use crate::inbound::ParsedCall;
 use crate::setup::{ChannelContext, Setup};
@@ -36,9 +36,6 @@ use crate::{
     Channel, DeliveryError, ForgedCall, InboundHandler, InboundMessage, OutboundMessage,
     PostedMessage, Secret, UnreadableCall, WebhookCall,
 };
-use api::{Answer, By, Refusal};
-use errors::Whose;
-use views::message_card::{DialogError, FormDialog, MessageCard};
 
 /// The name of the channel.
 pub const NAME: &str = "slack";
@@ -296,8 +293,8 @@ impl Channel for Slack {
         }
         let member = |name| inbound.place.get(name).and_then(Value::as_str);
         let user = inbound.from.address().unwrap_or_default();
-        let said: Vec<Value> = blocks::sections(words).take(blocks::BLOCKS).collect();
-        let mut body = json!({ "text": text::beginning(words, blocks::SECTION), "blocks": said });
+        let said: Vec<Value> = text::sections(words).take(text::BLOCKS).collect();
+        let mut body = json!({ "text": text::beginning(words, text::SECTION), "blocks": said });
         if let Some(thread) = member("thread") {
             body["thread_ts"] = json!(thread);
         }

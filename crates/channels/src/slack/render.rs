@@ -2,14 +2,13 @@
 //! of it with a note that says so and without buttons.
 
 use serde_json::{Value, json};
-
-use super::blocks::{
-    BLOCKS, LABEL, LINE, OPTIONS, header, line, option, or_dash, plain, section, sections, table,
-    weight,
-};
-use super::text::{beginning, escape, length, link};
-use super::view;
 use views::message_card::{AnswerOptions, ButtonTone, CardButton, CardStage, MessageCard};
+
+use super::text::{
+    BLOCKS, LABEL, LINE, OPTIONS, beginning, escape, header, length, line, link, option, or_dash,
+    plain, section, sections, table, weight,
+};
+use super::view;
 
 /// The largest accepted size of a message, see [`weight`].
 const HEAVIEST: usize = 10_000;

@@ -19,8 +19,7 @@ use tracing::{debug, info, warn};
 use url::Url;
 
 use super::Slack;
-use super::api::{By, call, unreachable};
-use super::errors::Whose;
+use super::api::{By, Whose, call, unreachable};
 use super::interactions::interaction;
 use super::parse::event;
 use crate::{DeliveryError, InboundHandler, InboundMessage, Secret};

@@ -5,10 +5,9 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use kernel::form::{Bounds, Choice, Choices, Field, Form, Kind, Moment, TextRules};
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value, json};
-
-use super::blocks::{LABEL, OPTIONS, option, or_dash, plain, sections};
-use super::text::{beginning, escape, length};
 use views::message_card::{DialogFields, FormDialog, WORDS};
+
+use super::text::{LABEL, OPTIONS, beginning, escape, length, option, or_dash, plain, sections};
 
 /// The callback id of all modals.
 pub(super) const CALLBACK: &str = "countersign";

@@ -6,25 +6,21 @@
 //! | `render.rs` | a message card as a text |
 //! | `gsm.rs` | the length of a text in message segments |
 
-mod gsm;
-mod render;
-
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use reqwest::Client;
-use serde_json::Value;
+use serde_json::{Value, json};
+use views::message_card::plain_text::{beginning, defanged, facts, one_line, quoted, units};
+use views::message_card::{AnswerOptions, CardButton, CardStage, MessageCard};
 
 use crate::inbound::{InReplyTo, ParsedCall};
 use crate::setup::{ChannelContext, Setup};
-use crate::twilio::inbound::{Form, sms, taken};
-use crate::twilio::{Twilio, TwilioAccount};
+use crate::twilio::{Form, Twilio, TwilioAccount, sms, taken};
 use crate::{
     Channel, DeliveryError, ForgedCall, InboundMessage, OutboundMessage, PostedMessage,
     UnreadableCall, WebhookCall,
 };
-use views::message_card::MessageCard;
-use views::message_card::plain_text::{beginning, units};
 
 /// The name of the channel.
 pub const NAME: &str = "sms";
@@ -66,7 +62,7 @@ impl Channel for Sms {
     }
 
     fn render(&self, card: &MessageCard) -> Value {
-        render::render(card)
+        render(card)
     }
 
     async fn deliver(&self, outbound: OutboundMessage<'_>) -> Result<PostedMessage, DeliveryError> {
@@ -98,5 +94,193 @@ impl Channel for Sms {
 
     async fn check(&self) -> Result<String, DeliveryError> {
         self.twilio.name().await
+    }
+}
+
+// The number of segments in a text message. Phones show the segments as one message, but carriers
+// charge for each. A single segment holds 160 characters of the GSM alphabet or 70 of any other.
+// Each segment of a longer message holds slightly fewer.
+
+/// The basic characters of the GSM alphabet (GSM 03.38).
+const BASIC: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?\
+                     ¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
+/// Its characters that count twice.
+const EXTENDED: &str = "\u{c}^{}\\[~]|€";
+
+/// The encoding of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Alphabet {
+    /// The GSM alphabet.
+    Gsm,
+    /// UTF-16, for all other characters.
+    Ucs,
+}
+
+impl Alphabet {
+    /// The encoding that fits all of these texts.
+    fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
+        let known = |c: char| BASIC.contains(c) || EXTENDED.contains(c);
+        if texts.into_iter().all(|text| text.chars().all(known)) { Self::Gsm } else { Self::Ucs }
+    }
+
+    /// The function that measures the length of a text.
+    fn measure(self) -> fn(&str) -> usize {
+        match self {
+            Self::Gsm => |text| text.chars().map(|c| 1 + usize::from(EXTENDED.contains(c))).sum(),
+            Self::Ucs => units,
+        }
+    }
+
+    /// The length that fits three segments. A character that counts twice is not split, so one
+    /// place of each segment may stay empty.
+    fn room(self) -> usize {
+        match self {
+            Self::Gsm => 3 * 152,
+            Self::Ucs => 3 * 66,
+        }
+    }
+}
+
+// A message card as a text message. It is short, because every segment costs money. The server's
+// own link is the only text that phones turn into a link. The agent's text is quoted line by line,
+// because nothing else distinguishes it from the server's text.
+
+/// The longest title.
+const TITLE: usize = 120;
+
+/// Renders a message, without its recipient.
+fn render(card: &MessageCard) -> Value {
+    json!({ "body": text(card) })
+}
+
+fn text(card: &MessageCard) -> String {
+    let whole = whole(card);
+    let alphabet = Alphabet::of([whole.as_str()]);
+    if alphabet.measure()(&whole) <= alphabet.room() {
+        return whole;
+    }
+    let (before, words) = (format!("{}\n", title(card)), quoted(&card.words));
+    let after = match &card.stage {
+        CardStage::Open(_) => {
+            format!("...\nThere is more. Read and answer it here:\n{}", card.link)
+        }
+        CardStage::Closed { headline, at, .. } => {
+            format!("...\n{}\n{}", over(headline, at), card.link)
+        }
+    };
+    let alphabet = Alphabet::of([before.as_str(), &words, &after]);
+    let measure = alphabet.measure();
+    let room = alphabet.room().saturating_sub(measure(&before) + measure(&after));
+    format!("{before}{}{after}", beginning(&words, room, measure))
+}
+
+fn whole(card: &MessageCard) -> String {
+    let mut lines = vec![title(card)];
+    lines.extend(card.note.as_deref().map(defanged));
+    lines.push(quoted(&card.words));
+    lines.extend(card.context.as_deref().map(quoted));
+    if !card.facts.is_empty() {
+        lines.push(quoted(&facts(&card.facts)));
+    }
+    match &card.stage {
+        CardStage::Open(ways) => {
+            lines.extend(card.until.as_deref().map(|until| format!("Until: {}", defanged(until))));
+            lines.push(answers(ways));
+        }
+        CardStage::Closed { headline, at, comment } => {
+            lines.push(over(headline, at));
+            lines.extend(comment.as_deref().map(quoted));
+        }
+    }
+    lines.push(card.link.clone());
+    lines.retain(|line| !line.is_empty());
+    lines.join("\n")
+}
+
+fn title(card: &MessageCard) -> String {
+    let urgent = if card.urgent { "Urgent: " } else { "" };
+    let title = defanged(&one_line(&card.title));
+    format!("{urgent}{}", beginning(&title, TITLE, units))
+}
+
+fn over(headline: &str, at: &str) -> String {
+    format!("{}, {at}", defanged(&one_line(headline)))
+}
+
+/// How to answer. Every answer needs a code, because text messages have no threads.
+fn answers(ways: &AnswerOptions) -> String {
+    let one = |code: &str, button: &CardButton| {
+        format!("{code} {}: {}", one_line(&button.word), defanged(&one_line(&button.label)))
+    };
+    let offered = ways.buttons.iter().filter(|button| !button.wants_words);
+    match ways.code.as_deref() {
+        Some(code) if offered.clone().next().is_some() => {
+            let presses: Vec<String> = offered.map(|button| one(code, button)).collect();
+            format!("Answer with one of\n{}\nor here:", presses.join("\n"))
+        }
+        Some(code) if ways.reply => format!("Answer with {code} and your words, or here:"),
+        Some(_) | None => "Answer here:".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_as_carriers_count() {
+        let cases = [
+            ("Refund 12 € [yes]?", Alphabet::Gsm, 21),
+            ("naïve", Alphabet::Ucs, 5),
+            ("🙂", Alphabet::Ucs, 2),
+            ("`code`", Alphabet::Ucs, 6),
+            ("äöüß ÅÆ", Alphabet::Gsm, 7),
+            ("", Alphabet::Gsm, 0),
+        ];
+        for (text, alphabet, length) in cases {
+            assert_eq!(
+                (Alphabet::of([text]), alphabet.measure()(text)),
+                (alphabet, length),
+                "{text}"
+            );
+        }
+        assert_eq!(BASIC.chars().count() + 1, 128, "all but the escape");
+    }
+}
+
+#[cfg(test)]
+mod render_tests {
+    use super::*;
+    use crate::testing::cards;
+
+    #[test]
+    fn as_they_are_read() {
+        for (name, card) in cards::samples() {
+            insta::assert_snapshot!(name, text(&card));
+        }
+    }
+
+    #[test]
+    fn without_a_code_there_is_only_the_page() {
+        let CardStage::Open(ways) = cards::approve().stage else { panic!("it is open") };
+        let card = MessageCard {
+            stage: CardStage::Open(AnswerOptions { code: None, ..ways }),
+            ..cards::approve()
+        };
+        assert!(!text(&card).contains("Answer with"), "{}", text(&card));
+    }
+
+    /// An answer is offered only if the message contains the whole question.
+    #[test]
+    fn what_does_not_fit_cannot_be_answered() {
+        for (words, fits) in
+            [("x".repeat(200), true), ("x".repeat(450), false), ("ж".repeat(200), false)]
+        {
+            let card =
+                MessageCard { words, facts: vec![], context: None, note: None, ..cards::approve() };
+            let text = text(&card);
+            assert_eq!(text.contains("A7 yes"), fits, "{text}");
+            assert_eq!(text.contains("There is more."), !fits, "{text}");
+        }
     }
 }

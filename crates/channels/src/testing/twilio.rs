@@ -15,8 +15,7 @@ use url::Url;
 
 use super::stand::{Call, Inbound, Play, Reply, Stand, lock};
 use crate::Secret;
-use crate::twilio::sign::signature;
-use crate::twilio::{Sender, TwilioAccount};
+use crate::twilio::{Sender, TwilioAccount, signature};
 
 /// The account SID.
 pub const SID: &str = "AC0123456789abcdef0123456789abcdef";

@@ -7,16 +7,21 @@
 //! | `sign.rs` | verifies the signature of Twilio's calls |
 //! | `inbound.rs` | reads Twilio's calls |
 
-mod call;
-pub(crate) mod codes;
-pub(crate) mod inbound;
-pub(crate) mod sign;
-
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use hmac::{Hmac, KeyInit, Mac};
+use kernel::directory::Means;
 use kernel::directory::contact::is_phone_number;
-use reqwest::Client;
+use reqwest::{Client, RequestBuilder};
+use serde_json::Value;
+use sha1::Sha1;
+use subtle::ConstantTimeEq;
 use url::Url;
 
-use crate::{ForgedCall, Secret, WebhookCall};
+use crate::errors::OUTSIDE_WINDOW;
+use crate::inbound::{DeliveryReport, InReplyTo, InboundContent, InboundMessage, ParsedCall};
+use crate::wire::{self, Answer, below};
+use crate::{DeliveryError, ForgedCall, Secret, UnreadableCall, WebhookCall};
 
 /// The URL of the API that sends messages.
 pub const API: &str = "https://api.twilio.com";
@@ -99,6 +104,390 @@ impl Twilio {
     /// Verifies that a call is from Twilio. The signature has no date. Repetitions have
     /// the same SID.
     pub(crate) fn verify(&self, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
-        sign::verify(&self.account.auth_token, call)
+        verify(&self.account.auth_token, call)
+    }
+}
+
+// Sending through Twilio.
+
+const PLATFORM: &str = "Twilio";
+
+impl Twilio {
+    /// Sends a message and returns its SID. The prefix is for both addresses: empty for text
+    /// messages, `whatsapp:` for `WhatsApp`.
+    pub(crate) async fn send(
+        &self,
+        prefix: &str,
+        to: &str,
+        what: &[(&str, &str)],
+    ) -> Result<String, DeliveryError> {
+        if !is_phone_number(to) {
+            return Err(DeliveryError::never("a phone number looks like +491701234567"));
+        }
+        let call = self
+            .client
+            .post(self.below_account("/Messages.json"))
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(self.form(prefix, to, what));
+        let answer = self.called(call).await?;
+        let sid = answer.body.get("sid").and_then(Value::as_str);
+        sid.map(str::to_owned)
+            .ok_or_else(|| DeliveryError::later("Twilio took it without saying its SID"))
+    }
+
+    fn form(&self, prefix: &str, to: &str, what: &[(&str, &str)]) -> String {
+        let mut form = url::form_urlencoded::Serializer::new(String::new());
+        form.append_pair("To", &format!("{prefix}{to}"));
+        match &self.account.sender {
+            Sender::Number(number) => form.append_pair("From", &format!("{prefix}{number}")),
+            Sender::Service(sid) => form.append_pair("MessagingServiceSid", sid),
+        };
+        form.extend_pairs(what);
+        if let Some(status) = &self.account.status {
+            form.append_pair("StatusCallback", status.as_str());
+        }
+        form.finish()
+    }
+
+    /// Creates content with buttons and returns its SID.
+    pub(crate) async fn lay_out(&self, content: &Value) -> Result<String, DeliveryError> {
+        let call = self.client.post(below(&self.account.content, "v1/Content")).json(content);
+        let answer = self.called(call).await?;
+        let sid = answer.body.get("sid").and_then(Value::as_str);
+        sid.map(str::to_owned)
+            .ok_or_else(|| DeliveryError::later("Twilio laid it out without saying its SID"))
+    }
+
+    /// Deletes created content. Content that no longer exists counts as deleted.
+    pub(crate) async fn clear_away(&self, sid: &str) -> Result<(), DeliveryError> {
+        let call = self.client.delete(below(&self.account.content, &format!("v1/Content/{sid}")));
+        let answer = wire::answer(PLATFORM, self.signed(call).send().await).await?;
+        if answer.status.is_success() || answer.status.as_u16() == 404 {
+            return Ok(());
+        }
+        Err(refused(&answer))
+    }
+
+    /// The name of the account.
+    pub(crate) async fn name(&self) -> Result<String, DeliveryError> {
+        let answer = self.called(self.client.get(self.below_account(".json"))).await?;
+        let text = |name: &str| answer.body.get(name).and_then(Value::as_str).unwrap_or_default();
+        if text("status") != "active" {
+            return Err(DeliveryError::never(format!(
+                "the account at Twilio is {}",
+                text("status")
+            )));
+        }
+        let from = match &self.account.sender {
+            Sender::Number(number) => number,
+            Sender::Service(sid) => sid,
+        };
+        Ok(format!("Twilio's account {} sends from {from}", text("friendly_name")))
+    }
+
+    fn below_account(&self, rest: &str) -> String {
+        below(&self.account.api, &format!("2010-04-01/Accounts/{}{rest}", self.account.sid))
+    }
+
+    fn signed(&self, call: RequestBuilder) -> RequestBuilder {
+        match &self.account.key {
+            Some((sid, secret)) => call.basic_auth(sid, Some(secret.reveal())),
+            None => call.basic_auth(&self.account.sid, Some(self.account.auth_token.reveal())),
+        }
+    }
+
+    async fn called(&self, call: RequestBuilder) -> Result<Answer, DeliveryError> {
+        let answer = wire::answer(PLATFORM, self.signed(call).send().await).await?;
+        if answer.status.is_success() { Ok(answer) } else { Err(refused(&answer)) }
+    }
+}
+
+fn refused(answer: &Answer) -> DeliveryError {
+    let code = answer.body.get("code").and_then(Value::as_u64).unwrap_or_default();
+    // Twilio's queue for this number is full.
+    if code == 21_611 {
+        return DeliveryError::later("Twilio has too many messages of this number waiting");
+    }
+    if let Some(later) = answer.later(PLATFORM) {
+        return later;
+    }
+    if let Some((why, _)) = explained(code) {
+        return DeliveryError::never(format!("{why} ({code})"));
+    }
+    if answer.status.as_u16() == 401 {
+        return DeliveryError::never(
+            "Twilio does not take the account SID with this auth token or API key",
+        );
+    }
+    let said = answer.body.get("message").and_then(Value::as_str).unwrap_or_default();
+    DeliveryError::never(format!(
+        "Twilio refused it ({}, error {code}): {said}",
+        answer.status.as_u16()
+    ))
+}
+
+// Twilio's errors, by number. <https://www.twilio.com/docs/api/errors>
+
+/// An error in words for the operator, and whether it is permanent for this address.
+pub(crate) fn explained(code: u64) -> Option<(&'static str, bool)> {
+    Some(match code {
+        20_003 => ("Twilio does not take the account SID with this auth token or API key", false),
+        20_404 => ("Twilio knows no such account: check the account SID", false),
+        21_211 | 21_614 | 21_635 | 30_005 | 63_003 | 63_024 => {
+            ("nobody can be reached at that number", true)
+        }
+        21_408 => (
+            "messages to that country are switched off: allow it in Twilio's console under \
+                    Messaging, Settings, Geo permissions",
+            false,
+        ),
+        21_603 | 21_606 | 21_659 | 21_660 | 21_701 | 21_705 | 63_007 => (
+            "the number or service messages are sent from is not this account's, or cannot send them",
+            false,
+        ),
+        21_608 => ("a trial account of Twilio writes to verified numbers alone", false),
+        21_610 => ("they have answered STOP: they must answer START before anything arrives", true),
+        21_612 => ("Twilio has no way from the sender's number to that number", false),
+        21_605 | 21_617 => ("it is longer than Twilio carries", false),
+        21_656 | 63_027 | 63_028 | 63_040 | 63_041 | 63_042 => (
+            "the template is not there, is not approved, or has other variables than are set",
+            false,
+        ),
+        30_002 => ("the account at Twilio is suspended", false),
+        30_003 => ("their phone is off or out of reach", false),
+        30_004 => ("they, or their carrier, block messages from us", true),
+        30_006 => ("that number is a landline, or its carrier takes no messages", true),
+        30_007 => ("a carrier took it for spam", false),
+        30_008 => ("a carrier lost it, and does not say why", false),
+        30_034 => (
+            "carriers in the US take messages from registered senders alone: register the \
+                    number with Twilio (A2P 10DLC)",
+            false,
+        ),
+        63_016 => (OUTSIDE_WINDOW, false),
+        63_018 => ("WhatsApp takes no more messages from this number for now", false),
+        63_032 | 63_049 => ("WhatsApp does not want to bother them with it now", false),
+        _ => return None,
+    })
+}
+
+// Reads Twilio's calls: inbound messages and delivery reports.
+
+/// The words that unsubscribe a person at every carrier, as the only word of a message.
+const STOP: [&str; 8] =
+    ["STOP", "STOPALL", "UNSUBSCRIBE", "CANCEL", "END", "QUIT", "OPTOUT", "REVOKE"];
+/// The words that subscribe a person again. Twilio also accepts YES. The server does not, because
+/// that is an answer.
+const START: [&str; 2] = ["START", "UNSTOP"];
+
+/// The form of a call from Twilio.
+pub(crate) struct Form(Vec<(String, String)>);
+
+/// A text and its sender.
+pub(crate) struct Written<'a> {
+    pub(crate) sid: &'a str,
+    pub(crate) from: Means,
+    pub(crate) text: &'a str,
+}
+
+impl Form {
+    /// Reads the form. Every body is a form, so callers check for the required fields.
+    pub(crate) fn read(call: &WebhookCall<'_>) -> Self {
+        Self(url::form_urlencoded::parse(call.body).into_owned().collect())
+    }
+
+    /// A field that is present once and not empty.
+    pub(crate) fn member(&self, name: &str) -> Option<&str> {
+        let mut found = self.0.iter().filter(|(key, _)| key == name);
+        let value = found.next().map(|(_, value)| value.as_str()).filter(|value| !value.is_empty());
+        value.filter(|_| found.next().is_none())
+    }
+
+    fn expected(&self, name: &str) -> Result<&str, UnreadableCall> {
+        self.member(name)
+            .ok_or_else(|| UnreadableCall(format!("expected {name} in a form of Twilio's")))
+    }
+
+    /// The delivery report, if the call is one.
+    pub(crate) fn status(
+        &self,
+        means: fn(&str) -> Option<Means>,
+    ) -> Result<Option<ParsedCall>, UnreadableCall> {
+        let Some(status) = self.member("MessageStatus") else { return Ok(None) };
+        let (sid, to) = (self.expected("MessageSid")?, self.expected("To")?);
+        let state = match status {
+            "delivered" => DeliveryReport::Delivered,
+            "read" => DeliveryReport::Read,
+            "failed" | "undelivered" => self.failed(),
+            _ => return Ok(Some(taken(Vec::new()))),
+        };
+        let what = InboundContent::Became { posted: sid.to_owned(), state };
+        let inbound = means(to).map(|from| inbound(format!("{sid}.{status}"), from, None, what));
+        Ok(Some(taken(inbound.into_iter().collect())))
+    }
+
+    fn failed(&self) -> DeliveryReport {
+        let code = self.member("ErrorCode").and_then(|code| code.parse().ok()).unwrap_or_default();
+        let said = self.member("ChannelStatusMessage").or_else(|| self.member("ErrorMessage"));
+        let (why, forever) = match explained(code) {
+            Some((why, forever)) => (format!("{why} ({code})"), forever),
+            None => (
+                format!(
+                    "Twilio says error {code}{}",
+                    said.map(|s| format!(": {s}")).unwrap_or_default()
+                ),
+                false,
+            ),
+        };
+        DeliveryReport::Failed { why, forever }
+    }
+
+    /// The text and its sender. `None` if the sender cannot be a known person, such as
+    /// a short code.
+    pub(crate) fn written(
+        &self,
+        means: fn(&str) -> Option<Means>,
+    ) -> Result<Option<Written<'_>>, UnreadableCall> {
+        let (sid, from) = (self.expected("MessageSid")?, self.expected("From")?);
+        let text = self.member("Body").unwrap_or_default();
+        Ok(means(from).map(|from| Written { sid, from, text }))
+    }
+
+    /// The content of a text: unsubscribing or subscribing again, as Twilio or the usual words say,
+    /// and an answer.
+    pub(crate) fn said(
+        &self,
+        written: Written<'_>,
+        name: Option<&str>,
+        about: InReplyTo,
+    ) -> ParsedCall {
+        let Written { sid, from, text } = written;
+        let kind = self.member("OptOutType");
+        let wish = match kind {
+            Some("STOP") => Some(InboundContent::Stopped),
+            Some("START") => Some(InboundContent::Resumed),
+            _ => wish(text),
+        };
+        // A START as Twilio reports it may be the answer "yes". A STOP is never an answer, and
+        // neither is a HELP, which Twilio answers itself.
+        let is_said = !text.trim().is_empty()
+            && match (&wish, kind) {
+                (Some(InboundContent::Resumed), _) => text.trim().eq_ignore_ascii_case("yes"),
+                (Some(_), _) | (None, Some(_)) => false,
+                (None, None) => true,
+            };
+        let said = is_said.then(|| InboundContent::Wrote { text: text.to_owned(), about });
+        let name = name.map(str::to_owned);
+        let wish =
+            wish.map(|what| inbound(format!("{sid}.wish"), from.clone(), name.clone(), what));
+        let said = said.map(|what| inbound(sid.to_owned(), from, name, what));
+        taken(wish.into_iter().chain(said).collect())
+    }
+}
+
+/// Whether the text unsubscribes the person or subscribes them again, by its words alone.
+pub(crate) fn wish(text: &str) -> Option<InboundContent> {
+    let word = text.trim().to_uppercase();
+    if STOP.contains(&word.as_str()) {
+        Some(InboundContent::Stopped)
+    } else if START.contains(&word.as_str()) {
+        Some(InboundContent::Resumed)
+    } else {
+        None
+    }
+}
+
+/// One inbound message. A reply goes to the number it came from.
+pub(crate) fn inbound(
+    id: String,
+    from: Means,
+    name: Option<String>,
+    what: InboundContent,
+) -> InboundMessage {
+    InboundMessage { id, from, name, place: Value::Null, what, at: None }
+}
+
+/// The answer to Twilio, which sends no message in return.
+pub(crate) fn taken(inbound: Vec<InboundMessage>) -> ParsedCall {
+    let nothing = "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Response/>".to_owned();
+    ParsedCall { inbound, answer: Some(("text/xml", nothing)) }
+}
+
+/// A phone number as an SMS contact method.
+pub(crate) fn sms(number: &str) -> Option<Means> {
+    is_phone_number(number).then(|| Means::Sms(number.to_owned()))
+}
+
+// `X-Twilio-Signature`: HMAC-SHA1 with the auth token over the called URL and the form fields,
+// sorted by name, name and value concatenated.
+
+fn verify(token: &Secret, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
+    let shown = call
+        .header("x-twilio-signature")
+        .ok_or(ForgedCall("there is no signature of Twilio's, or more than one"))?;
+    let form: Vec<(String, String)> = url::form_urlencoded::parse(call.body).into_owned().collect();
+    let fits =
+        |url: &str| bool::from(signature(token, url, &form).as_bytes().ct_eq(shown.as_bytes()));
+    // Twilio sometimes signs the URL without its port, and does not say when.
+    if fits(call.url) || without_port(call.url).is_some_and(|url| fits(&url)) {
+        Ok(())
+    } else {
+        Err(ForgedCall("the signature is not Twilio's, or the address is not the one Twilio calls"))
+    }
+}
+
+/// The signature that Twilio computes.
+pub(crate) fn signature(token: &Secret, url: &str, form: &[(String, String)]) -> String {
+    let mut sorted: Vec<&(String, String)> = form.iter().collect();
+    sorted.sort();
+    let mut signed = url.to_owned();
+    for (name, value) in sorted {
+        signed.push_str(name);
+        signed.push_str(value);
+    }
+    // HMAC takes keys of any length, so this never fails.
+    let mac = Hmac::<Sha1>::new_from_slice(token.reveal().as_bytes()).map(|mut mac| {
+        mac.update(signed.as_bytes());
+        mac.finalize().into_bytes()
+    });
+    mac.map(|mac| BASE64_STANDARD.encode(mac)).unwrap_or_default()
+}
+
+fn without_port(url: &str) -> Option<String> {
+    let mut url = Url::parse(url).ok().filter(|url| url.port().is_some())?;
+    url.set_port(None).ok()?;
+    Some(url.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(members: &[(&str, &str)]) -> Vec<(String, String)> {
+        members.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    /// The example from Twilio's documentation of signatures.
+    #[test]
+    fn signed_as_twilio_has_it() {
+        let signed = signature(
+            &Secret::new("12345"),
+            "https://mycompany.com/myapp.php?foo=1&bar=2",
+            &form(&[
+                ("CallSid", "CA1234567890ABCDE"),
+                ("Caller", "+14158675309"),
+                ("Digits", "1234"),
+                ("From", "+14158675309"),
+                ("To", "+18005551212"),
+            ]),
+        );
+        assert_eq!(signed, "RSOYDt4T1cUTdK1PDd93/VVr8B8=");
+    }
+
+    #[test]
+    fn a_port_may_be_dropped() {
+        let dropped = without_port("https://ask.example.com:8443/x?y=1");
+        assert_eq!(dropped.as_deref(), Some("https://ask.example.com/x?y=1"));
+        assert_eq!(without_port("https://ask.example.com/x"), None);
     }
 }

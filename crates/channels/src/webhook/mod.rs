@@ -6,21 +6,21 @@
 //! | `render.rs` | a message card as JSON |
 //! | `parse.rs` | reads the program's calls |
 
-mod parse;
-mod render;
-
 use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use kernel::Time;
+use kernel::directory::Means;
 use kernel::directory::contact::is_webhook_address;
 use reqwest::Client;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use url::Url;
+use views::message_card::{ButtonTone, CardButton, CardFact, CardStage, MessageCard};
 
-use crate::inbound::ParsedCall;
+use crate::inbound::{DeliveryReport, InReplyTo, InboundContent, ParsedCall};
 use crate::setup::{ChannelContext, ClockFn, Setup};
 use crate::standard::WebhookKey;
 use crate::wire::{self, Answer};
@@ -28,7 +28,6 @@ use crate::{
     Channel, DeliveryError, ForgedCall, InboundMessage, OutboundMessage, PostedMessage, Secret,
     UnreadableCall, WebhookCall,
 };
-use views::message_card::MessageCard;
 
 /// The name of the channel.
 pub const NAME: &str = "webhook";
@@ -122,7 +121,7 @@ impl Channel for WebhookChannel {
     }
 
     fn render(&self, card: &MessageCard) -> Value {
-        render::render(card)
+        render(card)
     }
 
     async fn deliver(&self, outbound: OutboundMessage<'_>) -> Result<PostedMessage, DeliveryError> {
@@ -162,7 +161,7 @@ impl Channel for WebhookChannel {
     }
 
     fn parse(&self, call: &WebhookCall<'_>) -> Result<ParsedCall, UnreadableCall> {
-        let said: parse::Said = serde_json::from_slice(call.body).map_err(|error| {
+        let said: Said = serde_json::from_slice(call.body).map_err(|error| {
             UnreadableCall(format!("expected what somebody did, as JSON: {error}"))
         })?;
         Ok(ParsedCall::of(vec![said.inbound(call)?]))
@@ -182,5 +181,175 @@ impl Channel for WebhookChannel {
         let body = json!({ "version": VERSION, "type": "test" });
         self.call(&format!("test.{}", at.millis()), at, &body).await?;
         Ok("the webhook's program takes what we sign".to_owned())
+    }
+}
+
+// Reads calls from the operator's program.
+
+/// A call. Exactly one of its content members is present.
+#[derive(Debug, Deserialize)]
+struct Said {
+    id: Option<String>,
+    from: String,
+    name: Option<String>,
+    at: Option<Time>,
+    /// The message it is about, by the id that the program returned on delivery.
+    about: Option<String>,
+    pressed: Option<String>,
+    submitted: Option<Submitted>,
+    wrote: Option<String>,
+    became: Option<State>,
+    why: Option<String>,
+    #[serde(default)]
+    forever: bool,
+    wants: Option<Wish>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Submitted {
+    token: String,
+    values: Map<String, Value>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Delivered,
+    Read,
+    Failed,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Wish {
+    Nothing,
+    Notices,
+}
+
+impl Said {
+    fn inbound(self, call: &WebhookCall<'_>) -> Result<InboundMessage, UnreadableCall> {
+        if !is_webhook_address(&self.from) {
+            let wrong = "expected from to be who it is, without spaces and up to 200 bytes";
+            return Err(UnreadableCall(wrong.to_owned()));
+        }
+        let id = self
+            .id
+            .filter(|id| !id.is_empty())
+            .or_else(|| call.header("webhook-id").map(str::to_owned));
+        let about = self.about;
+        let what = match (self.pressed, self.submitted, self.wrote, self.became, self.wants) {
+            (Some(token), None, None, None, None) => {
+                InboundContent::Pressed { token, posted: about }
+            }
+            (None, Some(Submitted { token, values }), None, None, None) => {
+                InboundContent::Submitted { token, values }
+            }
+            (None, None, Some(text), None, None) => InboundContent::Wrote {
+                text,
+                about: about.map_or(InReplyTo::Nothing, InReplyTo::Posted),
+            },
+            (None, None, None, Some(state), None) => {
+                let posted = about.ok_or_else(|| {
+                    UnreadableCall("expected about: which message it is".to_owned())
+                })?;
+                let why = self.why.unwrap_or_else(|| "the program does not say why".to_owned());
+                let state = match state {
+                    State::Delivered => DeliveryReport::Delivered,
+                    State::Read => DeliveryReport::Read,
+                    State::Failed => DeliveryReport::Failed { why, forever: self.forever },
+                };
+                InboundContent::Became { posted, state }
+            }
+            (None, None, None, None, Some(Wish::Nothing)) => InboundContent::Stopped,
+            (None, None, None, None, Some(Wish::Notices)) => InboundContent::Resumed,
+            _ => {
+                let wrong = "expected one of pressed, submitted, wrote, became and wants";
+                return Err(UnreadableCall(wrong.to_owned()));
+            }
+        };
+        Ok(InboundMessage {
+            id: id.unwrap_or_default(),
+            from: Means::Webhook(self.from),
+            name: self.name,
+            place: Value::Null,
+            what,
+            at: self.at,
+        })
+    }
+}
+
+// A message card as JSON. It is complete: the channel has no length limit, and the program lays it
+// out. `docs/channels/webhook.md` describes the format.
+
+/// Renders a card. Empty members are left out.
+fn render(card: &MessageCard) -> Value {
+    let fact = |fact: &CardFact| json!({ "name": fact.name, "value": fact.value });
+    let facts: Vec<Value> = card.facts.iter().map(fact).collect();
+    let mut shown = json!({
+        "title": card.title,
+        "note": card.note,
+        "words": card.words,
+        "context": card.context,
+        "facts": facts,
+        "until": card.until,
+        "link": card.link,
+        "urgent": card.urgent,
+    });
+    let (name, stage) = match &card.stage {
+        CardStage::Open(ways) => {
+            let buttons: Vec<Value> = ways.buttons.iter().map(button).collect();
+            let form =
+                ways.form.as_ref().map(|(token, form)| json!({ "token": token, "form": form }));
+            let open =
+                json!({ "buttons": buttons, "form": form, "reply": ways.reply, "code": ways.code });
+            ("open", open)
+        }
+        CardStage::Closed { headline, at, comment } => {
+            ("over", json!({ "headline": headline, "at": at, "comment": comment }))
+        }
+    };
+    if let Value::Object(members) = &mut shown {
+        members.insert(name.to_owned(), bare(stage));
+    }
+    bare(shown)
+}
+
+fn button(button: &CardButton) -> Value {
+    let tone = match button.tone {
+        ButtonTone::Plain => "plain",
+        ButtonTone::Yes => "yes",
+        ButtonTone::Danger => "danger",
+        ButtonTone::No => "no",
+    };
+    json!({
+        "label": button.label,
+        "token": button.token,
+        "tone": tone,
+        "word": button.word,
+        "wants_words": button.wants_words,
+    })
+}
+
+fn bare(mut object: Value) -> Value {
+    if let Value::Object(members) = &mut object {
+        members.retain(|_, value| !value.is_null());
+    }
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::cards;
+
+    #[test]
+    fn as_they_are_received() {
+        for (name, card) in cards::samples() {
+            if name != "long" {
+                insta::assert_json_snapshot!(name, render(&card));
+            }
+        }
+        // Long text is not truncated.
+        assert_eq!(render(&cards::long())["words"], cards::long().words);
     }
 }

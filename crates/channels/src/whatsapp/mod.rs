@@ -16,7 +16,6 @@
 mod carried;
 pub(crate) mod meta;
 mod render;
-mod window;
 
 pub use carried::TwilioWhatsapp;
 pub use meta::{GRAPH, MetaSettings, MetaWhatsapp};

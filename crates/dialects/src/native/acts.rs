@@ -2,8 +2,11 @@
 
 use kernel::ask::CallbackAttempt;
 use kernel::form::FileRef;
-use kernel::{HumanId, Time};
+use kernel::question::Answer;
+use kernel::{AskId, HumanId, Time};
 use serde::{Deserialize, Serialize};
+
+use super::AskView;
 
 /// `POST /api/v1/asks/{id}/cancel`
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -95,4 +98,66 @@ pub struct CallbacksView<'a> {
     /// The newest fifty, oldest first.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<CallbackAttempt>))]
     pub attempts: &'a [CallbackAttempt],
+}
+
+// Results of erasing personal data.
+
+/// What an erasure came to.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Erased {
+    /// The task or the artifact.
+    pub id: String,
+    /// Always `true`.
+    pub erased: bool,
+    /// The requests that were erased with a task.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<AskId>,
+}
+
+// Bulk actions: one answer for several asks.
+
+/// `POST /api/v1/asks/answers`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct BulkAnswer {
+    /// Which, each once.
+    #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 200))]
+    pub asks: Vec<AskId>,
+    /// The answer to all of them. `confirmed` means every item of each.
+    pub answer: Answer,
+    /// The words that go with it.
+    #[serde(default)]
+    pub comment: Option<String>,
+    /// Only say what would become of each.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// What became of many asks.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct BulkResults<'a> {
+    /// Whether nothing was answered.
+    pub dry_run: bool,
+    /// One for each ask, in order.
+    pub results: Vec<BulkResult<'a>>,
+}
+
+/// What became of one of many asks.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct BulkResult<'a> {
+    /// Which.
+    pub id: AskId,
+    /// Whether it was answered, or would be.
+    pub done: bool,
+    /// The ask as it is then; `null` if it was refused.
+    pub ask: Option<AskView<'a>>,
+    /// The code of the refusal.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub code: Option<&'static str>,
+    /// The refusal in words.
+    pub why: Option<String>,
 }

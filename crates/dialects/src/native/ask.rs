@@ -9,7 +9,7 @@ use kernel::question::{Answer, Body, Kind, Question, Reply};
 use kernel::{
     AgentId, Ask, AskId, AskState, Assurance, By, HumanId, ProjectId, Refusal, Time, Via,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::hxp_execution::pseudonym;
@@ -411,4 +411,51 @@ pub struct EventView<'a> {
     pub version: u64,
     /// The ask as it is when this is sent, which may be a later version.
     pub ask: AskView<'a>,
+}
+
+// A person's own view: the asks they snoozed, and who works on which ask.
+
+/// `PUT /api/v1/asks/{id}/snooze`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SnoozeBody {
+    /// When it comes back; within ten years.
+    pub until: Time,
+}
+
+/// What a person has hidden.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Snoozed<'a> {
+    /// Soonest first.
+    pub snoozed: Vec<SnoozedAsk<'a>>,
+}
+
+/// One ask that is hidden.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SnoozedAsk<'a> {
+    /// When it comes back.
+    pub until: Time,
+    /// Which.
+    pub ask: AskView<'a>,
+}
+
+/// Who looks at asks.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Lookers {
+    /// Whoever said so within the last minute.
+    pub looking: Vec<Looker>,
+}
+
+/// Somebody who looks at an ask.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Looker {
+    /// At which.
+    pub ask: AskId,
+    /// Who.
+    pub human: HumanId,
 }

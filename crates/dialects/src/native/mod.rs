@@ -3,34 +3,28 @@
 mod acts;
 mod ask;
 mod audit;
-mod bulk;
 mod create;
-mod desk;
-mod devices;
-mod erased;
 mod identities;
 mod insights;
 mod keys;
-mod messages;
 mod notices;
 mod pages;
 mod rules;
 mod webhooks;
 
+pub use acts::Erased;
 pub use acts::{
     AssignBody, CallbacksView, CancelBody, CommentBody, ExtendBody, PickBody, Uploaded,
     WriteAddress, WriteBody,
 };
+pub use acts::{BulkAnswer, BulkResult, BulkResults};
 pub use ask::{
     AskView, CommentView, ConversationView, EventView, Outcome, ResultView, Revocation, State,
     Viewer,
 };
+pub use ask::{Looker, Lookers, SnoozeBody, Snoozed, SnoozedAsk};
 pub use audit::{BlockPage, BlockView, RecordView, Records};
-pub use bulk::{BulkAnswer, BulkResult, BulkResults};
 pub use create::{CreateAsk, OnSilence};
-pub use desk::{Looker, Lookers, SnoozeBody, Snoozed, SnoozedAsk};
-pub use devices::{DeviceKeys, DeviceTried, DeviceView, Devices, NewDevice, Tried};
-pub use erased::Erased;
 pub use identities::{
     AgentBody, AgentView, GroupBody, GroupView, Me, PersonBody, PersonPatch, PersonView,
     ProfileBody, ProjectBody, ProjectView,
@@ -41,8 +35,9 @@ pub use insights::{
     WaitCount, WaitView,
 };
 pub use keys::{IssueKey, IssuedKey, KeyView, PasskeyView, SessionView, Sessions};
-pub use messages::{MessageView, MessagesView};
 pub use notices::{CodeBody, NoticesBody, NoticesView, WayView};
+pub use notices::{DeviceKeys, DeviceTried, DeviceView, Devices, NewDevice, Tried};
+pub use notices::{MessageView, MessagesView};
 pub use pages::{
     AgentPage, AskCount, AskPage, Comments, DeliveryPage, GroupPage, KeyPage, PeoplePage,
     ProjectPage, Rules, SearchResults, SignInLink, Thread, WebhookPage,

@@ -14,21 +14,19 @@
 //!
 //! Ed25519 uses no random numbers, so signing is pure: the same claims and key give the same bytes.
 
-pub mod inclusion;
 pub mod jwks;
 pub mod jws;
 pub mod passkey;
 pub mod receipt;
 pub mod record;
-pub mod revocations;
 pub mod words;
 
 pub use jwks::{Jwk, Jwks};
 pub use jws::{SecretKey, Unproven};
 pub use passkey::{EvidenceError, EvidenceStatus, verify_enrolment, verify_evidence};
 pub use receipt::{Names, ReceiptClaims, verify};
+pub use receipt::{RevocationClaims, RevokedKey, RevokedReceipt};
 pub use record::{Differs, compare};
-pub use revocations::{RevocationClaims, RevokedKey, RevokedReceipt};
 pub use words::words;
 
 /// The `typ` of a receipt.

@@ -13,10 +13,10 @@ use p256::ecdsa::signature::hazmat::PrehashVerifier as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256, Sha384};
 
-use super::inclusion::Inclusion;
 use super::jwks::Jwks;
 use super::jws;
 use super::receipt::{Ended, ReceiptClaims};
+use super::record::Inclusion;
 
 /// Where the evidence of an answer with the assurance `passkey` is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,8 +10,7 @@ use kernel::{Ask, Time};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::News;
-use super::received::{EmailPayload, SlackThread};
+use super::{EmailPayload, News, SlackThread};
 use crate::a2h::wire::{
     FunctionCall, FunctionCallSpec, FunctionCallStatus, Moment, NewConversation, Ours,
 };

@@ -9,16 +9,16 @@
 //! A body never holds secret answers: only the agent reads them, once.
 
 pub mod humanlayer;
-mod received;
-pub mod standard;
 
-use kernel::Ask;
+use humanlayer::{Envelope, Version};
 use kernel::directory::Format;
 use kernel::follow_up::WebhookMessage;
+use kernel::{Ask, Time};
+use serde::Serialize;
 
 use crate::hacp::runtime::HarnessEvent;
-use crate::native::Viewer;
-use humanlayer::{Envelope, Version};
+use crate::native::{AskView, Viewer};
+use crate::origin::{Letter, Post};
 
 /// The event type of a test delivery.
 pub const TEST: &str = "webhook.test";
@@ -54,11 +54,133 @@ impl News<'_> {
 /// The body for an endpoint of this format; `None` if this event has no body in it.
 pub fn format(format: Format, news: News<'_>) -> Option<Vec<u8>> {
     let body = match format {
-        Format::Standard => serde_json::to_vec(&standard::Message::of(news)),
+        Format::Standard => serde_json::to_vec(&Message::of(news)),
         Format::Humanlayer => serde_json::to_vec(&Envelope::of(news, Version::Beta2)?),
         Format::HumanlayerV1beta1 => serde_json::to_vec(&Envelope::of(news, Version::Beta2)?.event),
         Format::HumanlayerV1beta3 => serde_json::to_vec(&Envelope::of(news, Version::Beta3)?),
     };
     // Our own types have string keys and finite numbers only, so this cannot fail.
     body.ok()
+}
+
+// Standard Webhooks, §Payload: `type`, `timestamp` and `data`.
+
+/// The body of a webhook.
+#[derive(Debug, Clone, Serialize)]
+pub struct Message<'a> {
+    /// The event type.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    timestamp: Time,
+    /// The ask or the runtime event.
+    data: Data<'a>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+enum Data<'a> {
+    /// An ask changed.
+    Ask {
+        /// The ask at the time of sending, with the receipt once it has ended; `null` in a test.
+        ask: Option<Box<AskView<'a>>>,
+    },
+    /// An agent's runtime has an event to process.
+    Duty {
+        /// The event, as `runtime.peek` shows it.
+        event: Box<HarnessEvent>,
+    },
+}
+
+impl<'a> Message<'a> {
+    /// The body for an event.
+    pub fn of(news: News<'a>) -> Self {
+        let News { told, ask, duty, viewer, base, receipt, .. } = news;
+        let data = match duty {
+            Some(event) => Data::Duty { event: Box::new(event) },
+            None => {
+                Data::Ask { ask: ask.map(|ask| Box::new(AskView::of(ask, viewer, base, receipt))) }
+            }
+        };
+        Self { kind: told.topic.map_or(TEST, kernel::Topic::as_str), timestamp: told.at, data }
+    }
+}
+
+// `HumanLayer`'s objects for a message that a person sent by email or in Slack (A2H-113, A2H-114),
+// as its SDKs read them.
+
+#[derive(Debug, Clone, Serialize)]
+struct EmailPayload {
+    from_address: String,
+    to_address: String,
+    subject: String,
+    body: String,
+    message_id: String,
+    previous_thread: [(); 0],
+    raw_email: String,
+    is_test: bool,
+}
+
+impl EmailPayload {
+    /// Quoted text is not passed on, so `previous_thread` stays empty.
+    fn of(letter: Letter, words: &str, is_test: bool) -> Self {
+        let body = letter.body(words).to_owned();
+        let raw_email = raw(&letter, &body);
+        let Letter { from, to, subject, message_id } = letter;
+        Self {
+            from_address: from,
+            to_address: to,
+            subject,
+            body,
+            message_id,
+            previous_thread: [],
+            raw_email,
+            is_test,
+        }
+    }
+}
+
+/// Rebuilds an email from the fields that the agent may see. The original names the inbound address
+/// that identifies its sender, and that address lets its holder write as them.
+fn raw(letter: &Letter, body: &str) -> String {
+    let Letter { from, to, subject, message_id } = letter;
+    let head = [("From", from), ("To", to), ("Subject", subject), ("Message-ID", message_id)];
+    let line = |(name, value): &(&str, &String)| {
+        format!("{name}: {}\r\n", value.replace(['\r', '\n'], " "))
+    };
+    let head = head.iter().map(line).collect::<Vec<_>>().concat();
+    let body = body.replace("\r\n", "\n").replace('\n', "\r\n");
+    format!("{head}Content-Type: text/plain; charset=utf-8\r\n\r\n{body}\r\n")
+}
+
+/// A Slack thread, which the person's message begins.
+#[derive(Debug, Clone, Serialize)]
+struct SlackThread {
+    thread_ts: String,
+    channel_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    team_id: Option<String>,
+    events: [SlackMessage; 1],
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct SlackMessage {
+    from_user_id: String,
+    channel_id: String,
+    content: String,
+    message_id: String,
+    message_ts: String,
+}
+
+impl SlackThread {
+    fn of(post: Post, words: &str) -> Self {
+        let Post { team, channel, user, ts } = post;
+        let message = SlackMessage {
+            from_user_id: user,
+            channel_id: channel.clone(),
+            content: words.to_owned(),
+            message_id: ts.clone(),
+            message_ts: ts.clone(),
+        };
+        Self { thread_ts: ts, channel_id: channel, team_id: team, events: [message] }
+    }
 }

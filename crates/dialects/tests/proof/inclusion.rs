@@ -1,6 +1,6 @@
 //! From a receipt to a sealed block of the record, each step of the way.
 
-use dialects::proof::inclusion::{Inclusion, Linked, NotIncluded};
+use dialects::proof::record::{Inclusion, Linked, NotIncluded};
 use dialects::proof::{BLOCK, Jwks, Names, ReceiptClaims, Unproven};
 use kernel::audit::Digest;
 use kernel::command::AskCommand;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use dialects::proof::inclusion::{Inclusion, Linked};
 use dialects::proof::passkey::CoseKey;
+use dialects::proof::record::{Inclusion, Linked};
 use dialects::proof::{BLOCK, RECEIPT, verify, verify_enrolment, verify_evidence};
 use ed25519_dalek::Signer as _;
 use kernel::actor::By;

@@ -22,7 +22,7 @@ pub(super) async fn check(
     report: &mut Report,
 ) -> Result<(), StoreError> {
     // The order matters: a block that is closed after this covers only later records.
-    let newest = store.last_block().await?.map_or(0, |sealed| sealed.block.n);
+    let newest = store.block(store::BlockQuery::Last).await?.map_or(0, |sealed| sealed.block.n);
     let end = store.last_position().await?;
     let mut blocks = std::pin::pin!(opened(store, &against.keys, newest));
     let mut waiting: VecDeque<Opened> = VecDeque::new();

@@ -6,7 +6,7 @@ use futures_util::{Stream, StreamExt, stream};
 use kernel::audit::{Broken, Verifier, Why};
 use kernel::task::{Artifact, Entry};
 use kernel::{Ask, Entity, Subject, Task, evolve};
-use store::{Chain, Held, Store, StoreError};
+use store::{Chain, Store, StoreError, StoredState};
 
 use super::{Finding, Progress, Report, cores};
 
@@ -99,7 +99,7 @@ fn check_chain(chain: &Chain) -> Result<(), Finding> {
     Ok(())
 }
 
-fn read(subject: &Subject, held: &Held) -> Option<Entity> {
+fn read(subject: &Subject, held: &StoredState) -> Option<Entity> {
     match subject {
         Subject::Ask(_) => {
             let ask: Ask = serde_json::from_str(&held.state).ok()?;

@@ -130,15 +130,17 @@ impl Export {
         after: u64,
     ) -> anyhow::Result<Self> {
         // The order matters: the records of every block up to this one are among these.
-        let last_block = store.last_block().await?.map_or(0, |sealed| sealed.block.n);
+        let last_block =
+            store.block(store::BlockQuery::Last).await?.map_or(0, |sealed| sealed.block.n);
         let end = store.last_position().await?;
-        let (after, block) = match store.block_at(after.saturating_add(1)).await? {
-            Some(SealedBlock { block, .. }) if block.n <= last_block => {
-                (block.first.saturating_sub(1), block.n.saturating_sub(1))
-            }
-            Some(_) | None if after >= end => (end, last_block),
-            Some(_) | None => (after, if after == 0 { 0 } else { last_block }),
-        };
+        let (after, block) =
+            match store.block(store::BlockQuery::At(after.saturating_add(1))).await? {
+                Some(SealedBlock { block, .. }) if block.n <= last_block => {
+                    (block.first.saturating_sub(1), block.n.saturating_sub(1))
+                }
+                Some(_) | None if after >= end => (end, last_block),
+                Some(_) | None => (after, if after == 0 { 0 } else { last_block }),
+            };
         let header = Header { version: 1, issuer, at, after, jwks: signer.ever() };
         let counted = Counted { after, records: 0, blocks: 0, last: after, sha256: Digest::ZERO };
         let (position, covered) = (after, after);
@@ -194,7 +196,7 @@ impl Export {
     async fn erased_meanwhile(&self) -> anyhow::Result<Option<u64>> {
         let (mut after, mut erased) = (self.end, None);
         loop {
-            let changes = self.store.changes(after, 1000).await?;
+            let changes = self.store.changes(store::FeedQuery::After(after), 1000).await?;
             let Some(last) = changes.last() else { return Ok(erased) };
             after = last.position;
             let erases = |change: &&Change| Happened::ERASING.contains(&change.what.as_str());
@@ -217,7 +219,7 @@ impl Export {
     async fn records(&mut self, lines: &mut Vec<u8>) -> anyhow::Result<()> {
         let to = if self.position < self.covered { self.covered } else { self.end };
         let limit = usize::try_from((to - self.position).min(PAGE)).unwrap_or(1);
-        let rows = self.store.rows(self.position, limit).await?;
+        let rows = self.store.rows(store::FeedQuery::After(self.position), limit).await?;
         // Finding deleted records is the task of the verification.
         self.position = rows.last().map_or(to, |row| row.position.min(to));
         for row in rows.into_iter().filter(|row| row.position <= to) {

@@ -1,6 +1,6 @@
 //! Proves that one event is in a signed block.
 
-use dialects::proof::inclusion::{Inclusion, Linked};
+use dialects::proof::record::{Inclusion, Linked};
 use kernel::Subject;
 use kernel::audit::Digest;
 use kernel::seal;
@@ -25,10 +25,10 @@ pub enum NoProof {
 
 /// Proves event `seq` of a subject.
 pub async fn proof(store: &dyn Store, subject: Subject, seq: u64) -> Result<Inclusion, NoProof> {
-    let record = store.records(subject.clone(), seq.saturating_sub(1), 1).await?;
+    let record = store.chain(subject.clone(), seq.saturating_sub(1), 1).await?;
     let record = record.into_iter().find(|record| record.seq == seq).ok_or(NoProof::NotFound)?;
     let position = store.position(subject, seq).await?.ok_or(NoProof::NotFound)?;
-    let sealed = store.block_at(position).await?.ok_or(NoProof::NotSealed)?;
+    let sealed = store.block(store::BlockQuery::At(position)).await?.ok_or(NoProof::NotSealed)?;
     let block = &sealed.block;
     let count = usize::try_from(block.count.min(seal::LARGEST)).map_err(|_| NoProof::Broken)?;
     let hashes = store.hashes(block.first.saturating_sub(1), count).await?;

@@ -57,7 +57,7 @@ impl Blobs {
         }
         elsewhere |= ours.len() > versions;
         for holder in ours.into_iter().take(versions) {
-            self.store().forget_file(holder, digest).await?;
+            self.store().forget_files(holder, Some(digest)).await?;
             self.store().release(holder).await?;
         }
         if elsewhere {

@@ -332,8 +332,12 @@ impl Incoming<'_> {
     /// The message that a code at the beginning of the text names, and the rest of the text; or the only
     /// message whose ask is open.
     async fn coded<'t>(&self, text: &'t str) -> Result<(Option<Message>, &'t str), StoreError> {
-        let recent =
-            self.inbound.gateway.store().messages_to(self.message.from.mark(), RECENT).await?;
+        let recent = self
+            .inbound
+            .gateway
+            .store()
+            .messages_by(store::MessageQuery::To { to: self.message.from.mark(), limit: RECENT })
+            .await?;
         let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let first = first.trim_end_matches([':', ',', '.']).to_uppercase();
         let coded = recent.iter().find(|message| message.code.as_ref() == Some(&first));

@@ -81,7 +81,7 @@ impl Inbound {
         let (why, priority, ask_id) = (message.why, ask.priority, ask.id);
         let Some(human) = message.human.clone() else {
             for seat in ask.seats.iter().cloned() {
-                store.hasten(Work::Notify { ask: ask_id, seat, why, priority }, now).await?;
+                store.make_due(Work::Notify { ask: ask_id, seat, why, priority }, now).await?;
             }
             return Ok(());
         };
@@ -105,6 +105,8 @@ impl Inbound {
         let mut tried: Vec<_> = chain.iter().map(mark).collect();
         tried.dedup();
         let chain = NotificationPlan { human, since, tried };
-        store.hasten(Work::NotificationStep { ask: ask_id, why, priority, plan: chain }, now).await
+        store
+            .make_due(Work::NotificationStep { ask: ask_id, why, priority, plan: chain }, now)
+            .await
     }
 }

@@ -26,7 +26,7 @@ pub(super) async fn reply_code(
     if options.is_none() || !matches!(channel, sms::NAME | whatsapp::NAME) {
         return Ok(None);
     }
-    let lately = gateway.store().messages_to(to, CODES).await?;
+    let lately = gateway.store().messages_by(store::MessageQuery::To { to, limit: CODES }).await?;
     let own = lately.iter().find(|message| message.ask == ask.id);
     if let Some(code) = own.and_then(|message| message.code.clone()) {
         return Ok(Some(code));

@@ -4,23 +4,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use kernel::audit::{Digest, Record, Row};
+use kernel::audit::{Digest, Row};
 use kernel::directory::Directory;
 use kernel::insight::Day;
 use kernel::insight::summary::Line;
 use kernel::task::{Artifact, Contract, Entry, Held, Scope as Ledger, State};
 use kernel::{
-    AgentId, ArtifactId, Ask, AskId, EntryId, HumanId, KeyId, ProjectId, ReviewId, Subject, Task,
-    TaskId, Time, UploadId, WebhookId,
+    AgentId, ArtifactId, Ask, AskId, EntryId, HumanId, KeyId, ProjectId, ReviewId, Task, TaskId,
+    Time, UploadId, WebhookId,
 };
 use store::Work;
 use store::work_queue::{self, LogQuery, Logged};
 use store::{
-    Advance, Asks, AuditFeed, Backlog, Chains, Change, Charge, Count, Counted, Counts, Delivery,
-    Durability, Expiring, FileHolders, Followers, Health, Insights, Inspection, Job, List, Message,
-    MessageQuery, Messages, News, Outcome, Page, Piece, ReceiptSignature, Result, SealedBlock,
-    Search, SearchIndex, Settlement, Side, SideCondition, SideKind, SideRow, SideRows, Store,
-    TaskList, TaskPage, Tasks, Upload, Uploads, Usage, WorkQueue,
+    Advance, Asks, AuditFeed, Backlog, BlockQuery, Chains, Change, Charge, Count, Counted, Counts,
+    Delivery, DeliveryLog, Durability, Expiring, FeedQuery, FileHolders, Followers, Health,
+    Insights, Inspection, Job, KeyUse, List, Message, MessageQuery, Messages, News, Outcome, Page,
+    Piece, ReceiptSignature, ReceiptSignatures, Result, SealedBlock, Search, SearchIndex,
+    Settlement, Side, SideCondition, SideKind, SideRow, SideRows, Store, TaskList, TaskPage, Tasks,
+    Upload, Uploads, Usage, WorkQueue,
 };
 use tokio::sync::broadcast;
 use ulid::Ulid;
@@ -93,39 +94,30 @@ delegate! { Asks:
     async fn list(&self, list: List) -> Result<Page>;
     async fn count(&self, list: List) -> Result<Count>;
     async fn expiring(&self, wanted: Expiring) -> Result<Vec<Ask>>;
-    async fn due(&self, now: Time, limit: usize) -> Result<Vec<AskId>>;
     async fn claim_due(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<AskId>>;
     async fn next_due(&self) -> Result<Option<Time>>;
-    async fn claim_over(&self, project: ProjectId, since: Time, now: Time, lease: Duration, limit: usize) -> Result<Vec<AskId>>;
-    async fn store_receipt_signatures(&self, new: Vec<ReceiptSignature>) -> Result<Vec<AskId>>;
-    async fn receipt_signature(&self, ask: AskId, claims: Digest) -> Result<Option<(String, Vec<u8>)>>;
+    async fn claim_ended(&self, project: ProjectId, since: Time, now: Time, lease: Duration, limit: usize) -> Result<Vec<AskId>>;
     async fn view(&self, ask: AskId, human: HumanId, until: Option<Time>) -> Result<()>;
     async fn viewers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>>;
 }
 
 delegate! { AuditFeed:
-    async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>>;
-    async fn stream(&self, agents: Vec<AgentId>, position: u64, limit: usize) -> Result<Vec<Change>>;
-    async fn history(&self, ask: AskId, seq: u64, limit: usize) -> Result<Vec<Change>>;
+    async fn changes(&self, of: FeedQuery, limit: usize) -> Result<Vec<Change>>;
     fn feed(&self) -> broadcast::Receiver<Arc<[News]>>;
-    async fn records(&self, subject: Subject, seq: u64, limit: usize) -> Result<Vec<Record>>;
     async fn last_position(&self) -> Result<u64>;
-    async fn position(&self, subject: Subject, seq: u64) -> Result<Option<u64>>;
     async fn hashes(&self, position: u64, limit: usize) -> Result<Vec<(u64, Digest)>>;
-    async fn rows(&self, position: u64, limit: usize) -> Result<Vec<Row>>;
+    async fn rows(&self, of: FeedQuery, limit: usize) -> Result<Vec<Row>>;
     async fn chains(&self, after: Option<String>, limit: usize) -> Result<Chains>;
     async fn append_block(&self, sealed: SealedBlock) -> Result<bool>;
-    async fn last_block(&self) -> Result<Option<SealedBlock>>;
+    async fn block(&self, which: BlockQuery) -> Result<Option<SealedBlock>>;
     async fn blocks(&self, n: u64, limit: usize) -> Result<Vec<SealedBlock>>;
-    async fn block_at(&self, position: u64) -> Result<Option<SealedBlock>>;
 }
 
 delegate! { FileHolders:
     async fn note_file(&self, holder: Ulid, digest: Digest) -> Result<()>;
     async fn own_files(&self, holder: Ulid) -> Result<Vec<Digest>>;
     async fn file_holders(&self, digest: Digest) -> Result<Vec<Ulid>>;
-    async fn forget_file(&self, holder: Ulid, digest: Digest) -> Result<()>;
-    async fn forget_files(&self, holder: Ulid) -> Result<()>;
+    async fn forget_files(&self, holder: Ulid, only: Option<Digest>) -> Result<()>;
 }
 
 delegate! { Health:
@@ -142,18 +134,31 @@ delegate! { Insights:
 
 delegate! { Messages:
     async fn put_message(&self, message: Message) -> Result<()>;
-    async fn find_messages(&self, wanted: MessageQuery) -> Result<Vec<Message>>;
+    async fn messages_by(&self, wanted: MessageQuery) -> Result<Vec<Message>>;
 }
 
 delegate! { WorkQueue:
     async fn claim(&self, lane: &str, now: Time, lease: Duration, limit: usize) -> Result<Vec<Delivery>>;
     async fn lanes(&self, after: &str, now: Time, limit: usize) -> Result<Vec<(String, bool)>>;
     async fn settle(&self, settled: Vec<(u64, Settlement)>, log: Vec<work_queue::Entry>) -> Result<()>;
-    async fn hasten(&self, effect: Work, now: Time) -> Result<()>;
+    async fn make_due(&self, work: Work, now: Time) -> Result<()>;
     async fn backlog(&self) -> Result<Backlog>;
-    async fn logged(&self, wanted: LogQuery) -> Result<Vec<Logged>>;
+}
+
+delegate! { DeliveryLog:
+    async fn delivery_log(&self, wanted: LogQuery) -> Result<Vec<Logged>>;
     async fn redeliver(&self, webhook: WebhookId, id: &str, now: Time) -> Result<Option<Logged>>;
-    async fn unlog(&self, webhook: WebhookId, limit: usize) -> Result<usize>;
+    async fn clear_delivery_log(&self, webhook: WebhookId, limit: usize) -> Result<usize>;
+}
+
+delegate! { KeyUse:
+    async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()>;
+    async fn key_used(&self, id: KeyId) -> Result<Option<Time>>;
+}
+
+delegate! { ReceiptSignatures:
+    async fn store_receipt_signatures(&self, new: Vec<ReceiptSignature>) -> Result<Vec<AskId>>;
+    async fn receipt_signature(&self, ask: AskId, claims: Digest) -> Result<Option<(String, Vec<u8>)>>;
 }
 
 delegate! { SearchIndex:
@@ -172,14 +177,12 @@ delegate! { Tasks:
     async fn tasks(&self, list: TaskList) -> Result<TaskPage>;
     async fn projects_given(&self, agent: AgentId) -> Result<Vec<ProjectId>>;
     async fn task_counts(&self, list: TaskList) -> Result<Vec<(State, Count)>>;
-    async fn over_tasks(&self, project: ProjectId, since: Time, limit: usize) -> Result<Vec<TaskId>>;
+    async fn ended_tasks(&self, project: ProjectId, since: Time, limit: usize) -> Result<Vec<TaskId>>;
     async fn artifact(&self, id: ArtifactId) -> Result<Option<Artifact>>;
     async fn entry(&self, id: EntryId) -> Result<Option<Entry>>;
     async fn entries(&self, scope: Ledger, after: Option<String>, limit: usize) -> Result<Vec<Entry>>;
     async fn organisation_ledgers(&self, limit: usize) -> Result<Vec<Ledger>>;
-    async fn entry_history(&self, id: EntryId, seq: u64, limit: usize) -> Result<Vec<Entry>>;
     async fn task_of_review(&self, id: ReviewId) -> Result<Option<TaskId>>;
-    async fn task_records(&self, projects: Vec<ProjectId>, position: u64, limit: usize) -> Result<Vec<(u64, Record)>>;
     async fn contracts(&self, agent: AgentId, n: u64, limit: usize) -> Result<Vec<(u64, Contract)>>;
     async fn ack_contracts(&self, agent: AgentId, n: u64) -> Result<u64>;
     async fn acked(&self, agent: AgentId) -> Result<u64>;
@@ -206,8 +209,6 @@ delegate! { Usage:
 delegate! { Store:
     async fn transact(&self, job: Job) -> Result<Outcome>;
     fn directory(&self) -> Arc<Directory>;
-    async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()>;
-    async fn key_used(&self, id: KeyId) -> Result<Option<Time>>;
     async fn sweep(&self, now: Time) -> Result<u64>;
     async fn ping(&self) -> Result<()>;
 }

@@ -47,6 +47,8 @@ enum Fault {
     Unacknowledged,
     /// Another node moves the follower first.
     Overtaken,
+    /// It says that it has begun, and waits until it may go on.
+    Held { begun: Arc<Notify>, go_on: Arc<Notify> },
 }
 
 /// The followers of a store: counts what is read and written, and fails on demand.
@@ -87,6 +89,10 @@ impl Followers for Spy {
                 return lost();
             }
             Some(Fault::Overtaken) => assert!(self.store.advance(step.clone()).await?),
+            Some(Fault::Held { begun, go_on }) => {
+                begun.notify_one();
+                go_on.notified().await;
+            }
             None => {}
         }
         let done = self.store.advance(step).await?;
@@ -284,6 +290,25 @@ async fn a_receiver_that_lags_misses_nothing() {
     until_stored(&setup, setup.head().await).await;
     stop.cancel();
     running.join_all().await;
+    setup.notified_once(&asks).await;
+}
+
+/// Under load there are always newer events in the store than the ones being handled. They are
+/// announced too, so none is read back.
+#[tokio::test(start_paused = true)]
+async fn events_that_are_committed_during_a_step_are_not_read_back() {
+    let setup = Setup::new().await;
+    let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    setup.fail(Fault::Held { begun: Arc::clone(&begun), go_on: Arc::clone(&go_on) });
+    let (running, stop) = setup.run();
+    let mut asks = setup.asks(1).await;
+    begun.notified().await;
+    asks.extend(setup.asks(2).await);
+    go_on.notify_one();
+    until_stored(&setup, setup.head().await).await;
+    stop.cancel();
+    running.join_all().await;
+    assert_eq!(setup.read(), 0);
     setup.notified_once(&asks).await;
 }
 

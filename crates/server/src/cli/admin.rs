@@ -89,13 +89,28 @@ impl Place {
 }
 
 impl Admin {
+    /// Makes a change: through the server by this call, or in the store by this command.
+    pub(super) async fn change(
+        &self,
+        method: Method,
+        path: &str,
+        command: impl Into<Command>,
+    ) -> anyhow::Result<()> {
+        match self {
+            Self::Remote(server) => {
+                let _: Value = server.call(method, path).await?;
+                Ok(())
+            }
+            Self::Offline(offline) => offline.run(command).await,
+        }
+    }
+
     /// The named person, or else the person the token belongs to.
     pub(super) async fn whose(&self, human: Option<HumanId>) -> anyhow::Result<HumanId> {
         match (self, human) {
             (_, Some(human)) => Ok(human),
             (Self::Remote(server), None) => {
-                let call = server.client.call(Method::GET, "/api/v1/me", None::<&()>);
-                let me: Value = call.await.map_err(server.because())?;
+                let me: Value = server.get("/api/v1/me").await?;
                 let id = me.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
                 id.context("the server does not say who you are")
             }

@@ -11,7 +11,7 @@ use super::inbox::prompt;
 use super::output::say;
 use super::remote::Remote;
 use super::render::{Detail, Field, fields, hint, is_irreversible, options, reject_options};
-use super::show::{plain, print};
+use super::requests::{plain, print};
 
 #[derive(Args)]
 pub(super) struct Answer {

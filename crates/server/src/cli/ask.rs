@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::Exit;
 use super::remote::Remote;
 use super::render::Detail;
-use super::show::{outcome, print};
+use super::requests::{outcome, print};
 use crate::spelling::Names;
 
 #[derive(Args)]

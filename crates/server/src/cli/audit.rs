@@ -21,8 +21,7 @@ use kernel::audit::Digest;
 use serde_json::{Value, json};
 use store::{Clock, Store};
 
-use super::bar::Bar;
-use super::output::say;
+use super::output::{Bar, say};
 use super::{Exit, Stored};
 use crate::config::Database;
 
@@ -235,7 +234,7 @@ impl ExportArgs {
         let vault = installation::vault(&config.location, Access::Look).await?;
         let none = format!("there is no key to sign the export with in {}", vault.place());
         let signer = Signer::find(vault).await?.context(none)?;
-        let last = store.last_block().await?;
+        let last = store.block(store::BlockQuery::Last).await?;
         let issuer = last.map_or_else(
             || config.public_url.as_str().trim_end_matches('/').to_owned(),
             |sealed| sealed.block.issuer,
@@ -273,7 +272,7 @@ pub(super) async fn installed_keys(
     let place = vault.place();
     let jwks = match signing::ever(vault).await? {
         Some(jwks) => jwks,
-        None if store.last_block().await?.is_some() => {
+        None if store.block(store::BlockQuery::Last).await?.is_some() => {
             bail!("there are no keys in {place} to check the blocks with: give --data or --jwks")
         }
         None => Jwks::default(),

@@ -20,8 +20,7 @@ use store::Store;
 use store::sqlite::Sqlite;
 
 use super::audit::{installed_keys, report_json, tell_in_words};
-use super::bar::Bar;
-use super::output::say;
+use super::output::{Bar, say};
 use super::{Exit, Stored};
 use crate::config::Database;
 

@@ -11,7 +11,7 @@ use super::Exit;
 use super::output::say;
 use super::remote::{Remote, Server};
 use super::render::Detail;
-use super::show::print;
+use super::requests::print;
 
 #[derive(Args)]
 pub(super) struct Demo {

@@ -8,7 +8,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::Exit;
-use super::output::{say, table};
+use super::output::{report, say, table};
 use super::remote::Remote;
 
 const PATH: &str = "/api/v1/me/push";
@@ -54,8 +54,7 @@ impl Devices {
 
 async fn list(remote: &Remote) -> anyhow::Result<Exit> {
     let server = remote.human()?;
-    let call = server.client.call(Method::GET, PATH, None::<&Value>);
-    let listed: Listed = call.await.map_err(server.because())?;
+    let listed: Listed = server.get(PATH).await?;
     if remote.json {
         say!("{}", serde_json::to_string(&listed.devices)?);
         return Ok(Exit::Done);
@@ -76,8 +75,7 @@ fn row(device: &DeviceView) -> Vec<String> {
 async fn test(remote: &Remote, id: Digest) -> anyhow::Result<Exit> {
     let server = remote.human()?;
     let path = format!("{PATH}/{id}/test");
-    let call = server.client.call(Method::POST, &path, None::<&Value>);
-    let tried: DeviceTried = call.await.map_err(server.because())?;
+    let tried: DeviceTried = server.call(Method::POST, &path).await?;
     let why = tried.error.as_deref().unwrap_or_default();
     if remote.json {
         say!("{}", serde_json::to_string(&tried)?);
@@ -97,12 +95,7 @@ async fn test(remote: &Remote, id: Digest) -> anyhow::Result<Exit> {
 async fn remove(remote: &Remote, id: Digest) -> anyhow::Result<Exit> {
     let server = remote.human()?;
     let path = format!("{PATH}/{id}");
-    let call = server.client.call(Method::DELETE, &path, None::<&Value>);
-    let _: Value = call.await.map_err(server.because())?;
-    if remote.json {
-        say!("{}", json!({ "removed": id }));
-    } else {
-        say!("It is told nothing any more.");
-    }
+    let _: Value = server.call(Method::DELETE, &path).await?;
+    report(remote.json, &json!({ "removed": id }), "It is told nothing any more.")?;
     Ok(Exit::Done)
 }

@@ -16,8 +16,7 @@ use kernel::text::reveal;
 use serde::Serialize;
 
 use super::Exit;
-use super::bar::Bar;
-use super::output::NOBODY_READS;
+use super::output::{Bar, NOBODY_READS};
 use crate::http::envelope::LARGEST;
 
 #[derive(Args)]

@@ -13,9 +13,9 @@ use reqwest::Method;
 use super::Exit;
 use super::admin::{Admin, Place};
 use super::inbox::prompt;
-use super::output::say;
+use super::output::{report, say};
 use super::render::Detail;
-use super::show::{plain, print};
+use super::requests::{plain, print};
 
 #[derive(Args)]
 pub(super) struct Erase {
@@ -86,8 +86,7 @@ async fn erase(place: Place, id: &str) -> anyhow::Result<()> {
     } else {
         let id = plain(id);
         let path = format!("/api/v1/asks/{id}/erase");
-        let call = server.client.call(Method::POST, &path, None::<&()>);
-        let ask: client::Ask = call.await.map_err(server.because())?;
+        let ask: client::Ask = server.call(Method::POST, &path).await?;
         if json {
             print(&ask, true, Detail::Brief)?;
         } else {
@@ -96,8 +95,7 @@ async fn erase(place: Place, id: &str) -> anyhow::Result<()> {
         return Ok(());
     };
     let path = format!("/api/v1/{kind}/{id}/erase");
-    let call = server.client.call(Method::POST, &path, None::<&()>);
-    let erased: Erased = call.await.map_err(server.because())?;
+    let erased: Erased = server.call(Method::POST, &path).await?;
     if json {
         say!("{}", serde_json::to_string(&erased)?);
     } else if kind == "tasks" {
@@ -117,8 +115,7 @@ pub(super) async fn erase_person(place: Place, id: &HumanId, sure: &Sure) -> any
     let person = match &admin {
         Admin::Remote(server) => {
             let path = format!("/api/v1/people/{id}/erase");
-            let call = server.client.call(Method::POST, &path, None::<&()>);
-            let person: PersonView = call.await.map_err(server.because())?;
+            let person: PersonView = server.call(Method::POST, &path).await?;
             Some(person)
         }
         Admin::Offline(offline) => {
@@ -128,13 +125,13 @@ pub(super) async fn erase_person(place: Place, id: &HumanId, sure: &Sure) -> any
             offline.gateway.directory().human(id).map(PersonView::from)
         }
     };
-    if json {
-        say!("{}", serde_json::to_string(&person)?);
-    } else {
-        say!(
+    report(
+        json,
+        &person,
+        &format!(
             "{id} was erased. What they wrote on requests and tasks is erased in the background \
              while the server runs."
-        );
-    }
+        ),
+    )?;
     Ok(Exit::Done)
 }

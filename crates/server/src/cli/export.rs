@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use gateway::csv_export;
-use reqwest::Method;
 use serde_json::{Map, Value};
 
 use super::Exit;
@@ -74,8 +73,7 @@ impl Export {
         let mut cursor = None;
         loop {
             let path = self.path(cursor.as_deref());
-            let call = server.client.call(Method::GET, &path, None::<&()>);
-            let page: Map<String, Value> = call.await.map_err(server.because())?;
+            let page: Map<String, Value> = server.get(&path).await?;
             for ask in page.get("asks").and_then(Value::as_array).into_iter().flatten() {
                 let line = match self.format {
                     Format::Csv => csv_export::row(ask),

@@ -14,8 +14,7 @@ use kernel::audit::Digest;
 use serde_json::json;
 use store::postgres::Options;
 
-use super::bar::Bar;
-use super::output::say;
+use super::output::{Bar, say};
 use super::{Exit, Stored};
 use crate::config::{Database, FilesUrl, Settings};
 

@@ -13,7 +13,7 @@ use super::answer::{confirmed, needs_confirmation, reply};
 use super::output::{harmless, say};
 use super::remote::{Remote, Server};
 use super::render::{Detail, fields, hint, options, suggests};
-use super::show::{plain, print};
+use super::requests::{plain, print};
 
 #[derive(Args)]
 pub(super) struct Inbox {

@@ -11,7 +11,7 @@ use store::Clock;
 
 use super::Exit;
 use super::admin::{Admin, Place};
-use super::output::{say, table};
+use super::output::{report, report_table, say};
 
 #[derive(Args)]
 pub(super) struct Keys {
@@ -106,25 +106,21 @@ impl Keys {
             }
             KeysCommand::Confirm { id, place } => {
                 let (admin, json) = place.open().await?;
-                confirm(&admin, id).await?;
-                if json {
-                    say!("{}", serde_json::json!({ "confirmed": id }));
-                } else {
-                    say!("Confirmed {id}.");
-                }
+                let path = format!("/api/v1/keys/{id}/confirm");
+                let command = DirectoryCommand::ConfirmPasskey(id);
+                admin.change(Method::POST, &path, command).await?;
+                report(json, &serde_json::json!({ "confirmed": id }), &format!("Confirmed {id}."))?;
             }
             KeysCommand::Revoke { id, end_tokens, place } => {
                 let (admin, json) = place.open().await?;
                 if end_tokens {
-                    revoke_with_tokens(&admin, id).await?;
+                    let path = format!("/api/v1/keys/{id}?tokens=end");
+                    let command = DirectoryCommand::RevokeKeyWithTokens(id);
+                    admin.change(Method::DELETE, &path, command).await?;
                 } else {
                     revoke(&admin, id).await?;
                 }
-                if json {
-                    say!("{}", serde_json::json!({ "revoked": id }));
-                } else {
-                    say!("Revoked {id}.");
-                }
+                report(json, &serde_json::json!({ "revoked": id }), &format!("Revoked {id}."))?;
             }
         }
         Ok(Exit::Done)
@@ -144,14 +140,9 @@ async fn list(admin: &Admin, json: bool) -> anyhow::Result<()> {
             keys
         }
     };
-    if json {
-        say!("{}", serde_json::to_string(&keys)?);
-        return Ok(());
-    }
     let now = SystemClock.now();
-    let rows: Vec<_> = keys.iter().map(|key| row(key, now)).collect();
-    table(&["ID", "KIND", "HOLDER", "STATE", "LAST USED", "LABEL"], &rows);
-    Ok(())
+    let names = ["ID", "KIND", "HOLDER", "STATE", "LAST USED", "LABEL"];
+    report_table(json, &keys, &names, |key| row(key, now))
 }
 
 fn row(key: &KeyView, now: Time) -> Vec<String> {
@@ -175,47 +166,16 @@ fn row(key: &KeyView, now: Time) -> Vec<String> {
 
 async fn create(admin: &Admin, new: IssueKey) -> anyhow::Result<IssuedKey> {
     match admin {
-        Admin::Remote(server) => {
-            let call = server.client.call(Method::POST, "/api/v1/keys", Some(&new));
-            call.await.map_err(server.because())
-        }
+        Admin::Remote(server) => server.send(Method::POST, "/api/v1/keys", &new).await,
         Admin::Offline(offline) => {
             Ok(bootstrap::issue_key(&offline.gateway, Actor::System, new).await?)
         }
     }
 }
 
-async fn confirm(admin: &Admin, id: KeyId) -> anyhow::Result<()> {
-    match admin {
-        Admin::Remote(server) => {
-            let path = format!("/api/v1/keys/{id}/confirm");
-            let call = server.client.call(Method::POST, &path, None::<&()>);
-            call.await.map_err(server.because())
-        }
-        Admin::Offline(offline) => offline.run(DirectoryCommand::ConfirmPasskey(id)).await,
-    }
-}
-
-async fn revoke_with_tokens(admin: &Admin, id: KeyId) -> anyhow::Result<()> {
-    match admin {
-        Admin::Remote(server) => {
-            let path = format!("/api/v1/keys/{id}?tokens=end");
-            let call = server.client.call(Method::DELETE, &path, None::<&()>);
-            call.await.map_err(server.because())
-        }
-        Admin::Offline(offline) => offline.run(DirectoryCommand::RevokeKeyWithTokens(id)).await,
-    }
-}
-
 pub(super) async fn revoke(admin: &Admin, id: KeyId) -> anyhow::Result<()> {
-    match admin {
-        Admin::Remote(server) => {
-            let path = format!("/api/v1/keys/{id}");
-            let call = server.client.call(Method::DELETE, &path, None::<&()>);
-            call.await.map_err(server.because())
-        }
-        Admin::Offline(offline) => offline.run(DirectoryCommand::RevokeKey(id)).await,
-    }
+    let path = format!("/api/v1/keys/{id}");
+    admin.change(Method::DELETE, &path, DirectoryCommand::RevokeKey(id)).await
 }
 
 #[cfg(test)]

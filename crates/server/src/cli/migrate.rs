@@ -15,15 +15,14 @@ use gateway::sealed_head::HeadFile;
 use gateway::signing::Signer;
 use gateway::vault::Vault;
 use serde_json::json;
-use store::postgres::{Occupied, Postgres, Taken};
+use store::postgres::{DatabaseNotEmpty, Postgres, SqliteImport};
 use store::sqlite::{Locked, Sqlite};
 use store::{Store, StoreError};
 
 use super::Exit;
 use super::audit::{installed_keys, report_json, tell_in_words};
 use super::backup::kept;
-use super::bar::Bar;
-use super::output::say;
+use super::output::{Bar, say};
 use crate::config::{Database, DatabaseUrl, FilesUrl, Secret, Settings, variable};
 
 #[derive(Args)]
@@ -92,7 +91,7 @@ impl Migrate {
         let vault = Arc::new(Vault::shared(Arc::clone(&nodes), master));
         // Read it before anything changes: with another master key nothing could be stored there.
         vault.read().await?;
-        let taken = take_over(&nodes, &file, &mut bar).await?;
+        let imported = import(&nodes, &file, &mut bar).await?;
         let there = match &target.location.bucket {
             Some(bucket) => Files::bucket(bucket, Some(Arc::clone(&nodes)))?,
             None => Files::shared(Arc::clone(&nodes)),
@@ -113,8 +112,8 @@ impl Migrate {
             let moved = json!({
                 "to": url.to_string(),
                 "valid": holds,
-                "rows": taken.rows,
-                "events": taken.events,
+                "rows": imported.rows,
+                "events": imported.events,
                 "uploads": uploads,
                 "seconds": started.elapsed().as_secs_f64(),
                 "audit": report_json(&after, started.elapsed()),
@@ -125,7 +124,7 @@ impl Migrate {
             if !same {
                 say!("It is not the record that was moved: {} events there.", before.events);
             }
-            let Taken { rows, events } = taken;
+            let SqliteImport { rows, events } = imported;
             say!("Moved to {url}: {events} events, {rows} rows, {uploads} uploads.");
         }
         Ok(if holds { Exit::Done } else { Exit::Denied })
@@ -145,15 +144,15 @@ async fn checked(
     Ok(check(store, &against, &mut |progress| bar.checked(progress)).await?)
 }
 
-async fn take_over(nodes: &Postgres, file: &Path, bar: &mut Bar) -> anyhow::Result<Taken> {
-    let taken = nodes.take_over(file, &mut |done, all| bar.counted("rows", done, all)).await;
-    taken.map_err(|error| {
+async fn import(nodes: &Postgres, file: &Path, bar: &mut Bar) -> anyhow::Result<SqliteImport> {
+    let imported = nodes.import_sqlite(file, &mut |done, all| bar.counted("rows", done, all)).await;
+    imported.map_err(|error| {
         let what = match &error {
             StoreError::Unavailable(why) if why.is::<Locked>() => {
                 format!("a server has {} open: stop it first", file.display())
             }
-            StoreError::Unavailable(why) if why.is::<Occupied>() => {
-                return anyhow::anyhow!(Occupied);
+            StoreError::Unavailable(why) if why.is::<DatabaseNotEmpty>() => {
+                return anyhow::anyhow!(DatabaseNotEmpty);
             }
             _ => "nothing was moved".to_owned(),
         };

@@ -1,4 +1,5 @@
-//! The `countersign` command: one file per subcommand.
+//! The `countersign` command: one file per subcommand, and `requests` for the short ones about one
+//! request.
 //!
 //! Exit codes: 0 done or approved, 1 denied, revoked or verification failed, 2 no answer, 3
 //! cancelled, 4 any other error, 64 a usage error.
@@ -8,11 +9,7 @@ mod answer;
 mod ask;
 mod audit;
 mod backup;
-mod bar;
-mod callbacks;
-mod cancel;
 mod channels;
-mod completions;
 mod demo;
 mod devices;
 mod doctor;
@@ -21,30 +18,24 @@ mod erase;
 mod export;
 mod files;
 mod groups;
-mod health;
 mod inbox;
 mod insights;
 mod keys;
 mod migrate;
 mod notices;
 mod output;
-mod passkey_evidence;
 mod people;
 mod profile;
 mod projects;
-mod receipt;
 mod remote;
 mod render;
-mod revoke;
+mod requests;
 mod rules;
 mod serve;
 mod sessions;
-mod show;
 mod signing;
 mod task;
-mod trust;
 mod verify;
-mod wait;
 mod webhooks;
 mod write;
 
@@ -52,9 +43,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
 
+use self::output::{complain, patiently, say};
+use self::remote::Remote;
+use self::verify::fetch;
 use crate::config::{Config, DatabaseUrl, Secret, Settings, unknown_variables, variable};
-use output::{complain, patiently};
 
 /// The human gateway for AI agents: agents ask, people answer, a proof comes back.
 #[derive(Parser)]
@@ -75,31 +69,31 @@ enum Command {
     /// List what waits for you, and answer it
     Inbox(inbox::Inbox),
     /// Show one request
-    Show(show::Show),
+    Show(requests::Show),
     /// Answer a request
     Answer(answer::Answer),
     /// Write to an agent: a conversation begins
     Write(write::Write),
     /// Wait until a request is over
-    Wait(wait::Wait),
+    Wait(requests::Wait),
     /// Withdraw a request
-    Cancel(cancel::Cancel),
+    Cancel(requests::Cancel),
     /// Work with tasks: people own them, agents do them
     Task(task::Task),
     /// Show whether an agent was told that its request is over, and tell it again
-    Callbacks(callbacks::Callbacks),
+    Callbacks(requests::Callbacks),
     /// Add, list and try out endpoints that are told what happens, and tell them again
     Webhooks(webhooks::Webhooks),
     /// Show what agents claim and what people do with it, in numbers
     Insights(insights::Insights),
     /// Fetch the signed receipt of a request
-    Receipt(receipt::Receipt),
+    Receipt(requests::Receipt),
     /// Check a receipt, without the server if you have its keys
     Verify(verify::Verify),
     /// Check messages with an HXP eXperience envelope, without a server
     Envelope(envelope::Envelope),
     /// Let a receipt no longer count
-    Revoke(revoke::Revoke),
+    Revoke(requests::Revoke),
     /// Erase personal data (GDPR): a request, a task, an artifact or a person
     Erase(erase::Erase),
     /// Write out what was answered, by whom and how
@@ -137,9 +131,9 @@ enum Command {
     /// The platforms people are told on: which are set up, and whether they work
     Channels(channels::Channels),
     /// Say whether a server is ready
-    Health(health::Health),
+    Health(Health),
     /// Print completions for a shell
-    Completions(completions::Completions),
+    Completions(Completions),
 }
 
 /// Settings from flags, environment and file.
@@ -277,5 +271,48 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Channels(channels) => Box::pin(patiently(channels.run())).await,
         Command::Health(health) => patiently(health.run()).await,
         Command::Completions(completions) => Ok(completions.run(&mut Cli::command())),
+    }
+}
+
+// `countersign completions SHELL`
+
+#[derive(Args)]
+struct Completions {
+    /// The shell to complete in
+    shell: Shell,
+}
+
+impl Completions {
+    fn run(self, command: &mut clap::Command) -> Exit {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, command, "countersign", &mut script);
+        say!("{}", String::from_utf8_lossy(&script).trim_end());
+        Exit::Done
+    }
+}
+
+// `countersign health`: checks whether a server is ready, for callers that can only run a command:
+// a container without a shell, a script that waits for a start.
+
+#[derive(Args)]
+#[command(after_help = "Exits with 0 if it is ready, 1 if not.")]
+struct Health {
+    #[command(flatten)]
+    remote: Remote,
+}
+
+impl Health {
+    async fn run(self) -> anyhow::Result<Exit> {
+        let url = self.remote.address();
+        let answer = fetch(&format!("{url}/readyz")).await;
+        let why = answer.as_ref().err().map(|error| format!("{error:#}"));
+        if self.remote.json {
+            say!("{}", serde_json::json!({ "ready": why.is_none(), "why": why }));
+        } else if let Some(why) = &why {
+            complain!("countersign: not ready: {why}");
+        } else {
+            say!("{url} is ready.");
+        }
+        Ok(if why.is_none() { Exit::Done } else { Exit::Denied })
     }
 }

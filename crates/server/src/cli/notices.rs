@@ -9,7 +9,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::Exit;
-use super::output::{say, table};
+use super::output::{report, say, table};
 use super::remote::Remote;
 
 const PATH: &str = "/api/v1/me/notices";
@@ -169,12 +169,7 @@ async fn act(
     words: &str,
 ) -> anyhow::Result<Exit> {
     let server = remote.human()?;
-    let call = server.client.call(method, path, None::<&Value>);
-    let _: Value = call.await.map_err(server.because())?;
-    if remote.json {
-        say!("{done}");
-    } else {
-        say!("{words}");
-    }
+    let _: Value = server.call(method, path).await?;
+    report(remote.json, &done, words)?;
     Ok(Exit::Done)
 }

@@ -5,7 +5,10 @@ use std::fmt::{self, Write as _};
 use std::future::Future;
 use std::io::{self, IsTerminal, Write};
 use std::process;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use gateway::audit::Progress;
+use serde::Serialize;
 
 /// The exit code that a shell reports for a program that wrote to a closed pipe.
 pub(super) const NOBODY_READS: i32 = 141;
@@ -71,6 +74,35 @@ pub(super) async fn patiently<T>(work: impl Future<Output = T>) -> T {
     done
 }
 
+/// Prints an object as JSON, or the sentence that says the same.
+pub(super) fn report(
+    json: bool,
+    object: &(impl Serialize + ?Sized),
+    sentence: &str,
+) -> anyhow::Result<()> {
+    if json {
+        say!("{}", serde_json::to_string(object)?);
+    } else {
+        say!("{sentence}");
+    }
+    Ok(())
+}
+
+/// Prints a list as JSON, or as a table with a row for each item.
+pub(super) fn report_table<T: Serialize>(
+    json: bool,
+    items: &[T],
+    names: &[&str],
+    row: impl Fn(&T) -> Vec<String>,
+) -> anyhow::Result<()> {
+    if json {
+        say!("{}", serde_json::to_string(items)?);
+    } else {
+        table(names, &items.iter().map(row).collect::<Vec<_>>());
+    }
+    Ok(())
+}
+
 /// Prints rows as aligned columns with a header.
 pub(super) fn table(names: &[&str], rows: &[Vec<String>]) {
     let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
@@ -82,6 +114,85 @@ pub(super) fn table(names: &[&str], rows: &[Vec<String>]) {
         let cells = row.iter().enumerate();
         let padded = cells.map(|(column, cell)| format!("{cell:<width$}", width = width(column)));
         say!("{}", padded.collect::<Vec<_>>().join("  ").trim_end());
+    }
+}
+
+// A progress bar on the terminal. Errors of the terminal are ignored.
+
+/// How often the bar is updated.
+const SHOWN_EVERY: Duration = Duration::from_millis(100);
+
+pub(super) struct Bar {
+    terminal: bool,
+    started: Instant,
+    shown: Instant,
+}
+
+impl Bar {
+    const WIDTH: u64 = 30;
+
+    pub(super) fn new() -> Self {
+        let (terminal, now) = (io::stderr().is_terminal(), Instant::now());
+        Self { terminal, started: now, shown: now }
+    }
+
+    /// Shows the progress of a verification.
+    pub(super) fn checked(&mut self, progress: Progress) {
+        let Progress { done, total, events } = progress;
+        let started = self.started;
+        self.show(done, total, || {
+            let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);
+            let rate = events.saturating_mul(1000) / millis;
+            if total == 0 {
+                format!("{events} events  {rate} events/s")
+            } else {
+                format!("{rate} events/s")
+            }
+        });
+    }
+
+    /// Shows the progress of a copy, in bytes.
+    pub(super) fn copied(&mut self, what: &str, done: u64, total: u64) {
+        self.show(done, total, || format!("{what}, {} of {} MiB", done >> 20, total >> 20));
+    }
+
+    /// Shows the progress of a count.
+    pub(super) fn counted(&mut self, what: &str, done: u64, total: u64) {
+        self.show(done, total, || format!("{done} of {total} {what}"));
+    }
+
+    /// Shows the progress of reading a file, in bytes; its length may be unknown.
+    pub(super) fn read(&mut self, messages: u64, done: u64, total: u64) {
+        self.show(done, total, || format!("{messages} messages, {} MiB", done >> 20));
+    }
+
+    /// Clears the bar before a line of the result.
+    pub(super) fn clear(&self) {
+        if self.terminal {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+
+    fn show(&mut self, done: u64, total: u64, says: impl FnOnce() -> String) {
+        if !self.terminal || self.shown.elapsed() < SHOWN_EVERY {
+            return;
+        }
+        self.shown = Instant::now();
+        let bar = (done.min(total) * 100).checked_div(total).map(|percent| {
+            let full = usize::try_from(percent * Self::WIDTH / 100).unwrap_or(0);
+            let rest = usize::try_from(Self::WIDTH).unwrap_or(0).saturating_sub(full);
+            format!("[{}{}] {percent:3} %  ", "#".repeat(full), ".".repeat(rest))
+        });
+        let mut terminal = io::stderr();
+        let _ = write!(terminal, "\r\x1b[K{}{}", bar.unwrap_or_default(), says());
+        let _ = terminal.flush();
+    }
+}
+
+/// The next output begins on a clean line.
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.clear();
     }
 }
 

@@ -19,11 +19,10 @@ use serde_json::Value;
 use store::StoreError;
 use url::Url;
 
-use super::Exit;
 use super::admin::{Admin, Place};
 use super::erase::{self, Sure};
-use super::output::{say, table};
-use super::projects;
+use super::output::{report, say, table};
+use super::{Exit, projects};
 use crate::config::Settings;
 
 #[derive(Args)]
@@ -326,12 +325,7 @@ async fn send<B: Serialize>(
             })?;
         }
     }
-    if json {
-        say!("{}", serde_json::to_string(body)?);
-    } else {
-        say!("Saved.");
-    }
-    Ok(())
+    report(json, body, "Saved.")
 }
 
 async fn list(place: Place) -> anyhow::Result<()> {
@@ -413,20 +407,10 @@ async fn link(place: Place, settings: Settings, id: HumanId) -> anyhow::Result<(
 
 async fn end_access(place: Place, id: &HumanId) -> anyhow::Result<()> {
     let (admin, json) = place.open().await?;
-    match &admin {
-        Admin::Remote(server) => {
-            let path = format!("/api/v1/people/{id}/access");
-            let call = server.client.call(Method::DELETE, &path, None::<&()>);
-            let _: Value = call.await.map_err(server.because())?;
-        }
-        Admin::Offline(offline) => offline.run(DirectoryCommand::EndAccess(id.clone())).await?,
-    }
-    if json {
-        say!("{}", serde_json::json!({ "access_ended": id }));
-    } else {
-        say!(
-            "Nothing lets {id} in any more. `countersign people link {id}` makes a new sign-in link."
-        );
-    }
-    Ok(())
+    let path = format!("/api/v1/people/{id}/access");
+    admin.change(Method::DELETE, &path, DirectoryCommand::EndAccess(id.clone())).await?;
+    let sentence = format!(
+        "Nothing lets {id} in any more. `countersign people link {id}` makes a new sign-in link."
+    );
+    report(json, &serde_json::json!({ "access_ended": id }), &sentence)
 }

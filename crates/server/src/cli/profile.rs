@@ -167,17 +167,12 @@ impl Whose {
 async fn read(admin: &Admin, human: &HumanId) -> anyhow::Result<PersonView> {
     match admin {
         Admin::Remote(server) => {
-            let me: PersonView = server
-                .client
-                .call(Method::GET, "/api/v1/me", None::<&()>)
-                .await
-                .map_err(server.because())?;
+            let me: PersonView = server.get("/api/v1/me").await?;
             if me.id == *human {
                 return Ok(me);
             }
             let path = format!("/api/v1/people/{human}");
-            let call = server.client.call(Method::GET, &path, None::<&()>);
-            call.await.map_err(server.because())
+            server.get(&path).await
         }
         Admin::Offline(offline) => {
             let directory = offline.gateway.directory();
@@ -195,8 +190,7 @@ async fn write(admin: &Admin, human: &HumanId, body: ProfileBody) -> anyhow::Res
     match admin {
         Admin::Remote(server) => {
             let path = format!("/api/v1/people/{human}/profile");
-            let call = server.client.call(Method::PUT, &path, Some(&body));
-            call.await.map_err(server.because())
+            server.send(Method::PUT, &path, &body).await
         }
         Admin::Offline(offline) => {
             offline.run(DirectoryCommand::SaveProfile(body.of(human.clone()))).await?;

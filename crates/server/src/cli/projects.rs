@@ -1,7 +1,5 @@
 //! `countersign projects`: the rules of projects.
 
-use std::collections::BTreeSet;
-
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use dialects::native::{ProjectBody, ProjectView};
@@ -9,15 +7,14 @@ use kernel::ask::{Envelopes, Seat};
 use kernel::directory::{Allowed, IrreversibleSetting, NewProject, Reachable, Step};
 use kernel::quota::Limits;
 use kernel::retention::Keep;
-use kernel::{Assurance, DirectoryCommand, ProjectId};
+use kernel::{Assurance, DirectoryCommand, ProjectId, duration};
 use reqwest::Method;
 use serde_json::Value;
 
 use super::Exit;
 use super::admin::{Admin, Place};
-use super::output::{say, table};
+use super::output::{report, report_table};
 use crate::spelling::word;
-use kernel::duration;
 
 #[derive(Args)]
 pub(super) struct Projects {
@@ -33,70 +30,60 @@ enum ProjectsCommand {
         place: Place,
     },
     /// Add a project, or change what is given of its rules
-    Set {
-        /// Its name
-        id: ProjectId,
-        /// Whether an agent may have a default taken when nobody answers
-        #[arg(long, value_name = "BOOL")]
-        default_on_silence: Option<bool>,
-        /// How sure it must be who answers: `none`, `agent-attested`, `link`, `channel`, `session` or `passkey`
-        #[arg(long, value_name = "ASSURANCE", value_parser = word::<Assurance>)]
-        floor: Option<Assurance>,
-        /// When to remind, after the request: 30m, 2h, 1d; give it several times
-        #[arg(long, value_name = "SPAN", value_parser = seconds, conflicts_with = "no_reminders")]
-        reminder: Vec<u64>,
-        /// Remind nobody, unless the agent says so
-        #[arg(long)]
-        no_reminders: bool,
-        /// Whom to ask as well, and when: 30m=ada, 1h=@legal for a group, 2h=@ for anybody in the
-        /// project; give it several times, in order
-        #[arg(long, value_name = "SPAN=WHO", value_parser = step, conflicts_with = "no_ladder")]
-        step: Vec<Step>,
-        /// Ask nobody else
-        #[arg(long)]
-        no_ladder: bool,
-        /// How to take what agents say of their messages: `lenient` or `strict`
-        #[arg(long, value_name = "MODE", value_parser = word::<Envelopes>)]
-        envelopes: Option<Envelopes>,
-        /// How long words are kept once a request is over: 30d, 12h, `off` for ever, or `usual` for as
-        /// long as the server says
-        #[arg(long, value_name = "SPAN", value_parser = retention)]
-        retention: Option<Kept>,
-        /// Whom agents may reach with a request: `any` address, or `project` for the people of the
-        /// project, the agent's owner and --allow-recipient
-        #[arg(long, value_name = "WHOM", value_parser = word::<Reachable>)]
-        recipients: Option<Reachable>,
-        /// An address agents may use besides: slack:C0123ABC, email:ops@example.com, a mail domain as
-        /// @example.com, or a whole kind as sms:*; give it several times
-        #[arg(long, value_name = "ADDRESS", conflicts_with = "no_allowed_recipients")]
-        allow_recipient: Vec<Allowed>,
-        /// Allow no addresses besides
-        #[arg(long)]
-        no_allowed_recipients: bool,
-        /// Quotas that differ from the server's: `agent.open_asks=100,project.uploads=0`; `usual` for none
-        #[arg(long, value_name = "NAME=N", value_parser = quotas)]
-        quotas: Option<Limits>,
-        /// How sure it must be who approves a request that is irreversible or critical, if more than the
-        /// floor: `link`, `channel`, `session` or `passkey`, or `none` for no such rule
-        #[arg(long, value_name = "ASSURANCE", value_parser = word::<Assurance>)]
-        irreversible_assurance: Option<Assurance>,
-        #[command(flatten)]
-        place: Place,
-    },
+    Set(Box<Set>),
 }
 
-/// The given changes to a project's rules.
-struct Wanted {
+/// The changes to the rules of a project.
+#[derive(Args)]
+struct Set {
+    /// Its name
+    id: ProjectId,
+    /// Whether an agent may have a default taken when nobody answers
+    #[arg(long, value_name = "BOOL")]
     default_on_silence: Option<bool>,
+    /// How sure it must be who answers: `none`, `agent-attested`, `link`, `channel`, `session` or `passkey`
+    #[arg(long, value_name = "ASSURANCE", value_parser = word::<Assurance>)]
     floor: Option<Assurance>,
-    reminders: Option<Vec<u64>>,
-    ladder: Option<Vec<Step>>,
+    /// When to remind, after the request: 30m, 2h, 1d; give it several times
+    #[arg(long, value_name = "SPAN", value_parser = seconds, conflicts_with = "no_reminders")]
+    reminder: Vec<u64>,
+    /// Remind nobody, unless the agent says so
+    #[arg(long)]
+    no_reminders: bool,
+    /// Whom to ask as well, and when: 30m=ada, 1h=@legal for a group, 2h=@ for anybody in the
+    /// project; give it several times, in order
+    #[arg(long, value_name = "SPAN=WHO", value_parser = step, conflicts_with = "no_ladder")]
+    step: Vec<Step>,
+    /// Ask nobody else
+    #[arg(long)]
+    no_ladder: bool,
+    /// How to take what agents say of their messages: `lenient` or `strict`
+    #[arg(long, value_name = "MODE", value_parser = word::<Envelopes>)]
     envelopes: Option<Envelopes>,
+    /// How long words are kept once a request is over: 30d, 12h, `off` for ever, or `usual` for as
+    /// long as the server says
+    #[arg(long, value_name = "SPAN", value_parser = retention)]
     retention: Option<Kept>,
+    /// Whom agents may reach with a request: `any` address, or `project` for the people of the
+    /// project, the agent's owner and --allow-recipient
+    #[arg(long, value_name = "WHOM", value_parser = word::<Reachable>)]
     recipients: Option<Reachable>,
-    allowed_recipients: Option<BTreeSet<Allowed>>,
+    /// An address agents may use besides: slack:C0123ABC, email:ops@example.com, a mail domain as
+    /// @example.com, or a whole kind as sms:*; give it several times
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "no_allowed_recipients")]
+    allow_recipient: Vec<Allowed>,
+    /// Allow no addresses besides
+    #[arg(long)]
+    no_allowed_recipients: bool,
+    /// Quotas that differ from the server's: `agent.open_asks=100,project.uploads=0`; `usual` for none
+    #[arg(long, value_name = "NAME=N", value_parser = quotas)]
     quotas: Option<Limits>,
+    /// How sure it must be who approves a request that is irreversible or critical, if more than the
+    /// floor: `link`, `channel`, `session` or `passkey`, or `none` for no such rule
+    #[arg(long, value_name = "ASSURANCE", value_parser = word::<Assurance>)]
     irreversible_assurance: Option<Assurance>,
+    #[command(flatten)]
+    place: Place,
 }
 
 /// A retention period; `None` for the server's default.
@@ -114,10 +101,10 @@ impl Projects {
                         offline.gateway.directory().projects().map(ProjectView::from).collect()
                     }
                 };
-                if json {
-                    say!("{}", serde_json::to_string(&projects)?);
-                } else {
-                    let names = [
+                report_table(
+                    json,
+                    &projects,
+                    &[
                         "PROJECT",
                         "DEFAULT ON SILENCE",
                         "FLOOR",
@@ -128,76 +115,44 @@ impl Projects {
                         "RECIPIENTS",
                         "QUOTAS",
                         "IRREVERSIBLE",
-                    ];
-                    table(&names, &projects.iter().map(row).collect::<Vec<_>>());
-                }
+                    ],
+                    row,
+                )?;
             }
-            ProjectsCommand::Set {
-                id,
-                default_on_silence,
-                floor,
-                reminder,
-                no_reminders,
-                step,
-                no_ladder,
-                envelopes,
-                retention,
-                recipients,
-                allow_recipient,
-                no_allowed_recipients,
-                quotas,
-                irreversible_assurance,
-                place,
-            } => {
-                let reminders = (no_reminders || !reminder.is_empty()).then_some(reminder);
-                let ladder = (no_ladder || !step.is_empty()).then_some(step);
-                let allowed = no_allowed_recipients || !allow_recipient.is_empty();
-                let allowed_recipients =
-                    allowed.then(|| allow_recipient.into_iter().collect::<BTreeSet<_>>());
-                let wanted = Wanted {
-                    default_on_silence,
-                    floor,
-                    reminders,
-                    ladder,
-                    envelopes,
-                    retention,
-                    recipients,
-                    allowed_recipients,
-                    quotas,
-                    irreversible_assurance,
-                };
-                set(place, id, wanted).await?;
-            }
+            ProjectsCommand::Set(given) => set(*given).await?,
         }
         Ok(Exit::Done)
     }
 }
 
-async fn set(place: Place, id: ProjectId, wanted: Wanted) -> anyhow::Result<()> {
-    let (admin, json) = place.open().await?;
+async fn set(given: Set) -> anyhow::Result<()> {
+    let (admin, json) = given.place.open().await?;
+    let id = given.id;
     let mut project = known(&admin, &id).await?.unwrap_or_else(|| NewProject::fresh(id.clone()));
-    if let Some(allowed) = wanted.default_on_silence {
+    if let Some(allowed) = given.default_on_silence {
         project.default_on_silence = allowed;
     }
-    if let Some(floor) = wanted.floor {
+    if let Some(floor) = given.floor {
         project.floor = floor;
     }
-    if let Some(reminders) = wanted.reminders {
-        project.reminders = reminders.into_iter().collect();
+    if given.no_reminders || !given.reminder.is_empty() {
+        project.reminders = given.reminder.into_iter().collect();
     }
-    if let Some(ladder) = wanted.ladder {
-        project.ladder = ladder;
+    if given.no_ladder || !given.step.is_empty() {
+        project.ladder = given.step;
     }
-    if let Some(envelopes) = wanted.envelopes {
+    if let Some(envelopes) = given.envelopes {
         project.envelopes = envelopes;
     }
-    if let Some(Kept(retention)) = wanted.retention {
+    if let Some(Kept(retention)) = given.retention {
         project.retention = retention;
     }
-    project.recipients = wanted.recipients.or(project.recipients);
-    project.allowed_recipients = wanted.allowed_recipients.or(project.allowed_recipients);
-    project.quotas = wanted.quotas.or(project.quotas);
-    if let Some(least) = wanted.irreversible_assurance {
+    project.recipients = given.recipients.or(project.recipients);
+    if given.no_allowed_recipients || !given.allow_recipient.is_empty() {
+        project.allowed_recipients = Some(given.allow_recipient.into_iter().collect());
+    }
+    project.quotas = given.quotas.or(project.quotas);
+    if let Some(least) = given.irreversible_assurance {
         let rule = Some(least).filter(|least| *least > Assurance::None);
         project.irreversible_assurance = IrreversibleSetting::Set(rule);
     }
@@ -205,17 +160,11 @@ async fn set(place: Place, id: ProjectId, wanted: Wanted) -> anyhow::Result<()> 
     match &admin {
         Admin::Remote(server) => {
             let path = format!("/api/v1/projects/{id}");
-            let call = server.client.call(Method::PUT, &path, Some(&body));
-            let _: Value = call.await.map_err(server.because())?;
+            let _: Value = server.send(Method::PUT, &path, &body).await?;
         }
         Admin::Offline(offline) => offline.run(DirectoryCommand::SaveProject(project)).await?,
     }
-    if json {
-        say!("{}", serde_json::to_string(&body)?);
-    } else {
-        say!("Saved.");
-    }
-    Ok(())
+    report(json, &body, "Saved.")
 }
 
 /// The existing project, if any.

@@ -6,6 +6,7 @@ use anyhow::{Context, anyhow};
 use clap::Args;
 use client::{Client, ClientError};
 use reqwest::Method;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -120,8 +121,7 @@ impl Server {
         let mut all = Vec::new();
         let mut path = format!("/api/v1/{what}?limit=100");
         loop {
-            let call = self.client.call(Method::GET, &path, None::<&()>);
-            let mut page: Map<String, Value> = call.await.map_err(self.because())?;
+            let mut page: Map<String, Value> = self.get(&path).await?;
             let items = page.remove(what).unwrap_or_default();
             all.append(&mut serde_json::from_value(items)?);
             match page.get("next").and_then(Value::as_str) {
@@ -129,6 +129,29 @@ impl Server {
                 None => return Ok(all),
             }
         }
+    }
+
+    pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
+        self.call(Method::GET, path).await
+    }
+
+    /// A call without a body.
+    pub(super) async fn call<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+    ) -> anyhow::Result<T> {
+        self.client.call(method, path, None::<&()>).await.map_err(self.because())
+    }
+
+    /// A call with a JSON body.
+    pub(super) async fn send<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: &impl Serialize,
+    ) -> anyhow::Result<T> {
+        self.client.call(method, path, Some(body)).await.map_err(self.because())
     }
 
     /// Adds advice to an error, if there is any.

@@ -10,7 +10,7 @@ use reqwest::Method;
 use serde_json::Value;
 
 use super::Exit;
-use super::output::{say, table};
+use super::output::{report, say, table};
 use super::remote::Remote;
 use crate::spelling::word;
 
@@ -61,8 +61,7 @@ impl Rules {
         match self.command {
             RulesCommand::List { remote } => {
                 let server = remote.human()?;
-                let call = server.client.call(Method::GET, "/api/v1/rules", None::<&()>);
-                let found: Value = call.await.map_err(server.because())?;
+                let found: Value = server.get("/api/v1/rules").await?;
                 let rules = found.get("rules").and_then(Value::as_array);
                 if remote.json {
                     say!("{}", serde_json::to_string(&rules)?);
@@ -75,24 +74,18 @@ impl Rules {
                 let server = remote.human()?;
                 let kinds = kind.into_iter().collect();
                 let body = RuleBody { kinds, project, tag, priority, delegate_to: to };
-                let call = server.client.call(Method::POST, "/api/v1/rules", Some(&body));
-                let added: Value = call.await.map_err(server.because())?;
-                if remote.json {
-                    say!("{added}");
-                } else {
-                    say!("Added {}.", cell(added.get("id")));
-                }
+                let added: Value = server.send(Method::POST, "/api/v1/rules", &body).await?;
+                report(remote.json, &added, &format!("Added {}.", cell(added.get("id"))))?;
             }
             RulesCommand::Remove { id, remote } => {
                 let server = remote.human()?;
                 let path = format!("/api/v1/rules/{id}");
-                let call = server.client.call::<(), ()>(Method::DELETE, &path, None);
-                call.await.map_err(server.because())?;
-                if remote.json {
-                    say!("{}", serde_json::json!({ "removed": id }));
-                } else {
-                    say!("Removed {id}.");
-                }
+                let () = server.call(Method::DELETE, &path).await?;
+                report(
+                    remote.json,
+                    &serde_json::json!({ "removed": id }),
+                    &format!("Removed {id}."),
+                )?;
             }
         }
         Ok(Exit::Done)

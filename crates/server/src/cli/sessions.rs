@@ -5,12 +5,11 @@ use dialects::native::{SessionView, Sessions as Listed};
 use gateway::clock::SystemClock;
 use kernel::{DirectoryCommand, HumanId, KeyId};
 use reqwest::Method;
-use serde_json::Value;
 use store::Clock;
 
 use super::Exit;
 use super::admin::{Admin, Place};
-use super::output::{say, table};
+use super::output::{report, report_table};
 
 #[derive(Args)]
 pub(super) struct Sessions {
@@ -51,40 +50,29 @@ impl Sessions {
             SessionsCommand::List { human, place } => {
                 let (admin, json) = place.open().await?;
                 let sessions = list(&admin, human).await?;
-                if json {
-                    say!("{}", serde_json::to_string(&sessions)?);
-                } else {
-                    let rows: Vec<_> = sessions.iter().map(row).collect();
-                    table(&["ID", "BROWSER", "SIGNED IN", "SINCE", "LAST USED"], &rows);
-                }
+                report_table(
+                    json,
+                    &sessions,
+                    &["ID", "BROWSER", "SIGNED IN", "SINCE", "LAST USED"],
+                    row,
+                )?;
             }
             SessionsCommand::Revoke { id, place } => {
                 let (admin, json) = place.open().await?;
                 super::keys::revoke(&admin, id).await?;
-                if json {
-                    say!("{}", serde_json::json!({ "revoked": id }));
-                } else {
-                    say!("Signed out {id}.");
-                }
+                report(json, &serde_json::json!({ "revoked": id }), &format!("Signed out {id}."))?;
             }
             SessionsCommand::RevokeAll { human, place } => {
                 let (admin, json) = place.open().await?;
                 let human = admin.whose(human).await?;
-                match &admin {
-                    Admin::Remote(server) => {
-                        let path = format!("/api/v1/people/{human}/sessions");
-                        let call = server.client.call(Method::DELETE, &path, None::<&()>);
-                        let _: Value = call.await.map_err(server.because())?;
-                    }
-                    Admin::Offline(offline) => {
-                        offline.run(DirectoryCommand::EndSessions(human.clone(), None)).await?;
-                    }
-                }
-                if json {
-                    say!("{}", serde_json::json!({ "signed_out": human }));
-                } else {
-                    say!("Signed out {human} everywhere.");
-                }
+                let path = format!("/api/v1/people/{human}/sessions");
+                let command = DirectoryCommand::EndSessions(human.clone(), None);
+                admin.change(Method::DELETE, &path, command).await?;
+                report(
+                    json,
+                    &serde_json::json!({ "signed_out": human }),
+                    &format!("Signed out {human} everywhere."),
+                )?;
             }
         }
         Ok(Exit::Done)
@@ -96,8 +84,7 @@ async fn list(admin: &Admin, human: Option<HumanId>) -> anyhow::Result<Vec<Sessi
     match admin {
         Admin::Remote(server) => {
             let path = format!("/api/v1/people/{human}/sessions");
-            let call = server.client.call(Method::GET, &path, None::<&()>);
-            let listed: Listed = call.await.map_err(server.because())?;
+            let listed: Listed = server.get(&path).await?;
             Ok(listed.sessions)
         }
         Admin::Offline(offline) => {

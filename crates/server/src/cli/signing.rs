@@ -15,7 +15,7 @@ use reqwest::Method;
 use store::Clock;
 
 use super::erase::Sure;
-use super::output::{say, table};
+use super::output::{report_table, say};
 use super::remote::Remote;
 use super::{Exit, Stored};
 use crate::config::Secret;
@@ -82,12 +82,7 @@ impl Signing {
         match self.command {
             SigningCommand::List { json, stored } => {
                 let keys = list(&*vault(stored, Access::Look).await?).await?;
-                if json {
-                    say!("{}", serde_json::to_string(&keys)?);
-                } else {
-                    let rows: Vec<_> = keys.iter().map(row).collect();
-                    table(&["KEY", "MADE", "STATE"], &rows);
-                }
+                report_table(json, &keys, &["KEY", "MADE", "STATE"], row)?;
             }
             SigningCommand::Rotate { stored } => {
                 let (kid, from) = rotate(&*vault(stored, Access::Change).await?, now).await?;
@@ -126,8 +121,7 @@ async fn destroy(kid: &str, sure: &Sure, remote: &Remote) -> anyhow::Result<Exit
     let server = remote.human()?;
     let path = format!("/api/v1/signing-keys/{kid}/destroy");
     let done = loop {
-        let call = server.client.call(Method::POST, &path, None::<&()>);
-        let done: Destruction = call.await.map_err(server.because())?;
+        let done: Destruction = server.call(Method::POST, &path).await?;
         if done.destroyed {
             break done;
         }

@@ -1,22 +1,30 @@
 //! `countersign verify RECEIPT`: checks whether a receipt is genuine, and prints its claims. It
 //! needs no server if the keys are at hand. Exits 0 if it is valid, 1 if it is not.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use clap::Args;
-use dialects::proof::inclusion::Inclusion;
+use dialects::proof::passkey::enrolled;
 use dialects::proof::receipt::id as receipt_id;
+use dialects::proof::record::Inclusion;
 use dialects::proof::{
-    RECEIPT, ReceiptClaims, RevocationClaims, Unproven, compare, jws, verify as check, words,
+    Jwks, RECEIPT, ReceiptClaims, RevocationClaims, RevokedKey, Unproven, compare, jws,
+    verify as check, verify_enrolment, verify_evidence, words,
 };
+use gateway::audit::check_export;
+use gateway::signing::published;
+use gateway::vault::Vault;
 use kernel::audit::Digest;
 use kernel::passkey_evidence::PasskeyEvidence;
 use kernel::question::Question;
 use kernel::receipt::Exhibit;
 use kernel::text::reveal;
-use kernel::{AskId, Time};
+use kernel::{AskId, Assurance, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::Asks;
@@ -25,8 +33,6 @@ use ulid::Ulid;
 
 use super::Exit;
 use super::output::say;
-use super::passkey_evidence;
-use super::trust::{Source, Trust, fetch, file};
 
 #[derive(Args)]
 #[command(
@@ -166,22 +172,20 @@ impl Verify {
             }
         }
         let evidence = match &self.evidence {
-            Some(path) => Some(passkey_evidence::read(path)?),
+            Some(path) => Some(read_evidence(path)?),
             None => beside,
         };
         match &evidence {
-            Some(evidence) => {
-                match passkey_evidence::check(evidence, &claims, self.origin.as_deref()) {
-                    Ok(note) => found.notes.push(note),
-                    Err(no) => wrong.push(no),
-                }
-            }
-            None => found.notes.extend(passkey_evidence::missing(&claims)),
+            Some(evidence) => match check_evidence(evidence, &claims, self.origin.as_deref()) {
+                Ok(note) => found.notes.push(note),
+                Err(no) => wrong.push(no),
+            },
+            None => found.notes.extend(missing(&claims)),
         }
         if let Some(path) = &self.enrolment {
             let evidence = evidence.as_ref().context("--enrolment needs --evidence")?;
             let keys = &trust.keys;
-            match passkey_evidence::check_enrolment(path, evidence, &claims, keys).await? {
+            match check_enrolment(path, evidence, &claims, keys).await? {
                 Ok(note) => found.notes.push(note),
                 Err(no) => wrong.push(no),
             }
@@ -368,4 +372,238 @@ fn show(found: &Found) {
             say!("  {}", reveal(sentence).replace('\n', "\n    "));
         }
     }
+}
+
+// The source of the keys that verify a receipt. A valid signature proves only as much as its keys,
+// so the source is always printed.
+
+/// The largest response that is read.
+const LARGEST: usize = 16 << 20;
+/// The default data directory of a server.
+const HERE: &str = "countersign-data";
+
+/// Keys, and their source.
+pub(super) struct Trust {
+    pub(super) keys: Jwks,
+    /// Revoked keys of the same installation, as far as known.
+    pub(super) revoked: Vec<RevokedKey>,
+    pub(super) source: Source,
+}
+
+pub(super) enum Source {
+    /// A saved file.
+    File(PathBuf),
+    /// A given URL.
+    Named(String),
+    /// The data directory of the installation itself.
+    Folder(PathBuf),
+    /// The issuer that the receipt names.
+    Issuer(String),
+}
+
+impl Source {
+    /// The source in one word.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::File(_) => "file",
+            Self::Named(_) => "named",
+            Self::Folder(_) => "folder",
+            Self::Issuer(_) => "issuer",
+        }
+    }
+
+    pub(super) fn place(&self) -> String {
+        match self {
+            Self::File(path) | Self::Folder(path) => path.display().to_string(),
+            Self::Named(url) | Self::Issuer(url) => url.clone(),
+        }
+    }
+
+    /// What a signature verified with these keys proves.
+    pub(super) fn words(&self) -> String {
+        let place = self.place();
+        match self {
+            Self::File(_) => format!("Checked with the keys you kept in {place}."),
+            Self::Named(_) => format!("Checked with the keys fetched now from {place}."),
+            Self::Folder(_) => format!("Checked with the keys of the data folder {place}."),
+            Self::Issuer(_) => format!(
+                "Checked with keys fetched now from {place}, the issuer the receipt itself names. \
+                 That proves less than keys you kept: make sure that this is the issuer you mean, \
+                 keep its keys, and give them with --jwks."
+            ),
+        }
+    }
+}
+
+impl Trust {
+    /// The given keys, or else those of a data directory, or else the issuer's.
+    pub(super) async fn find(
+        jwks: Option<String>,
+        data: Option<PathBuf>,
+        issuer: &str,
+    ) -> anyhow::Result<Self> {
+        if let Some(place) = jwks {
+            let source = if is_address(&place) {
+                Source::Named(place)
+            } else {
+                Source::File(PathBuf::from(place))
+            };
+            return Self::read(source).await;
+        }
+        let folder = data.or_else(|| {
+            let here = PathBuf::from(HERE);
+            here.join("server-keys.json").exists().then_some(here)
+        });
+        if let Some(folder) = folder {
+            let (keys, revoked) = published(&Vault::folder(&folder)).await?;
+            return Ok(Self { keys, revoked, source: Source::Folder(folder) });
+        }
+        ensure!(
+            is_address(issuer),
+            "the receipt names no address as its issuer: give its keys with --jwks"
+        );
+        let address = format!("{}/.well-known/jwks.json", issuer.trim_end_matches('/'));
+        Self::read(Source::Issuer(address)).await
+    }
+
+    async fn read(source: Source) -> anyhow::Result<Self> {
+        let place = source.place();
+        let bytes = match &source {
+            Source::File(path) | Source::Folder(path) => file(path)?.into_bytes(),
+            Source::Named(url) | Source::Issuer(url) => fetch(url).await?.into_bytes(),
+        };
+        let keys = serde_json::from_slice(&bytes)
+            .with_context(|| format!("{place} is not a JSON Web Key Set"))?;
+        Ok(Self { keys, revoked: Vec::new(), source })
+    }
+}
+
+fn is_address(text: &str) -> bool {
+    text.starts_with("https://") || text.starts_with("http://")
+}
+
+pub(super) fn file(path: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// Fetches a URL without redirects, with a timeout and a size limit.
+pub(super) async fn fetch(url: &str) -> anyhow::Result<String> {
+    let http = reqwest::Client::builder()
+        .timeout(Duration::from_secs(10))
+        .redirect(reqwest::redirect::Policy::none())
+        .build()?;
+    let read = async {
+        let mut answer = http.get(url).send().await?.error_for_status()?;
+        let mut bytes = Vec::new();
+        while let Some(chunk) = answer.chunk().await? {
+            bytes.extend(chunk);
+            ensure!(bytes.len() <= LARGEST, "it is larger than 16 MiB");
+        }
+        Ok(String::from_utf8(bytes)?)
+    };
+    read.await.with_context(|| format!("cannot fetch {url}"))
+}
+
+// Checks passkey evidence for `countersign verify`: the signature over the answer, and the
+// enrolment of the passkey in the audit log.
+
+/// The evidence in a file: by itself, or as `countersign receipt --json` prints it.
+pub(super) fn read_evidence(path: &Path) -> anyhow::Result<PasskeyEvidence> {
+    let unreadable = || format!("{} holds no passkey evidence", path.display());
+    let value: Value = serde_json::from_str(&file(path)?).with_context(unreadable)?;
+    let evidence = value.get("evidence").unwrap_or(&value);
+    serde_json::from_value(evidence.clone()).with_context(unreadable)
+}
+
+/// What the evidence proves, or why it proves nothing.
+pub(super) fn check_evidence(
+    evidence: &PasskeyEvidence,
+    claims: &ReceiptClaims,
+    origin: Option<&str>,
+) -> Result<String, String> {
+    match verify_evidence(evidence, claims, origin) {
+        Ok(()) => Ok(format!(
+            "The passkey {} of {} signed this very answer; its signature fits.",
+            evidence.key, evidence.statement.human
+        )),
+        Err(error) => Err(format!("the passkey evidence does not hold: {error}")),
+    }
+}
+
+/// The note for missing evidence; `None` if none is needed.
+pub(super) fn missing(claims: &ReceiptClaims) -> Option<String> {
+    let passkey = claims.assurance == Some(Assurance::Passkey) && !claims.evidence_erased;
+    passkey.then(|| {
+        "The signature of the passkey was not checked, so this rests on the issuer's word: give \
+         --evidence."
+            .to_owned()
+    })
+}
+
+/// A record of an export, with only the fields needed here.
+#[derive(Deserialize)]
+struct Line {
+    record: Option<Entry>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    subject: String,
+    seq: u64,
+    at: Time,
+    what: String,
+    body: String,
+}
+
+/// Whether the signing passkey was enrolled before, by a proof of inclusion or a
+/// complete audit export.
+pub(super) async fn check_enrolment(
+    path: &Path,
+    evidence: &PasskeyEvidence,
+    claims: &ReceiptClaims,
+    keys: &Jwks,
+) -> anyhow::Result<Result<String, String>> {
+    let open = || File::open(path).with_context(|| format!("cannot read {}", path.display()));
+    let mut first = String::new();
+    BufReader::new(open()?).read_line(&mut first)?;
+    let is_export = serde_json::from_str::<Value>(&first).is_ok_and(|v| v.get("header").is_some());
+    if !is_export {
+        let proof: Inclusion = serde_json::from_str(&file(path)?).with_context(|| {
+            format!("{} is neither a proof of inclusion nor an audit export", path.display())
+        })?;
+        return Ok(match verify_enrolment(&proof, evidence, claims, keys) {
+            Ok(block) => Ok(format!(
+                "The passkey was enrolled before that: block {} of the audit log, sealed at {} by {}.",
+                block.n, block.at, block.issuer
+            )),
+            Err(error) => Err(format!("the enrolment does not hold: {error}")),
+        });
+    }
+    let size = open()?.metadata()?.len();
+    let lines = Box::new(BufReader::new(open()?));
+    let report = check_export(lines, size, Some(Arc::new(keys.clone())), None, &mut |_| {}).await?;
+    if !report.holds() {
+        bail!("the audit export does not hold; run `countersign audit verify --export` on it");
+    }
+    let mut found = None;
+    for line in BufReader::new(open()?).lines() {
+        let line: Line = serde_json::from_str(&line?)?;
+        let Some(entry) = line.record.filter(|entry| entry.subject == evidence.key.to_string())
+        else {
+            continue;
+        };
+        let removed = matches!(entry.what.as_str(), "key_revoked" | "key_erased");
+        if entry.seq == 1 {
+            found = Some(enrolled(&entry.body, &entry.subject, 1, evidence, claims.ended_at));
+        } else if removed && entry.at < claims.ended_at {
+            return Ok(Err(format!("the passkey was removed at {}, before the answer", entry.at)));
+        }
+    }
+    Ok(match found {
+        Some(Ok(())) => Ok("The passkey was enrolled before that, as the audit export shows, and \
+                            was not removed before the answer."
+            .to_owned()),
+        Some(Err(error)) => Err(format!("the enrolment does not hold: {error}")),
+        None => Err("the audit export does not have the enrolment of the passkey".to_owned()),
+    })
 }

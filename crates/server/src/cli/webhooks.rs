@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::Exit;
-use super::output::{say, table};
+use super::output::{report, report_table, say};
 use super::remote::{Remote, Server};
 use crate::spelling::word;
 
@@ -118,12 +118,12 @@ impl Webhooks {
         match self.command {
             WebhooksCommand::List { remote } => {
                 let webhooks: Vec<WebhookView> = remote.human()?.all("webhooks").await?;
-                if remote.json {
-                    say!("{}", serde_json::to_string(&webhooks)?);
-                } else {
-                    let names = ["ID", "OF", "STATE", "FORMAT", "ADDRESS", "FOR"];
-                    table(&names, &webhooks.iter().map(row).collect::<Vec<_>>());
-                }
+                report_table(
+                    remote.json,
+                    &webhooks,
+                    &["ID", "OF", "STATE", "FORMAT", "ADDRESS", "FOR"],
+                    row,
+                )?;
             }
             WebhooksCommand::Add { to, agent, project, event, format, description, remote } => {
                 let events = if event.is_empty() { Topic::USUAL.to_vec() } else { event };
@@ -151,23 +151,22 @@ impl Webhooks {
             WebhooksCommand::Remove { id, remote } => {
                 let server = remote.human()?;
                 let path = format!("/api/v1/webhooks/{id}");
-                let call = server.client.call(Method::DELETE, &path, None::<&()>);
-                let () = call.await.map_err(server.because())?;
-                told(&remote, &json!({ "removed": id }), &format!("Removed {id}."));
+                let () = server.call(Method::DELETE, &path).await?;
+                report(remote.json, &json!({ "removed": id }), &format!("Removed {id}."))?;
             }
             WebhooksCommand::Test { id, remote } => {
                 let path = format!("/{id}/test");
                 let sent: Value = send(&remote.human()?, Method::POST, &path, None).await?;
-                told(&remote, &sent, &format!("A test is on its way to {id}."));
+                report(remote.json, &sent, &format!("A test is on its way to {id}."))?;
             }
             WebhooksCommand::Deliveries { id, dead, remote } => {
                 let found = deliveries(&remote.human()?, id, dead).await?;
-                if remote.json {
-                    say!("{}", serde_json::to_string(&found)?);
-                } else {
-                    let names = ["ID", "EVENT", "STATUS", "TRIED", "LAST"];
-                    table(&names, &found.iter().map(delivery).collect::<Vec<_>>());
-                }
+                report_table(
+                    remote.json,
+                    &found,
+                    &["ID", "EVENT", "STATUS", "TRIED", "LAST"],
+                    delivery,
+                )?;
             }
             WebhooksCommand::Redeliver { id, deliveries: named, remote } => {
                 redeliver(&remote, id, named).await?;
@@ -185,14 +184,6 @@ async fn send<T: DeserializeOwned>(
 ) -> anyhow::Result<T> {
     let path = format!("/api/v1/webhooks{below}");
     server.client.call(method, &path, body.as_ref()).await.map_err(server.because())
-}
-
-fn told(remote: &Remote, json: &Value, words: &str) {
-    if remote.json {
-        say!("{json}");
-    } else {
-        say!("{words}");
-    }
 }
 
 fn revealed(made: &WebhookSecret, json: bool) -> anyhow::Result<()> {
@@ -242,8 +233,7 @@ async fn redeliver(remote: &Remote, id: WebhookId, named: Vec<String>) -> anyhow
         1 => "1 delivery is sent again.".to_owned(),
         n => format!("{n} deliveries are sent again."),
     };
-    told(remote, &serde_json::to_value(&sent)?, &words);
-    Ok(())
+    report(remote.json, &sent, &words)
 }
 
 fn whose(webhook: &WebhookView) -> String {

@@ -9,7 +9,7 @@ use super::Exit;
 use super::output::say;
 use super::remote::{Remote, Server};
 use super::render::Detail;
-use super::show::print;
+use super::requests::print;
 
 #[derive(Args)]
 pub(super) struct Write {
@@ -41,8 +41,7 @@ impl Write {
 
 async fn address(server: &Server, agent: &AgentId, json: bool) -> anyhow::Result<Exit> {
     let path = format!("/api/v1/agents/{agent}/address");
-    let call = server.client.call(Method::GET, &path, None::<&()>);
-    let found: Value = call.await.map_err(server.because())?;
+    let found: Value = server.get(&path).await?;
     match found.get("email").and_then(Value::as_str) {
         _ if json => say!("{found}"),
         Some(email) => say!("{email}"),

@@ -1,5 +1,6 @@
 //! Path parameters.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 use axum::extract::{FromRequestParts, Path};
@@ -17,4 +18,11 @@ impl<T: DeserializeOwned + Default + Send, S: Send + Sync> FromRequestParts<S> f
         let found = Path::<T>::from_request_parts(parts, state).await;
         Ok(Self(found.map_or_else(|_| T::default(), |Path(name)| name)))
     }
+}
+
+/// The `{id}` of the path. It is empty if it is not text, which no id is.
+pub async fn path_id<S: Send + Sync>(parts: &mut Parts, state: &S) -> String {
+    let Ok(Named(mut names)) =
+        Named::<BTreeMap<String, String>>::from_request_parts(parts, state).await;
+    names.remove("id").unwrap_or_default()
 }

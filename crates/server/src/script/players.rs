@@ -108,7 +108,7 @@ impl Players {
         // Without a script nothing is read, so a server under load pays nothing for it.
         while !self.state().rules.is_empty() {
             let position = self.state().position;
-            let changes = gateway.store().changes(position, BATCH).await?;
+            let changes = gateway.store().changes(store::FeedQuery::After(position), BATCH).await?;
             let Some(last) = changes.last().map(|change| change.position) else { break };
             for change in changes {
                 if let (Subject::Ask(id), "asked") = (change.subject, change.what.as_str()) {

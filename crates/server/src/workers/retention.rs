@@ -106,7 +106,7 @@ async fn erase_asks(
     loop {
         let now = gateway.now();
         let (store, since) = (gateway.store(), since(now, retention));
-        let over = store.claim_over(project.clone(), since, now, LEASE, BATCH).await?;
+        let over = store.claim_ended(project.clone(), since, now, LEASE, BATCH).await?;
         let (all, began) = (over.len() < BATCH, Instant::now());
         let mut work = stream::iter(over)
             .map(|id| erased(gateway, AskCommand::Erase(id)))
@@ -138,7 +138,7 @@ async fn erase_tasks(
     let mut total = 0;
     loop {
         let (since, began) = (since(gateway.now(), retention), Instant::now());
-        let over = gateway.store().over_tasks(project.clone(), since, BATCH).await?;
+        let over = gateway.store().ended_tasks(project.clone(), since, BATCH).await?;
         let mut failed = None;
         for id in &over {
             match erased(gateway, Command::Task(Box::new(TaskCommand::Erase(*id)))).await {

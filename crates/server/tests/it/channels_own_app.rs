@@ -66,7 +66,9 @@ async fn an_agents_own_app_says_it_and_says_that_it_is_over() {
     ] {
         assert!(!shown.contains(OTHER_TOKEN), "{shown}");
     }
-    for (_, record) in world.gateway().store().all_records(0, 1000).await.unwrap() {
+    for (_, record) in
+        world.gateway().store().records(store::FeedQuery::After(0), 1000).await.unwrap()
+    {
         let values: String = record.contents.iter().map(ToString::to_string).collect();
         assert!(!record.body.contains(OTHER_TOKEN) && !values.contains(OTHER_TOKEN));
     }

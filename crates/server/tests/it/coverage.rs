@@ -328,7 +328,8 @@ impl Recorder {
         eventually(&format!("the record of {name}"), async || {
             self.world.run_timers().await;
             let store = self.world.gateway().store();
-            let records = store.all_records(self.position, 1000).await.unwrap();
+            let records =
+                store.records(store::FeedQuery::After(self.position), 1000).await.unwrap();
             records.iter().any(|(_, record)| record.what == event)
         })
         .await;
@@ -338,7 +339,7 @@ impl Recorder {
     /// Sees that an event was recorded since the last command.
     async fn recorded(&mut self, name: &'static str, event: &str) {
         let store = self.world.gateway().store();
-        let records = store.all_records(self.position, 1000).await.unwrap();
+        let records = store.records(store::FeedQuery::After(self.position), 1000).await.unwrap();
         let happened: Vec<&str> = records.iter().map(|(_, record)| record.what).collect();
         assert!(happened.contains(&event), "{name} left {happened:?}");
         self.position = records.last().unwrap().0;
@@ -419,7 +420,15 @@ fn question() -> NewAsk {
 #[tokio::test]
 async fn every_command_leaves_a_record() {
     let world = World::dev().await;
-    let begin = world.gateway().store().all_records(0, 1000).await.unwrap().last().unwrap().0;
+    let begin = world
+        .gateway()
+        .store()
+        .records(store::FeedQuery::After(0), 1000)
+        .await
+        .unwrap()
+        .last()
+        .unwrap()
+        .0;
     let mut story = Recorder { world, position: begin, seen: BTreeSet::new() };
     let system = || Actor::System;
     let owner = || person("user_dev");
@@ -542,7 +551,7 @@ async fn every_command_leaves_a_record() {
     // given up.
     let query = LogQuery { webhook: id, status: None, after: None, limit: 1 };
     eventually("an attempt to deliver", async || {
-        let logged = story.world.gateway().store().logged(query.clone()).await.unwrap();
+        let logged = story.world.gateway().store().delivery_log(query.clone()).await.unwrap();
         logged.iter().any(|logged| !logged.attempts.is_empty())
     })
     .await;

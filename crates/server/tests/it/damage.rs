@@ -112,7 +112,12 @@ async fn answers(path: &Path) -> Result<String, StoreError> {
     asks.sort();
     for id in asks {
         write!(said, "{:?}", store.ask(id).await?).unwrap();
-        write!(said, "{:?}", store.history(id, 0, 100).await?).unwrap();
+        write!(
+            said,
+            "{:?}",
+            store.changes(store::FeedQuery::Subject(kernel::Subject::Ask(id), 0), 100).await?
+        )
+        .unwrap();
     }
     for scope in scopes {
         for order in [Order::Urgency, Order::Age] {
@@ -129,11 +134,17 @@ async fn answers(path: &Path) -> Result<String, StoreError> {
         let soon = Expiring { scopes: vec![scope], until, after, limit: 1_000 };
         write!(said, "{:?}", store.expiring(soon).await?).unwrap();
     }
-    write!(said, "{:?}", store.due(Time::from_millis(i64::MAX), 1_000).await?).unwrap();
+    write!(
+        said,
+        "{:?}",
+        store.claim_due(Time::from_millis(i64::MAX), std::time::Duration::ZERO, 1_000).await?
+    )
+    .unwrap();
     write!(said, "{:?}", store.next_due().await?).unwrap();
-    write!(said, "{:?}", store.changes(0, 10_000).await?).unwrap();
-    write!(said, "{:?}", store.stream(agents, 0, 10_000).await?).unwrap();
-    write!(said, "{:?}", store.rows(0, 10_000).await?).unwrap();
+    write!(said, "{:?}", store.changes(store::FeedQuery::After(0), 10_000).await?).unwrap();
+    write!(said, "{:?}", store.changes(store::FeedQuery::Agents(agents, 0), 10_000).await?)
+        .unwrap();
+    write!(said, "{:?}", store.rows(store::FeedQuery::After(0), 10_000).await?).unwrap();
     write!(said, "{:?}", store.blocks(0, 10_000).await?).unwrap();
     let Chains { chains, .. } = store.chains(None, 100_000).await?;
     write!(said, "{chains:?}").unwrap();

@@ -205,11 +205,8 @@ async fn bytes_stay(mut world: World) {
     let listed = world.human().get(KEYS).await.is(200);
     assert_eq!(listed["keys"][0]["state"], "destroyed");
     assert_eq!(listed["keys"][0]["destroyed_by"], "user_dev");
-    let records = world.gateway().store().records(
-        kernel::Subject::Human("user_dev".parse().unwrap()),
-        0,
-        1000,
-    );
+    let records =
+        world.gateway().store().chain(kernel::Subject::Human("user_dev".parse().unwrap()), 0, 1000);
     let records = records.await.unwrap();
     let destroyed: Vec<_> =
         records.iter().filter(|record| record.what == "signing_key_destroyed").collect();

@@ -2,7 +2,7 @@
 //! receipts revoked and words erased.
 
 use dialects::hxp_execution::pseudonym;
-use dialects::proof::inclusion::Inclusion;
+use dialects::proof::record::Inclusion;
 use dialects::proof::{Jwks, RECEIPT, ReceiptClaims, RevocationClaims, SecretKey, verify};
 use gateway::signing;
 use gateway::vault::Vault;
@@ -139,7 +139,7 @@ async fn a_receipt_names_its_place_in_the_record() {
     let id = approved(&world).await;
     let claims = proven(&world, &receipt(&world.agent(), &id).await).await;
     let subject = kernel::Subject::Ask(claims.sub);
-    let records = world.gateway().store().records(subject, 0, 100).await.unwrap();
+    let records = world.gateway().store().chain(subject, 0, 100).await.unwrap();
     let decided = records.iter().find(|record| record.what == "answered").unwrap();
     assert_eq!((claims.audit.seq, claims.audit.hash), (decided.seq, decided.hash));
     world.end().await;

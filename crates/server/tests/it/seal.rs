@@ -173,7 +173,7 @@ async fn the_record_is_exported_whole_and_in_part() {
     assert_eq!((whole.blocks, whole.unsealed), (stored.blocks, stored.unsealed));
     assert_eq!(whole.last_block, stored.last_block);
 
-    let last = world.gateway().store().last_block().await.unwrap().unwrap().block;
+    let last = world.gateway().store().block(store::BlockQuery::Last).await.unwrap().unwrap().block;
     for (after, from) in [
         (last.first - 1, last.first),
         (last.first, last.first),

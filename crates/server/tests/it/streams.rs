@@ -192,7 +192,10 @@ async fn nothing_is_lost_between_two_connections() {
         world.restart().await;
     }
     let store = world.gateway().store();
-    let kept = store.stream(vec!["agent_dev".parse().unwrap()], start, 1000).await.unwrap();
+    let kept = store
+        .changes(store::FeedQuery::Agents(vec!["agent_dev".parse().unwrap()], start), 1000)
+        .await
+        .unwrap();
     let kept: Vec<_> = kept.into_iter().map(|change| (change.position, change.what)).collect();
     assert_eq!(told, kept);
     world.end().await;

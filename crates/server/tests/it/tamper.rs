@@ -71,7 +71,7 @@ impl Played {
         live.execute("VACUUM INTO ?1", [copy.to_str().unwrap()]).unwrap();
         let export = world.human().get("/api/v1/audit/export").await.is(200).text;
         let store = world.gateway().store();
-        let rows = store.rows(0, 10_000).await.unwrap();
+        let rows = store.rows(store::FeedQuery::After(0), 10_000).await.unwrap();
         let blocks = store.blocks(0, 1_000).await.unwrap();
         let keys = world.keys();
         world.end().await;

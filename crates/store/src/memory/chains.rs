@@ -5,30 +5,27 @@ use std::collections::BTreeMap;
 use kernel::audit::Row as RecordRow;
 
 use super::state::{State, json, row};
-use crate::{Chains, Held};
+use crate::{Chains, StoredState};
 
 impl State {
     /// All states, as JSON, by name.
-    fn held(&self) -> BTreeMap<String, Held> {
-        let asks = self
-            .asks
-            .values()
-            .map(|ask| (ask.id.to_string(), Held { version: ask.head.seq, state: json(ask) }));
+    fn states(&self) -> BTreeMap<String, StoredState> {
+        let asks = self.asks.values().map(|ask| {
+            (ask.id.to_string(), StoredState { version: ask.head.seq, state: json(ask) })
+        });
         let entities = self.directory.subjects().filter_map(|subject| {
             let entity = self.directory.entity(&subject)?;
-            let held = Held { version: entity.head().seq, state: json(&entity) };
-            Some((subject.to_string(), held))
+            let state = StoredState { version: entity.head().seq, state: json(&entity) };
+            Some((subject.to_string(), state))
         });
-        let tasks = self
-            .tasks
-            .values()
-            .map(|task| (task.id.to_string(), Held { version: task.head.seq, state: json(task) }));
-        let artifacts = self
-            .artifacts
-            .values()
-            .map(|made| (made.id.to_string(), Held { version: made.head.seq, state: json(made) }));
+        let tasks = self.tasks.values().map(|task| {
+            (task.id.to_string(), StoredState { version: task.head.seq, state: json(task) })
+        });
+        let artifacts = self.artifacts.values().map(|made| {
+            (made.id.to_string(), StoredState { version: made.head.seq, state: json(made) })
+        });
         let entries = self.entries.values().map(|entry| {
-            (entry.id.to_string(), Held { version: entry.head.seq, state: json(entry) })
+            (entry.id.to_string(), StoredState { version: entry.head.seq, state: json(entry) })
         });
         asks.chain(entities).chain(tasks).chain(artifacts).chain(entries).collect()
     }
@@ -47,8 +44,8 @@ impl State {
         let more = end < rows.len();
         rows.truncate(end);
         let next = rows.last().filter(|_| more).map(|last| last.subject.clone());
-        let mut held = self.held();
-        held.retain(|name, _| behind(name) && next.as_ref().is_none_or(|next| name <= next));
-        Chains::join(rows, held.into_iter().collect(), next)
+        let mut states = self.states();
+        states.retain(|name, _| behind(name) && next.as_ref().is_none_or(|next| name <= next));
+        Chains::join(rows, states.into_iter().collect(), next)
     }
 }

@@ -9,7 +9,7 @@ use ulid::Ulid;
 
 use super::Memory;
 use crate::followers::{Advance, Followers};
-use crate::{AuditFeed, Result};
+use crate::{AuditFeed, FeedQuery, Result};
 
 #[async_trait]
 impl Followers for Memory {
@@ -18,7 +18,7 @@ impl Followers for Memory {
     }
 
     async fn events_after(&self, position: u64, limit: usize) -> Result<Vec<Row>> {
-        self.rows(position, limit).await
+        self.rows(FeedQuery::After(position), limit).await
     }
 
     async fn advance(&self, step: Advance) -> Result<bool> {
@@ -28,9 +28,9 @@ impl Followers for Memory {
             return Ok(false);
         }
         *position = step.to;
-        for (at, effect) in step.work {
-            if !state.waits(&effect) {
-                state.write_down(effect, at);
+        for (at, work) in step.work {
+            if !state.waits(&work) {
+                state.put_work(work, at);
             }
         }
         Ok(true)

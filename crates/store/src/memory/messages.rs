@@ -13,7 +13,7 @@ impl Messages for Memory {
         Ok(())
     }
 
-    async fn find_messages(&self, wanted: MessageQuery) -> Result<Vec<Message>> {
+    async fn messages_by(&self, wanted: MessageQuery) -> Result<Vec<Message>> {
         Ok(match wanted {
             MessageQuery::Name(name) => self.newest(1, |message| message.name == name),
             MessageQuery::Asks(asks) => asks

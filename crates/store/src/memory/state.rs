@@ -16,12 +16,12 @@ use serde_json::Value;
 use ulid::Ulid;
 
 use super::uploads;
-use crate::job::{Books, JobWrites, MovedTask, Remembered};
+use crate::job::{JobWrites, MovedTask, Remembered, UnitOfWork};
 use crate::leases::{Leases, Viewers, Wake};
 use crate::listing::{Deadline, Entry, Moved, Scope};
 use crate::side::{SideKind, SideRow};
 use crate::work_queue::Logged;
-use crate::{Change, Idempotency, Message, News, Result, SealedBlock, Work, tasks};
+use crate::{Change, FeedQuery, Idempotency, Message, News, Result, SealedBlock, Work, tasks};
 
 #[derive(Default)]
 pub(super) struct State {
@@ -45,10 +45,10 @@ pub(super) struct State {
     pub(super) followers: HashMap<&'static str, u64>,
     /// The positions of the records of each agent's asks.
     pub(super) streams: BTreeSet<(AgentId, u64)>,
-    pub(super) outbox: BTreeMap<u64, Row>,
+    pub(super) work: BTreeMap<u64, WaitingWork>,
     /// The webhook delivery log.
     pub(super) log: BTreeMap<(WebhookId, String), Logged>,
-    /// The number of outbox rows ever written: ids are not reused.
+    /// The number of rows of work ever written: ids are not reused.
     pub(super) written: u64,
     pub(super) idempotency: HashMap<(String, String), Remembered>,
     pub(super) key_use: HashMap<KeyId, Time>,
@@ -58,7 +58,7 @@ pub(super) struct State {
     pub(super) receipt_signatures: HashMap<(AskId, Digest), (String, Vec<u8>)>,
     /// The files that belong to each ask or upload.
     pub(super) files: BTreeSet<(Ulid, Digest)>,
-    pub(super) uploads: BTreeMap<UploadId, uploads::Kept>,
+    pub(super) uploads: BTreeMap<UploadId, uploads::StoredUpload>,
     /// Counters of a time window, with its end.
     pub(super) used: BTreeMap<String, (u64, Time)>,
     /// Counters of files, by holder.
@@ -83,8 +83,8 @@ pub(super) struct State {
     pub(super) acked: BTreeMap<AgentId, u64>,
 }
 
-pub(super) struct Row {
-    pub(super) effect: Work,
+pub(super) struct WaitingWork {
+    pub(super) work: Work,
     pub(super) written_at: Time,
     pub(super) attempt: u32,
     /// When the row can be claimed; a lease moves it.
@@ -93,7 +93,7 @@ pub(super) struct Row {
     pub(super) dead: Option<String>,
 }
 
-impl Books for State {
+impl UnitOfWork for State {
     fn directory(&self) -> Arc<Directory> {
         Arc::clone(&self.directory)
     }
@@ -168,8 +168,8 @@ impl Books for State {
                 self.erase(record, &erasure);
             }
         }
-        for effect in &work.in_commit {
-            self.write_down(effect.clone(), work.now);
+        for one in &work.in_commit {
+            self.put_work(one.clone(), work.now);
         }
         if let Some(row) = &work.secret {
             let row = SideRow { version: 1, ..(**row).clone() };
@@ -184,18 +184,18 @@ impl Books for State {
 }
 
 impl State {
-    /// Whether an effect of the same name is already waiting.
-    pub(super) fn waits(&self, effect: &Work) -> bool {
-        let name = effect.name();
-        let same = |row: &Row| row.dead.is_none() && row.effect.name() == name;
-        name.is_some() && self.outbox.values().any(same)
+    /// Whether work of the same name is already waiting.
+    pub(super) fn waits(&self, work: &Work) -> bool {
+        let name = work.name();
+        let same = |row: &WaitingWork| row.dead.is_none() && row.work.name() == name;
+        name.is_some() && self.work.values().any(same)
     }
 
-    /// Adds an effect to the outbox; it is due at once.
-    pub(super) fn write_down(&mut self, effect: Work, now: Time) -> u64 {
+    /// Adds work, due at this time.
+    pub(super) fn put_work(&mut self, work: Work, now: Time) -> u64 {
         self.written += 1;
-        let row = Row { effect, written_at: now, attempt: 0, due_at: now, dead: None };
-        self.outbox.insert(self.written, row);
+        let row = WaitingWork { work, written_at: now, attempt: 0, due_at: now, dead: None };
+        self.work.insert(self.written, row);
         self.written
     }
 
@@ -268,6 +268,36 @@ impl State {
     pub(super) fn change(&self, position: u64) -> Option<Change> {
         let record = self.records.get(place(position).checked_sub(1)?)?;
         Some(change(position, record))
+    }
+
+    pub(super) fn row(&self, position: u64) -> Option<RecordRow> {
+        let at = place(position).checked_sub(1)?;
+        Some(row(at, self.records.get(at)?))
+    }
+
+    /// The positions of the events that a query selects.
+    pub(super) fn positions(&self, of: &FeedQuery, limit: usize) -> BTreeSet<u64> {
+        fn of_key<K: Ord + Clone>(
+            known: &BTreeSet<(K, u64)>,
+            keys: &[K],
+            after: u64,
+        ) -> BTreeSet<u64> {
+            let range = |key: &K| (key.clone(), after.saturating_add(1))..=(key.clone(), u64::MAX);
+            keys.iter().flat_map(|key| known.range(range(key)).map(|(_, at)| *at)).collect()
+        }
+        let all: BTreeSet<u64> = match of {
+            FeedQuery::After(position) => {
+                self.after(*position, limit).map(|(place, _)| place as u64 + 1).collect()
+            }
+            FeedQuery::Agents(agents, position) => of_key(&self.streams, agents, *position),
+            FeedQuery::Tasks(projects, position) => of_key(&self.task_streams, projects, *position),
+            FeedQuery::Subject(subject, seq) => {
+                let own = |record: &Record| record.subject == *subject && record.seq > *seq;
+                let records = self.records.iter().enumerate();
+                records.filter(|(_, one)| own(one)).map(|(place, _)| place as u64 + 1).collect()
+            }
+        };
+        all.into_iter().take(limit).collect()
     }
 
     /// Changes as the feed announces them.

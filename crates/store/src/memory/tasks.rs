@@ -4,18 +4,16 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use kernel::audit::Record;
 use kernel::task::{Artifact, Contract, Entry, Scope, State as Phase};
-use kernel::{AgentId, ArtifactId, EntryId, ProjectId, ReviewId, Subject, Task, TaskId, Time};
+use kernel::{AgentId, ArtifactId, EntryId, ProjectId, ReviewId, Task, TaskId, Time};
 use ulid::Ulid;
 
 use super::Memory;
-use super::state::{State, place};
+use super::state::State;
 use crate::tasks::{
     Aged, LOOKED_AT, ORGANISATION, TASKS_COUNTED, counted, given_in, given_project, over_since,
-    written,
 };
-use crate::{AuditFeed, Count, Result, TaskList, TaskPage, Tasks};
+use crate::{Count, Result, TaskList, TaskPage, Tasks};
 
 #[async_trait]
 impl Tasks for Memory {
@@ -53,7 +51,7 @@ impl Tasks for Memory {
         Ok(states.map(|one| (one, count(list.of_state(one)))).collect())
     }
 
-    async fn over_tasks(
+    async fn ended_tasks(
         &self,
         project: ProjectId,
         since: Time,
@@ -96,28 +94,8 @@ impl Tasks for Memory {
         Ok(ours.collect::<BTreeSet<_>>().into_iter().take(limit).cloned().collect())
     }
 
-    async fn entry_history(&self, id: EntryId, seq: u64, limit: usize) -> Result<Vec<Entry>> {
-        self.records(Subject::Entry(id), seq, limit).await?.iter().map(written).collect()
-    }
-
     async fn task_of_review(&self, id: ReviewId) -> Result<Option<TaskId>> {
         Ok(self.state().reviews.get(&id).copied())
-    }
-
-    async fn task_records(
-        &self,
-        projects: Vec<ProjectId>,
-        position: u64,
-        limit: usize,
-    ) -> Result<Vec<(u64, Record)>> {
-        let state = self.state();
-        let of = |project: ProjectId| {
-            let (from, to) = ((project.clone(), position.saturating_add(1)), (project, u64::MAX));
-            state.task_streams.range(from..=to).take(limit).map(|(_, position)| *position)
-        };
-        let positions: BTreeSet<u64> = projects.into_iter().flat_map(of).collect();
-        let record = |at: u64| Some((at, state.records.get(place(at).checked_sub(1)?)?.clone()));
-        Ok(positions.into_iter().take(limit).filter_map(record).collect())
     }
 
     async fn contracts(

@@ -1,4 +1,4 @@
-//! The outbox and the delivery log of webhook endpoints, in maps.
+//! Work and the delivery log of webhook endpoints, in maps.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,9 +7,10 @@ use async_trait::async_trait;
 use kernel::{Time, WebhookId};
 
 use super::Memory;
-use super::state::Row;
+use super::state::WaitingWork;
 use crate::work_queue::{
-    BACKLOG_COUNTED, Backlog, Delivery, Entry, LogQuery, Logged, Settlement, Standing, WorkQueue,
+    BACKLOG_COUNTED, Backlog, Delivery, DeliveryLog, Entry, LogQuery, Logged, Settlement, Standing,
+    WorkQueue,
 };
 use crate::{Result, Work, later};
 
@@ -23,18 +24,18 @@ impl WorkQueue for Memory {
         limit: usize,
     ) -> Result<Vec<Delivery>> {
         let mut state = self.state();
-        let mut due: Vec<(&u64, &mut Row)> = state
-            .outbox
+        let mut due: Vec<(&u64, &mut WaitingWork)> = state
+            .work
             .iter_mut()
-            .filter(|(_, row)| row.dead.is_none() && row.due_at <= now && row.effect.lane() == lane)
+            .filter(|(_, row)| row.dead.is_none() && row.due_at <= now && row.work.lane() == lane)
             .collect();
-        let urgency = |effect: &Work| (lane == Work::PEOPLE).then(|| effect.rank());
-        due.sort_by_key(|(id, row)| (urgency(&row.effect), row.due_at, **id));
+        let urgency = |work: &Work| (lane == Work::PEOPLE).then(|| work.rank());
+        due.sort_by_key(|(id, row)| (urgency(&row.work), row.due_at, **id));
         let claimed = due.into_iter().take(limit).map(|(id, row)| {
             row.attempt = row.attempt.saturating_add(1);
             row.due_at = later(now, lease);
-            let (effect, attempt) = (row.effect.clone(), row.attempt);
-            Delivery { id: *id, work: effect, attempt, written_at: row.written_at }
+            let (work, attempt) = (row.work.clone(), row.attempt);
+            Delivery { id: *id, work, attempt, written_at: row.written_at }
         });
         Ok(claimed.collect())
     }
@@ -42,8 +43,8 @@ impl WorkQueue for Memory {
     async fn lanes(&self, after: &str, now: Time, limit: usize) -> Result<Vec<(String, bool)>> {
         let state = self.state();
         let mut lanes: BTreeMap<String, bool> = BTreeMap::new();
-        for row in state.outbox.values().filter(|row| row.dead.is_none()) {
-            *lanes.entry(row.effect.lane().into_owned()).or_default() |= row.due_at <= now;
+        for row in state.work.values().filter(|row| row.dead.is_none()) {
+            *lanes.entry(row.work.lane().into_owned()).or_default() |= row.due_at <= now;
         }
         Ok(lanes.into_iter().filter(|(lane, _)| lane.as_str() > after).take(limit).collect())
     }
@@ -53,30 +54,30 @@ impl WorkQueue for Memory {
         for (id, settlement) in settled {
             match settlement {
                 Settlement::Done => {
-                    state.outbox.remove(&id);
+                    state.work.remove(&id);
                 }
                 Settlement::Split { into } => {
-                    if state.outbox.remove(&id).is_some() {
-                        for (at, effect) in into {
-                            if !state.waits(&effect) {
-                                state.write_down(effect, at);
+                    if state.work.remove(&id).is_some() {
+                        for (at, work) in into {
+                            if !state.waits(&work) {
+                                state.put_work(work, at);
                             }
                         }
                     }
                 }
                 Settlement::Retry { at, error: _ } => {
-                    if let Some(row) = state.outbox.get_mut(&id).filter(|row| row.dead.is_none()) {
+                    if let Some(row) = state.work.get_mut(&id).filter(|row| row.dead.is_none()) {
                         row.due_at = at;
                     }
                 }
                 Settlement::Back { at } => {
-                    if let Some(row) = state.outbox.get_mut(&id).filter(|row| row.dead.is_none()) {
+                    if let Some(row) = state.work.get_mut(&id).filter(|row| row.dead.is_none()) {
                         row.due_at = at;
                         row.attempt = row.attempt.saturating_sub(1);
                     }
                 }
                 Settlement::Dead { error } => {
-                    if let Some(row) = state.outbox.get_mut(&id) {
+                    if let Some(row) = state.work.get_mut(&id) {
                         row.dead = Some(error);
                     }
                 }
@@ -90,28 +91,31 @@ impl WorkQueue for Memory {
         Ok(())
     }
 
-    async fn hasten(&self, effect: Work, now: Time) -> Result<()> {
-        let (mut state, name) = (self.state(), effect.name());
-        let same = |row: &&mut Row| row.dead.is_none() && row.effect.name() == name;
-        let waits = state.outbox.values_mut().find(same).filter(|_| name.is_some());
+    async fn make_due(&self, work: Work, now: Time) -> Result<()> {
+        let (mut state, name) = (self.state(), work.name());
+        let same = |row: &&mut WaitingWork| row.dead.is_none() && row.work.name() == name;
+        let waits = state.work.values_mut().find(same).filter(|_| name.is_some());
         if let Some(row) = waits {
-            (row.effect, row.due_at, row.attempt) = (effect, now, 0);
+            (row.work, row.due_at, row.attempt) = (work, now, 0);
         } else {
-            state.write_down(effect, now);
+            state.put_work(work, now);
         }
         Ok(())
     }
 
     async fn backlog(&self) -> Result<Backlog> {
         let state = self.state();
-        let dead = state.outbox.values().filter(|row| row.dead.is_some()).count();
+        let dead = state.work.values().filter(|row| row.dead.is_some()).count();
         let letters = state.log.values().filter(|logged| logged.status == Standing::Dead).count();
-        let waiting = state.outbox.len() - dead;
+        let waiting = state.work.len() - dead;
         let bounded = |n: usize| (n as u64).min(BACKLOG_COUNTED);
         Ok(Backlog { waiting: bounded(waiting), dead: bounded(dead + letters) })
     }
+}
 
-    async fn logged(&self, wanted: LogQuery) -> Result<Vec<Logged>> {
+#[async_trait]
+impl DeliveryLog for Memory {
+    async fn delivery_log(&self, wanted: LogQuery) -> Result<Vec<Logged>> {
         let (statuses, place) = (wanted.statuses(), wanted.place());
         let fits = |logged: &&Logged| {
             let told = &logged.message;
@@ -127,20 +131,20 @@ impl WorkQueue for Memory {
         let mut state = self.state();
         let key = (webhook, id.to_owned());
         let Some(logged) = state.log.get(&key).cloned() else { return Ok(None) };
-        let waits = logged.delivery.and_then(|id| Some((id, state.outbox.get_mut(&id)?)));
+        let waits = logged.delivery.and_then(|id| Some((id, state.work.get_mut(&id)?)));
         let delivery = match waits {
             Some((id, row)) => {
                 (row.due_at, row.attempt) = (now, 0);
                 id
             }
-            None => state.write_down(logged.again(), now),
+            None => state.put_work(logged.again(), now),
         };
         let logged = logged.awaiting(delivery, now);
         state.log.insert(key, logged.clone());
         Ok(Some(logged))
     }
 
-    async fn unlog(&self, webhook: WebhookId, limit: usize) -> Result<usize> {
+    async fn clear_delivery_log(&self, webhook: WebhookId, limit: usize) -> Result<usize> {
         let mut state = self.state();
         let own = state.log.keys().filter(|(of, _)| *of == webhook).take(limit).cloned();
         let gone: Vec<_> = own.collect();

@@ -11,23 +11,23 @@ use super::failure::Failure;
 use crate::{Clock, later};
 
 pub(super) struct DatabaseClock {
-    told: RwLock<(Instant, Time)>,
+    known: RwLock<(Instant, Time)>,
 }
 
 impl Default for DatabaseClock {
     fn default() -> Self {
-        Self { told: RwLock::new((Instant::now(), Time::from_millis(0))) }
+        Self { known: RwLock::new((Instant::now(), Time::from_millis(0))) }
     }
 }
 
 impl DatabaseClock {
     /// Sets the time that the database just returned.
     pub(super) fn set(&self, now: Time) {
-        *self.told.write().unwrap_or_else(PoisonError::into_inner) = (Instant::now(), now);
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = (Instant::now(), now);
     }
 
     /// Queries the database.
-    pub(super) async fn look(&self, client: &Client) -> Result<(), Failure> {
+    pub(super) async fn read(&self, client: &Client) -> Result<(), Failure> {
         let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
         let statement = client.prepare_cached(sql).await?;
         let row = client.query_one(&statement, &[]).await?;
@@ -38,7 +38,7 @@ impl DatabaseClock {
 
 impl Clock for DatabaseClock {
     fn now(&self) -> Time {
-        let (at, told) = *self.told.read().unwrap_or_else(PoisonError::into_inner);
-        later(told, at.elapsed())
+        let (at, known) = *self.known.read().unwrap_or_else(PoisonError::into_inner);
+        later(known, at.elapsed())
     }
 }

@@ -95,8 +95,16 @@ impl From<PoolError> for Failure {
 }
 
 impl From<StoreError> for Failure {
+    /// A failure that statements shared with SQLite returned as an error of the store is itself
+    /// again, so that a lost connection is recognised.
     fn from(error: StoreError) -> Self {
-        Self::Store(error)
+        match error {
+            StoreError::Unavailable(source) => match source.downcast::<Self>() {
+                Ok(failure) => *failure,
+                Err(source) => Self::Store(StoreError::Unavailable(source)),
+            },
+            error => Self::Store(error),
+        }
     }
 }
 

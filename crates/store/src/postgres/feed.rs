@@ -82,7 +82,7 @@ pub(super) struct Announcer {
     /// Notified when this node commits or any node assigns positions.
     pub(super) news: Arc<Notify>,
     /// The last announced position.
-    pub(super) told: u64,
+    pub(super) announced: u64,
 }
 
 impl Announcer {
@@ -106,17 +106,17 @@ impl Announcer {
     async fn tell(&mut self) -> Result<(), Failure> {
         loop {
             let page = on!(self.database, client => async {
-                self.published.clock.look(client).await?;
+                self.published.clock.read(client).await?;
                 number(client).await?;
-                let page = record::news(client, self.told, PAGE).await?;
+                let page = record::news(client, self.announced, PAGE).await?;
                 if page.news.iter().any(|news| is_of_directory(&news.change.subject)) {
                     self.published.refresh(&*client).await?;
                 }
                 Ok(page)
             })?;
             let Some(end) = page.end else { return Ok(()) };
-            self.told = end;
-            self.published.audience.tell(page.news);
+            self.announced = end;
+            self.published.subscribers.announce(page.news);
             if page.is_last {
                 return Ok(());
             }

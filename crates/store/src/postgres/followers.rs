@@ -6,15 +6,16 @@ use async_trait::async_trait;
 use deadpool_postgres::Client;
 use kernel::Time;
 use kernel::audit::Row;
+use tokio_postgres::types::ToSql;
 use ulid::Ulid;
 
 use super::connect::on;
-use super::failure::{Failure, damaged};
-use super::write::column;
+use super::failure::Failure;
+use super::write::work_columns;
 use super::{Postgres, uuid};
+use crate::columns::int;
 use crate::followers::{Advance, Followers};
-use crate::rows::{int, uint};
-use crate::{AuditFeed, Result as Stored, later};
+use crate::{AuditFeed, FeedQuery, Result as Stored, later, sql};
 
 /// Both or neither. A follower that another node has moved on writes nothing.
 const ADVANCE: &str = "WITH moved AS (
@@ -38,12 +39,12 @@ const LEAD: &str = "UPDATE follower SET node = $2, leased_until = $4
 #[async_trait]
 impl Followers for Postgres {
     async fn follower(&self, name: &'static str) -> Stored<u64> {
-        Ok(on!(self.database, client => position(client, name))?)
+        sql::follower(self, name).await
     }
 
     /// Another node may have changed the directory, and this one learns of it only a little later.
     async fn events_after(&self, position: u64, limit: usize) -> Stored<Vec<Row>> {
-        let rows = self.rows(position, limit).await?;
+        let rows = self.rows(FeedQuery::After(position), limit).await?;
         if !rows.is_empty() {
             on!(self.database, client => self.published.refresh(&*client))?;
         }
@@ -67,27 +68,13 @@ impl Followers for Postgres {
     }
 }
 
-async fn position(client: &Client, name: &str) -> Result<u64, Failure> {
-    let sql = client.prepare_cached("SELECT position FROM follower WHERE name = $1").await?;
-    let row = client.query_opt(&sql, &[&name]).await?;
-    Ok(row.map(|row| row.try_get(0).map(uint)).transpose()?.unwrap_or(0))
-}
-
 async fn advance(client: &Client, step: &Advance) -> Result<bool, Failure> {
-    let texts = step.work.iter().map(|(_, effect)| serde_json::to_string(effect));
-    let texts = texts.collect::<Result<Vec<_>, _>>().map_err(|error| damaged("effect", error))?;
-    let ranks = column(&step.work, |(_, effect)| i16::from(effect.rank()));
-    let moments = column(&step.work, |(at, _)| at.millis());
-    let lanes = column(&step.work, |(_, effect)| effect.lane().into_owned());
-    let names = column(&step.work, |(_, effect)| effect.name());
     let (from, to) = (int(step.from), int(step.to));
+    let work = work_columns(&step.work)?;
+    let mut params: Vec<&(dyn ToSql + Sync)> = vec![&step.follower, &from, &to];
+    params.extend(work.iter().map(|one| &**one as &(dyn ToSql + Sync)));
     let statement = client.prepare_cached(ADVANCE).await?;
-    let row = client
-        .query_one(
-            &statement,
-            &[&step.follower, &from, &to, &ranks, &moments, &texts, &lanes, &names],
-        )
-        .await?;
+    let row = client.query_one(&statement, &params).await?;
     Ok(row.try_get::<_, i64>(0)? == 1)
 }
 

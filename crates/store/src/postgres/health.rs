@@ -126,9 +126,9 @@ async fn own_check(client: &Client, inspection: &mut Inspection) -> Result<(), F
 
 /// Compares everything in one snapshot.
 async fn compare(client: &mut Client) -> Result<Vec<Damage>, Failure> {
-    let moment = query::moment(client).await?;
+    let snapshot = query::snapshot(client).await?;
     // Whole tables are read, however large they are.
-    moment
+    snapshot
         .batch_execute(
             "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; \
              SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on",
@@ -136,7 +136,7 @@ async fn compare(client: &mut Client) -> Result<Vec<Damage>, Failure> {
         .await?;
     let mut derived = Derived::default();
     let (mut wakes, mut ends) = (HashMap::new(), HashMap::new());
-    each(&moment, "SELECT id, state FROM ask", |row| {
+    each(&snapshot, "SELECT id, state FROM ask", |row| {
         let id = id(row, 0)?;
         let Ok(ask) = serde_json::from_str::<Ask>(row.try_get(1)?) else { return Ok(()) };
         if ask.id.ulid() != id {
@@ -151,7 +151,7 @@ async fn compare(client: &mut Client) -> Result<Vec<Damage>, Failure> {
         Ok(())
     })
     .await?;
-    each(&moment, "SELECT id, over_at, state FROM task", |row| {
+    each(&snapshot, "SELECT id, over_at, state FROM task", |row| {
         let id = id(row, 0)?;
         let Ok(task) = serde_json::from_str::<Task>(row.try_get(2)?) else { return Ok(()) };
         if task.id.ulid() != id {
@@ -165,16 +165,16 @@ async fn compare(client: &mut Client) -> Result<Vec<Damage>, Failure> {
         Ok(())
     })
     .await?;
-    lists(&moment, &mut derived).await?;
-    moments(&moment, wakes, ends, &mut derived).await?;
-    words(&moment, &mut derived).await?;
+    lists(&snapshot, &mut derived).await?;
+    moments(&snapshot, wakes, ends, &mut derived).await?;
+    words(&snapshot, &mut derived).await?;
     Ok(derived.finish())
 }
 
-async fn lists(moment: &Transaction<'_>, derived: &mut Derived) -> Result<(), Failure> {
+async fn lists(snapshot: &Transaction<'_>, derived: &mut Derived) -> Result<(), Failure> {
     let listing = "SELECT scope, phase, rank, id, kind, priority, agent_label, project_label, fold
         FROM listing";
-    each(moment, listing, |row| {
+    each(snapshot, listing, |row| {
         let found = ListRow {
             scope: row.try_get(0)?,
             phase: row.try_get(1)?,
@@ -188,17 +188,17 @@ async fn lists(moment: &Transaction<'_>, derived: &mut Derived) -> Result<(), Fa
         Ok(())
     })
     .await?;
-    each(moment, "SELECT scope, at, id FROM deadline", |row| {
+    each(snapshot, "SELECT scope, at, id FROM deadline", |row| {
         derived.expires(id(row, 2)?, row.try_get(0)?, row.try_get(1)?);
         Ok(())
     })
     .await?;
-    each(moment, "SELECT scope, id FROM task_list", |row| {
+    each(snapshot, "SELECT scope, id FROM task_list", |row| {
         derived.task_listed(id(row, 1)?, row.try_get(0)?);
         Ok(())
     })
     .await?;
-    each(moment, "SELECT task, id FROM review", |row| {
+    each(snapshot, "SELECT task, id FROM review", |row| {
         derived.review(id(row, 0)?, id(row, 1)?);
         Ok(())
     })
@@ -207,7 +207,7 @@ async fn lists(moment: &Transaction<'_>, derived: &mut Derived) -> Result<(), Fa
 
 /// Checks the wake-up and end times of asks. A claim moves a wake-up to the end of the claim.
 async fn moments(
-    moment: &Transaction<'_>,
+    snapshot: &Transaction<'_>,
     mut wakes: HashMap<Ulid, Time>,
     mut ends: HashMap<Ulid, (Time, bool)>,
     derived: &mut Derived,
@@ -217,7 +217,7 @@ async fn moments(
         "SELECT ask, at, at > (extract(epoch FROM clock_timestamp()) * 1000)::bigint + {LONGEST_LEASE}
          FROM wake"
     );
-    each(moment, &sql, |row| {
+    each(snapshot, &sql, |row| {
         let (id, at, far): (_, i64, bool) = (id(row, 0)?, row.try_get(1)?, row.try_get(2)?);
         let expected = wakes.remove(&id).map(Time::millis);
         if expected.is_none_or(|expected| at < expected || (far && at != expected)) {
@@ -227,7 +227,7 @@ async fn moments(
     })
     .await?;
     let over = "the moment its retention counts from does not match its state";
-    each(moment, "SELECT ask, at FROM ended", |row| {
+    each(snapshot, "SELECT ask, at FROM ended", |row| {
         let id = id(row, 0)?;
         if ends.remove(&id).map(|(at, _)| at.millis()) != Some(row.try_get(1)?) {
             derived.wrong(&kernel::AskId::new(id), over);
@@ -244,17 +244,17 @@ async fn moments(
     Ok(())
 }
 
-async fn words(moment: &Transaction<'_>, derived: &mut Derived) -> Result<(), Failure> {
+async fn words(snapshot: &Transaction<'_>, derived: &mut Derived) -> Result<(), Failure> {
     let later = "SELECT subject FROM feed WHERE position > (SELECT position FROM search_place)
         UNION ALL SELECT unnest(subjects) FROM pending";
-    each(moment, later, |row| {
+    each(snapshot, later, |row| {
         if let Ok(Subject::Ask(id)) = row.try_get::<_, &str>(0)?.parse() {
             derived.changed(id.ulid());
         }
         Ok(())
     })
     .await?;
-    each(moment, "SELECT id, tsvector_to_array(words) FROM search", |row| {
+    each(snapshot, "SELECT id, tsvector_to_array(words) FROM search", |row| {
         let id = id(row, 0)?;
         for word in row.try_get::<_, Vec<&str>>(1)? {
             derived.word(id, word);
@@ -270,12 +270,12 @@ fn id(row: &Row, n: usize) -> Result<Ulid, Failure> {
 
 /// Reads rows one by one: no table is held in memory.
 async fn each(
-    moment: &Transaction<'_>,
+    snapshot: &Transaction<'_>,
     sql: &str,
     mut found: impl FnMut(&Row) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let none: [&(dyn ToSql + Sync); 0] = [];
-    let mut rows = pin!(moment.query_raw(sql, none).await?);
+    let mut rows = pin!(snapshot.query_raw(sql, none).await?);
     while let Some(row) = rows.try_next().await? {
         found(&row)?;
     }

@@ -14,8 +14,8 @@ use super::connect::on;
 use super::failure::Failure;
 use super::query::read_ask;
 use super::{Postgres, record, uuid};
+use crate::columns::{int, uint};
 use crate::insights::{Behind, Steps};
-use crate::rows::{int, uint};
 use crate::{Counted, Counts, Grain, Insights, Result};
 
 /// The requested bins, with the last total before the range if there is one.

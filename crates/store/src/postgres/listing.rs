@@ -11,9 +11,9 @@ use uuid::Uuid;
 
 use super::failure::Failure;
 use super::{ulid, uuid};
+use crate::columns::{fold, int};
 use crate::listing::{Filter, List};
 use crate::paging::{Rows, Stretch, every_stretch};
-use crate::rows::{fold, int};
 use crate::{Result, StoreError};
 
 /// The rows fetched so far of the stretches of one list.

@@ -12,19 +12,19 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, Statement};
 use uuid::Uuid;
 
-use super::books::Key;
+use super::batch::Key;
 use super::connect::{is_durable, not_durable};
 use super::failure::{Failure, damaged};
-use super::tasks::read;
+use super::query::read_state;
 use super::{ulid, uuid};
+use crate::columns::{digest, uint};
 use crate::job::Remembered;
-use crate::rows::{digest, uint};
 
 /// Held shared by transactions that decide on the current directory, and exclusively by one that
 /// changes it: no decision uses a directory that is just being replaced.
 const LOCK: i64 = 0x636f_756e_7465_7274;
 
-pub(super) struct Begun {
+pub(super) struct LoadedBatch {
     /// The version of the directory.
     pub(super) version: u64,
     /// The time of the database clock.
@@ -39,7 +39,7 @@ pub(super) async fn begin(
     alone: bool,
     subjects: &BTreeSet<Subject>,
     keys: &BTreeSet<Key>,
-) -> Result<Begun, Failure> {
+) -> Result<LoadedBatch, Failure> {
     let lock = if alone {
         "SELECT pg_advisory_xact_lock($1)"
     } else {
@@ -78,7 +78,7 @@ pub(super) async fn begin(
     if !is_durable(&commit) {
         return Err(Failure::NotDurable(not_durable(&commit)));
     }
-    Ok(Begun {
+    Ok(LoadedBatch {
         version: uint(head.try_get(0)?),
         now: Time::from_millis(head.try_get(1)?),
         found,
@@ -190,7 +190,7 @@ where
     let Some((statement, ids)) = wanted else { return Ok(Vec::new()) };
     let rows = client.query(statement, &[ids]).await?;
     let state = |row: &Row| {
-        let state: T = read(row.try_get(1)?, || name(row, prefix))?;
+        let state: T = read_state(row.try_get(1)?, || name(row, prefix))?;
         if uint(row.try_get(2)?) == head(&state).seq {
             Ok(state)
         } else {

@@ -13,36 +13,27 @@
 //! holds an exclusive lock. Nothing else is shared: see `docs/adr/0017-many-nodes.md`.
 
 mod address;
-mod audience;
-mod block;
-mod books;
-mod chain;
+mod batch;
 mod clock;
 mod connect;
-mod delivery_log;
 mod failure;
 mod feed;
+mod files;
 mod followers;
 mod health;
 mod insights;
-mod leaving;
 mod listing;
 mod load;
-mod messages;
 mod migrate;
 mod query;
-mod receipts;
 mod record;
-mod retention;
 mod search;
 mod shared;
-mod side;
-mod take_over;
+mod sqlite_import;
+mod statements;
+mod subscribers;
 mod task_rows;
-mod tasks;
 mod tls;
-mod uploads;
-mod usage;
 mod viewers;
 mod wake;
 mod work_queue;
@@ -54,36 +45,30 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use deadpool_postgres::{Client, GenericClient};
-use kernel::audit::{Digest, Record, Row};
 use kernel::directory::Directory;
-use kernel::{AgentId, Ask, AskId, HumanId, KeyId, ProjectId, Subject, Time};
-use tokio::sync::{Notify, Semaphore, broadcast};
+use kernel::{Ask, AskId, HumanId, ProjectId, Time};
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 use ulid::Ulid;
 use uuid::Uuid;
 
 pub use address::{BadAddress, redacted};
 pub use connect::Options;
-pub use leaving::Leaving;
-pub use shared::Turn;
-pub use take_over::{Occupied, Taken};
+pub use files::FileDeletion;
+pub use shared::ClusterLock;
+pub use sqlite_import::{DatabaseNotEmpty, SqliteImport};
 
 use crate::estimates::Estimates;
 use crate::job::Ahead;
 use crate::listing::{Count, Expiring, List, Page};
-use crate::{
-    Asks, AuditFeed, Chains, Change, Clock, FileHolders, Job, News, Outcome, ReceiptSignature,
-    Result, SealedBlock, Search, SearchIndex, Store,
-};
-use audience::Audience;
+use crate::sql::{self, SWEPT_ROWS};
+use crate::{Asks, Clock, Job, Outcome, Result, Search, SearchIndex, Store};
 use clock::DatabaseClock;
 use connect::{Database, on};
 use failure::Failure;
 use feed::{Announcer, number};
-use writer::{Desk, Writers};
-
-/// Idempotency keys deleted per transaction: a sweep of millions lets other writes in between.
-const SWEPT: usize = 2_000;
+use subscribers::Subscribers;
+use writer::{BatchWriter, Writers};
 
 /// A store in a `PostgreSQL` database; any number of nodes can share it.
 pub struct Postgres {
@@ -101,7 +86,7 @@ pub struct Postgres {
 #[derive(Default)]
 struct Published {
     directory: RwLock<(u64, Arc<Directory>)>,
-    audience: Audience,
+    subscribers: Subscribers,
     clock: Arc<DatabaseClock>,
 }
 
@@ -153,8 +138,8 @@ impl Postgres {
         let database = Database::new(url, &options, false)?;
         database.migrate().await?;
         let published = Arc::new(Published::default());
-        let told = on!(database, client => async {
-            published.clock.look(client).await?;
+        let position = on!(database, client => async {
+            published.clock.read(client).await?;
             published.refresh(&*client).await?;
             // Earlier commits are not announced.
             number(client).await?;
@@ -162,16 +147,21 @@ impl Postgres {
         })?;
         let news = Arc::new(Notify::new());
         let mut tasks = JoinSet::new();
-        let desk = Desk {
+        let writer = BatchWriter {
             database: database.clone(),
             published: Arc::clone(&published),
             clock: options.clock.clone(),
             committed: Arc::clone(&news),
             turn: Arc::new(Semaphore::new(1)),
         };
-        let writers = Some(Writers::start(&desk, &mut tasks));
-        let (heard, announced) = (Arc::clone(&news), Arc::clone(&published));
-        let announcer = Announcer { database: database.clone(), published: announced, news, told };
+        let writers = Some(Writers::start(&writer, &mut tasks));
+        let heard = Arc::clone(&news);
+        let announcer = Announcer {
+            database: database.clone(),
+            published: Arc::clone(&published),
+            news,
+            announced: position,
+        };
         tasks.spawn(announcer.run());
         tasks.spawn(feed::listen(database.clone(), heard));
         let (clock, estimates) = (options.clock, Estimates::default());
@@ -225,28 +215,15 @@ impl Store for Postgres {
         self.published.get().1
     }
 
-    async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()> {
-        self.writers()?;
-        Ok(on!(self.database, client => query::touch_keys(client, &used))?)
-    }
-
-    async fn key_used(&self, id: KeyId) -> Result<Option<Time>> {
-        Ok(on!(self.database, client => query::key_used(client, id))?)
-    }
-
     async fn sweep(&self, now: Time) -> Result<u64> {
         self.writers()?;
-        on!(self.database, client => viewers::sweep(client, now))?;
-        while on!(self.database, client => side::sweep(client, now, SWEPT))? == SWEPT {}
-        on!(self.database, client => usage::sweep(client, now))?;
-        while on!(self.database, client => delivery_log::sweep(client, now, SWEPT))? == SWEPT {}
-        while on!(self.database, client => messages::sweep(client, now, SWEPT))? == SWEPT {}
+        sql::sweep(self, now).await?;
         let mut total = 0;
         loop {
-            let swept = on!(self.database, client => query::sweep(client, now, SWEPT))?;
+            let swept = on!(self.database, client => query::sweep(client, now, SWEPT_ROWS))?;
             total += swept.forgotten;
             let alone = swept.forgotten + swept.renewed > 0;
-            if swept.seen < SWEPT || !alone {
+            if swept.seen < SWEPT_ROWS || !alone {
                 return Ok(total);
             }
         }
@@ -264,11 +241,11 @@ impl Asks for Postgres {
     }
 
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
-        Ok(on!(self.database, client => query::ids(client, after, limit))?)
+        sql::ask_ids(self, after, limit).await
     }
 
     async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>> {
-        Ok(on!(self.database, client => query::named(client, &scope, &key, now))?)
+        sql::ask_of_key(self, scope, key, now).await
     }
 
     async fn list(&self, list: List) -> Result<Page> {
@@ -285,10 +262,6 @@ impl Asks for Postgres {
         Ok(on!(self.database, client => query::expiring(client, &wanted))?)
     }
 
-    async fn due(&self, now: Time, limit: usize) -> Result<Vec<AskId>> {
-        Ok(on!(self.database, client => wake::due(client, now, limit))?)
-    }
-
     async fn claim_due(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<AskId>> {
         self.writers()?;
         Ok(on!(self.database, client => wake::claim(client, now, lease, limit))?)
@@ -298,7 +271,7 @@ impl Asks for Postgres {
         Ok(on!(self.database, client => wake::next(client))?)
     }
 
-    async fn claim_over(
+    async fn claim_ended(
         &self,
         project: ProjectId,
         since: Time,
@@ -308,21 +281,8 @@ impl Asks for Postgres {
     ) -> Result<Vec<AskId>> {
         self.writers()?;
         Ok(
-            on!(self.database, client => retention::claim(client, &project, since, now, lease, limit))?,
+            on!(self.database, client => wake::claim_ended(client, &project, since, now, lease, limit))?,
         )
-    }
-
-    async fn store_receipt_signatures(&self, new: Vec<ReceiptSignature>) -> Result<Vec<AskId>> {
-        self.writers()?;
-        Ok(on!(self.database, client => receipts::put(client, &new))?)
-    }
-
-    async fn receipt_signature(
-        &self,
-        ask: AskId,
-        claims: Digest,
-    ) -> Result<Option<(String, Vec<u8>)>> {
-        Ok(on!(self.database, client => receipts::find(client, ask, &claims))?)
     }
 
     async fn view(&self, ask: AskId, human: HumanId, until: Option<Time>) -> Result<()> {
@@ -332,95 +292,6 @@ impl Asks for Postgres {
 
     async fn viewers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>> {
         Ok(on!(self.database, client => viewers::viewers(client, &asks, now))?)
-    }
-}
-
-#[async_trait]
-impl AuditFeed for Postgres {
-    async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>> {
-        Ok(on!(self.database, client => async {
-            self.number(client).await?;
-            record::changes(&*client, position, limit).await
-        })?)
-    }
-
-    async fn stream(
-        &self,
-        agents: Vec<AgentId>,
-        position: u64,
-        limit: usize,
-    ) -> Result<Vec<Change>> {
-        Ok(on!(self.database, client => async {
-            self.number(client).await?;
-            record::stream(&*client, &agents, position, limit).await
-        })?)
-    }
-
-    async fn history(&self, ask: AskId, seq: u64, limit: usize) -> Result<Vec<Change>> {
-        Ok(on!(self.database, client => async {
-            self.number(client).await?;
-            record::history(&*client, ask, seq, limit).await
-        })?)
-    }
-
-    fn feed(&self) -> broadcast::Receiver<Arc<[News]>> {
-        self.published.audience.listen()
-    }
-
-    async fn records(&self, subject: Subject, seq: u64, limit: usize) -> Result<Vec<Record>> {
-        Ok(on!(self.database, client => record::chain(&*client, &subject, seq, limit))?)
-    }
-
-    async fn last_position(&self) -> Result<u64> {
-        Ok(on!(self.database, client => async {
-            self.number(client).await?;
-            record::last_position(&*client).await
-        })?)
-    }
-
-    async fn position(&self, subject: Subject, seq: u64) -> Result<Option<u64>> {
-        Ok(on!(self.database, client => async {
-            self.number(client).await?;
-            record::position(&*client, &subject, seq).await
-        })?)
-    }
-
-    async fn hashes(&self, position: u64, limit: usize) -> Result<Vec<(u64, Digest)>> {
-        Ok(on!(self.database, client => async {
-            self.number(client).await?;
-            record::hashes(&*client, position, limit).await
-        })?)
-    }
-
-    async fn rows(&self, position: u64, limit: usize) -> Result<Vec<Row>> {
-        Ok(on!(self.database, client => async {
-            self.number(client).await?;
-            record::rows(&*client, position, limit).await
-        })?)
-    }
-
-    async fn chains(&self, after: Option<String>, limit: usize) -> Result<Chains> {
-        Ok(on!(self.database, client => async {
-            self.number(client).await?;
-            chain::chains(client, after.as_deref(), limit).await
-        })?)
-    }
-
-    async fn append_block(&self, sealed: SealedBlock) -> Result<bool> {
-        self.writers()?;
-        Ok(on!(self.database, client => block::append(client, &sealed))?)
-    }
-
-    async fn last_block(&self) -> Result<Option<SealedBlock>> {
-        Ok(on!(self.database, client => block::last(&*client))?)
-    }
-
-    async fn blocks(&self, n: u64, limit: usize) -> Result<Vec<SealedBlock>> {
-        Ok(on!(self.database, client => block::after(&*client, n, limit))?)
-    }
-
-    async fn block_at(&self, position: u64) -> Result<Option<SealedBlock>> {
-        Ok(on!(self.database, client => block::holding(&*client, position))?)
     }
 }
 
@@ -436,32 +307,6 @@ impl SearchIndex for Postgres {
             self.number(client).await?;
             search::index(client, limit).await
         })?)
-    }
-}
-
-#[async_trait]
-impl FileHolders for Postgres {
-    async fn note_file(&self, holder: Ulid, digest: Digest) -> Result<()> {
-        self.writers()?;
-        Ok(on!(self.database, client => retention::note(client, holder, &digest))?)
-    }
-
-    async fn own_files(&self, holder: Ulid) -> Result<Vec<Digest>> {
-        Ok(on!(self.database, client => retention::own(&*client, holder))?)
-    }
-
-    async fn file_holders(&self, digest: Digest) -> Result<Vec<Ulid>> {
-        Ok(on!(self.database, client => retention::holders(client, &digest))?)
-    }
-
-    async fn forget_file(&self, holder: Ulid, digest: Digest) -> Result<()> {
-        self.writers()?;
-        Ok(on!(self.database, client => retention::forget_one(client, holder, &digest))?)
-    }
-
-    async fn forget_files(&self, holder: Ulid) -> Result<()> {
-        self.writers()?;
-        Ok(on!(self.database, client => retention::forget(&*client, holder))?)
     }
 }
 

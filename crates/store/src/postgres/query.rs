@@ -1,18 +1,19 @@
 //! Queries on the database, on any connection.
 
 use deadpool_postgres::{Client, GenericClient, Transaction};
-use kernel::{Ask, AskId, Entity, KeyId, Time};
+use kernel::{Ask, AskId, Entity, Time};
+use serde::de::DeserializeOwned;
 use tokio_postgres::IsolationLevel;
 use uuid::Uuid;
 
 use super::failure::{Failure, damaged};
 use super::listing::Fetched;
 use super::{record, ulid, uuid};
+use crate::columns::{int, uint};
 use crate::estimates::Estimates;
-use crate::job::{forgotten_before, keeps_key, renewed, renewed_since};
+use crate::job::{forgotten_before, renewed, renewed_since};
 use crate::listing::{Count, EXAMINED, Expiring, List, Page, Scope};
 use crate::paging::{self, CHUNK, every_stretch};
-use crate::rows::{int, uint};
 
 /// The most unnumbered transactions whose records are counted.
 const COUNTED: i64 = 500;
@@ -48,41 +49,6 @@ pub(super) async fn ask(client: &Client, id: AskId) -> Result<Option<Ask>, Failu
     row.as_ref().map(read_ask).transpose()
 }
 
-/// The ask that an idempotency key stands for, if the key still counts.
-pub(super) async fn named(
-    client: &Client,
-    scope: &str,
-    key: &str,
-    now: Time,
-) -> Result<Option<AskId>, Failure> {
-    // The state is read only for a key that is too old to count by itself.
-    let sql = "SELECT ask.id, CASE WHEN key.at <= $3 THEN ask.state END
-        FROM idempotency AS key JOIN ask ON ask.id = key.ask
-        WHERE key.scope = $1 AND key.key = $2";
-    let statement = client.prepare_cached(sql).await?;
-    let old = forgotten_before(now).millis();
-    let Some(row) = client.query_opt(&statement, &[&scope, &key, &old]).await? else {
-        return Ok(None);
-    };
-    let counts = match row.try_get::<_, Option<&str>>(1)? {
-        Some(_) => keeps_key(&read_ask(&row)?, now),
-        None => true,
-    };
-    Ok(Some(AskId::new(ulid(row.try_get(0)?))).filter(|_| counts))
-}
-
-pub(super) async fn ids(
-    client: &Client,
-    after: Option<AskId>,
-    limit: usize,
-) -> Result<Vec<AskId>, Failure> {
-    let sql = "SELECT id FROM ask WHERE id > $1 ORDER BY id LIMIT $2";
-    let statement = client.prepare_cached(sql).await?;
-    let after = after.map_or(Uuid::nil(), |id| uuid(id.ulid()));
-    let rows = client.query(&statement, &[&after, &int(limit)]).await?;
-    rows.iter().map(|row| Ok(AskId::new(ulid(row.try_get(0)?)))).collect()
-}
-
 /// Asks that are due soon: a range of each scope, merged.
 pub(super) async fn expiring(client: &Client, wanted: &Expiring) -> Result<Vec<Ask>, Failure> {
     let sql = "SELECT ask.id, ask.state FROM (
@@ -105,15 +71,15 @@ pub(super) async fn expiring(client: &Client, wanted: &Expiring) -> Result<Vec<A
 
 pub(super) async fn list(client: &mut Client, list: &List) -> Result<Page, Failure> {
     // One transaction, so that the rows and their asks come from the same snapshot.
-    let moment = moment(client).await?;
+    let snapshot = snapshot(client).await?;
     let n = list.limit.saturating_add(1).min(EXAMINED);
-    let found = Fetched::read(&moment, list, n, paging::page).await?;
+    let found = Fetched::read(&snapshot, list, n, paging::page).await?;
     let ids: Vec<Uuid> = found.ids.iter().map(|id| uuid(id.ulid())).collect();
     let sql =
         "SELECT ask.id, ask.state FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, place)
         JOIN ask ON ask.id = wanted.id ORDER BY place";
-    let statement = moment.prepare_cached(sql).await?;
-    let rows = moment.query(&statement, &[&ids]).await?;
+    let statement = snapshot.prepare_cached(sql).await?;
+    let rows = snapshot.query(&statement, &[&ids]).await?;
     let asks: Vec<Ask> = rows.iter().map(read_ask).collect::<Result<_, _>>()?;
     match found.ids.iter().find(|id| !asks.iter().any(|ask| ask.id == **id)) {
         Some(missing) => Err(damaged(&missing.to_string(), "it is listed but not there")),
@@ -122,7 +88,7 @@ pub(super) async fn list(client: &mut Client, list: &List) -> Result<Page, Failu
 }
 
 /// A read-only transaction with one snapshot.
-pub(super) async fn moment(client: &mut Client) -> Result<Transaction<'_>, Failure> {
+pub(super) async fn snapshot(client: &mut Client) -> Result<Transaction<'_>, Failure> {
     let reading = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead);
     Ok(reading.read_only(true).start().await?)
 }
@@ -132,14 +98,14 @@ pub(super) async fn count(
     estimates: &Estimates,
     list: &List,
 ) -> Result<Count, Failure> {
-    let moment = moment(client).await?;
-    let end = written(&moment).await?;
+    let snapshot = snapshot(client).await?;
+    let end = written(&snapshot).await?;
     if let Some(count) = end.and_then(|end| estimates.find(list, end)) {
         return Ok(count);
     }
     // As many rows of every stretch as a count reads first.
     let n = (EXAMINED / every_stretch(list).len().max(1)).clamp(1, CHUNK);
-    let count = Fetched::read(&moment, list, n, paging::count).await?;
+    let count = Fetched::read(&snapshot, list, n, paging::count).await?;
     if let Some(end) = end.filter(|_| !count.exact) {
         estimates.keep(list, end, count);
     }
@@ -147,42 +113,19 @@ pub(super) async fn count(
 }
 
 /// The number of records, including those without a position; `None` if there are many of those.
-async fn written(moment: &Transaction<'_>) -> Result<Option<u64>, Failure> {
+async fn written(snapshot: &Transaction<'_>) -> Result<Option<u64>, Failure> {
     let sql = "SELECT count(*), coalesce(sum(cardinality(seqs)), 0)
         FROM (SELECT seqs FROM pending ORDER BY n LIMIT $1) AS pending";
-    let statement = moment.prepare_cached(sql).await?;
-    let row = moment.query_one(&statement, &[&COUNTED]).await?;
+    let statement = snapshot.prepare_cached(sql).await?;
+    let row = snapshot.query_one(&statement, &[&COUNTED]).await?;
     let (transactions, records): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
-    let end = record::last_position(moment).await?;
+    let end = record::last_position(snapshot).await?;
     Ok((transactions < COUNTED).then(|| end + uint(records)))
 }
 
-pub(super) async fn touch_keys(client: &Client, used: &[(KeyId, Time)]) -> Result<(), Failure> {
-    // A statement may update a row only once.
-    let mut latest = std::collections::BTreeMap::new();
-    for (key, at) in used {
-        let known = latest.entry(*key).or_insert(*at);
-        *known = (*known).max(*at);
-    }
-    let keys: Vec<Uuid> = latest.keys().map(|key| uuid(key.ulid())).collect();
-    let moments: Vec<i64> = latest.values().map(|at| at.millis()).collect();
-    let sql = "INSERT INTO key_use AS old (key, at)
-        SELECT * FROM unnest($1::uuid[], $2::bigint[]) AS new (key, at) ORDER BY 1
-        ON CONFLICT (key) DO UPDATE SET at = greatest(old.at, excluded.at)";
-    let statement = client.prepare_cached(sql).await?;
-    client.execute(&statement, &[&keys, &moments]).await?;
-    Ok(())
-}
-
-pub(super) async fn key_used(client: &Client, id: KeyId) -> Result<Option<Time>, Failure> {
-    let statement = client.prepare_cached("SELECT at FROM key_use WHERE key = $1").await?;
-    let row = client.query_opt(&statement, &[&uuid(id.ulid())]).await?;
-    Ok(row.map(|row| row.try_get(0).map(Time::from_millis)).transpose()?)
-}
-
-/// The result of a sweep.
+/// What a sweep of idempotency keys did.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Swept {
+pub(super) struct SweptBatch {
     /// The number of keys examined.
     pub(super) seen: usize,
     /// The number of keys deleted.
@@ -196,7 +139,7 @@ pub(super) struct Swept {
 /// deleted. Each key is examined at most once a day, and its ask is found by id. A key that another
 /// node reused meanwhile has another use time, and stays. Keys that another node sweeps at the same
 /// time are left to it.
-pub(super) async fn sweep(client: &Client, now: Time, limit: usize) -> Result<Swept, Failure> {
+pub(super) async fn sweep(client: &Client, now: Time, limit: usize) -> Result<SweptBatch, Failure> {
     // The end of a closed ask is in a separate table; the state is read only if it
     // is missing there.
     let sql = "SELECT ask.id, CASE WHEN ended.at IS NULL THEN ask.state END,
@@ -205,7 +148,7 @@ pub(super) async fn sweep(client: &Client, now: Time, limit: usize) -> Result<Sw
         LEFT JOIN ask ON ask.id = old.ask LEFT JOIN ended ON ended.ask = old.ask";
     let statement = client.prepare_cached(sql).await?;
     let rows = client.query(&statement, &[&forgotten_before(now).millis(), &int(limit)]).await?;
-    let mut swept = Swept { seen: rows.len(), ..Swept::default() };
+    let mut swept = SweptBatch { seen: rows.len(), ..SweptBatch::default() };
     let (mut forgotten, mut kept) = (OldKeys::default(), OldKeys::default());
     for row in &rows {
         let ended: Option<i64> = row.try_get(5)?;
@@ -255,6 +198,14 @@ struct OldKeys {
     at: Vec<i64>,
     /// Their new use times.
     from: Vec<i64>,
+}
+
+/// Parses a stored state.
+pub(super) fn read_state<T: DeserializeOwned>(
+    state: &str,
+    what: impl FnOnce() -> String,
+) -> Result<T, Failure> {
+    serde_json::from_str(state).map_err(|error| damaged(&what(), error))
 }
 
 /// An ask from its id and state.

@@ -7,9 +7,9 @@ use kernel::{Ask, AskId, Subject};
 use uuid::Uuid;
 
 use super::failure::Failure;
-use super::query::{moment, read_ask};
+use super::query::{read_ask, snapshot};
 use super::{record, uuid};
-use crate::rows::{int, uint};
+use crate::columns::{int, uint};
 use crate::search::{Search, Terms, concerns, tokens};
 
 /// A longer search is aborted. This happens with two common words that rarely occur together.
@@ -63,14 +63,14 @@ fn vector(tokens: &BTreeSet<String>) -> String {
 
 pub(super) async fn search(client: &mut Client, wanted: &Search) -> Result<Vec<Ask>, Failure> {
     let Some(terms) = wanted.terms() else { return Ok(Vec::new()) };
-    let moment = moment(client).await?;
-    moment.batch_execute(PATIENCE).await?;
+    let snapshot = snapshot(client).await?;
+    snapshot.batch_execute(PATIENCE).await?;
     // Read backwards by id if the words are common, or from the GIN index if they are rare: the
     // planner chooses by the statistics.
     let sql = "SELECT ask.id, ask.state FROM (
             SELECT id FROM search WHERE words @@ $1::text::tsquery ORDER BY id DESC LIMIT $2
         ) AS found JOIN ask ON ask.id = found.id ORDER BY found.id DESC";
-    let rows = moment.query(sql, &[&query(&terms), &int(wanted.limit())]).await?;
+    let rows = snapshot.query(sql, &[&query(&terms), &int(wanted.limit())]).await?;
     let asks: Vec<Ask> = rows.iter().map(read_ask).collect::<Result<_, _>>()?;
     // The index may lag; check the current state.
     Ok(asks.into_iter().filter(|ask| terms.admit(ask)).collect())

@@ -9,7 +9,7 @@ use super::Postgres;
 use super::connect::on;
 use super::failure::Failure;
 use crate::Result;
-use crate::rows::{digest, int, uint};
+use crate::columns::{digest, int, uint};
 
 impl Postgres {
     /// The secret under a name, with its version.
@@ -80,31 +80,31 @@ impl Postgres {
 
     /// Waits for a lock that one node at a time may hold, and holds it until this is dropped or its
     /// connection is lost. The directory then shows everything that earlier holders committed.
-    pub async fn turn(&self, at: &str) -> Result<Turn> {
+    pub async fn lock(&self, name: &str) -> Result<ClusterLock> {
         let (client, connection) = self.database.link().await?;
         let mut driver = JoinSet::new();
         driver.spawn(async move {
             if let Err(error) = connection.await {
-                tracing::warn!(%error, "a turn ended with its connection");
+                tracing::warn!(%error, "a lock was lost with its connection");
             }
         });
-        let turn = Turn { client, _driver: driver };
+        let lock = ClusterLock { client, _driver: driver };
         // A separate number space: two keys, of which the first is ours.
         let sql = "SELECT pg_advisory_lock($1, hashtext($2))";
-        let wait = async { Ok(turn.client.query(sql, &[&TURNS, &at]).await?) };
+        let wait = async { Ok(lock.client.query(sql, &[&LOCKS, &name]).await?) };
         self.database.within(wait).await?;
         // The directory was read when the store was opened; the announcer may not have
         // caught up yet.
         on!(self.database, client => self.published.refresh(&*client))?;
-        Ok(turn)
+        Ok(lock)
     }
 }
 
 /// The first half of these lock keys.
-const TURNS: i32 = 0x636f_756e;
+const LOCKS: i32 = 0x636f_756e;
 
 /// A session lock, held until dropped.
-pub struct Turn {
+pub struct ClusterLock {
     client: tokio_postgres::Client,
     _driver: JoinSet<()>,
 }

@@ -6,12 +6,12 @@ use kernel::task::Contract;
 use kernel::{ReviewId, TaskId, Time};
 use serde::Serialize;
 
-use super::books::Output;
+use super::batch::Output;
 use super::uuid;
 use super::write::{Param, Part, column, json, some};
 use crate::Result;
+use crate::columns::int;
 use crate::job::contracts;
-use crate::rows::int;
 
 const NEW_TASKS: &str = "INSERT INTO task (id, version, state, over_at)
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[])";

@@ -47,10 +47,3 @@ pub(super) async fn viewers(
         })
         .collect()
 }
-
-/// Deletes expired entries.
-pub(super) async fn sweep(client: &Client, now: Time) -> Result<(), Failure> {
-    let statement = client.prepare_cached("DELETE FROM looking WHERE until <= $1").await?;
-    client.execute(&statement, &[&now.millis()]).await?;
-    Ok(())
-}

@@ -10,12 +10,12 @@ use kernel::{Ask, AskId, Entity, Subject, Time};
 use serde::Serialize;
 use tokio_postgres::types::ToSql;
 
-use super::books::{About, Key, Output};
+use super::batch::{About, Key, Output};
 use super::failure::Failure;
 use super::{task_rows, uuid};
+use crate::columns::{fold, int};
 use crate::job::{Remembered, forgotten_before};
 use crate::listing::{Deadline, Entry};
-use crate::rows::{fold, int};
 use crate::{Result, SideRow, StoreError, Work};
 
 const NEW_ASKS: &str = "INSERT INTO ask (id, version, state)
@@ -84,7 +84,8 @@ const EARLIER: &str = "SELECT seq, body FROM record
 const ERASED_SOME: &str =
     "UPDATE record SET contents = NULL WHERE subject = $1 AND seq = ANY ($2::bigint[])";
 
-pub(super) const EFFECTS: &str = "INSERT INTO work
+/// Work that is written once, unless work of the same name waits already.
+pub(super) const WORK: &str = "INSERT INTO work
         (rank, due_at, written_at, effect, lane, name)
     SELECT rank, at, at, effect, lane, name
     FROM unnest($1::smallint[], $2::bigint[], $3::text[], $4::text[], $5::text[])
@@ -206,7 +207,7 @@ fn parts(out: &Output, now: Time) -> Result<Vec<Part>> {
         directory(out),
         records(&out.records)?,
         pending(&out.records),
-        effects(&out.in_commit)?,
+        work(&out.in_commit)?,
         secrets(&out.secrets),
         remembered(out, now),
     ];
@@ -387,20 +388,24 @@ fn pending(rows: &[(Record, About)]) -> Option<Part> {
     Some(Part { sql: PENDING, params, rows: None })
 }
 
-fn effects(rows: &[(Time, Work)]) -> Result<Option<Part>> {
+fn work(rows: &[(Time, Work)]) -> Result<Option<Part>> {
     if rows.is_empty() {
         return Ok(None);
     }
-    let effects: Result<Vec<String>> =
-        rows.iter().map(|(_, effect)| json(effect, || "effect".to_owned())).collect();
-    let params: Vec<Param> = vec![
-        Box::new(column(rows, |(_, effect)| i16::from(effect.rank()))),
+    Ok(Some(Part { sql: WORK, params: work_columns(rows)?, rows: None }))
+}
+
+/// The parameters of [`WORK`].
+pub(super) fn work_columns(rows: &[(Time, Work)]) -> Result<Vec<Param>> {
+    let texts: Result<Vec<String>> =
+        rows.iter().map(|(_, work)| json(work, || "effect".to_owned())).collect();
+    Ok(vec![
+        Box::new(column(rows, |(_, work)| i16::from(work.rank()))),
         Box::new(column(rows, |(at, _)| at.millis())),
-        Box::new(effects?),
-        Box::new(column(rows, |(_, effect)| effect.lane().into_owned())),
-        Box::new(column(rows, |(_, effect)| effect.name())),
-    ];
-    Ok(Some(Part { sql: EFFECTS, params, rows: None }))
+        Box::new(texts?),
+        Box::new(column(rows, |(_, work)| work.lane().into_owned())),
+        Box::new(column(rows, |(_, work)| work.name())),
+    ])
 }
 
 fn secrets(rows: &[SideRow]) -> Option<Part> {

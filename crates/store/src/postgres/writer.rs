@@ -12,7 +12,7 @@ use tokio::sync::{Mutex, Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot}
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::books::{Batch, Key};
+use super::batch::{Batch, Key};
 use super::connect::Database;
 use super::failure::Failure;
 use super::{Published, load, write};
@@ -46,9 +46,9 @@ pub(super) struct Writers {
     patience: Duration,
 }
 
-/// The shared handles of a writer.
+/// Runs the jobs of a batch in one transaction. Its clones share everything.
 #[derive(Clone)]
-pub(super) struct Desk {
+pub(super) struct BatchWriter {
     pub(super) database: Database,
     pub(super) published: Arc<Published>,
     pub(super) clock: Option<Arc<dyn Clock>>,
@@ -66,13 +66,13 @@ struct Stage {
 }
 
 impl Writers {
-    pub(super) fn start(desk: &Desk, tasks: &mut JoinSet<()>) -> Self {
+    pub(super) fn start(writer: &BatchWriter, tasks: &mut JoinSet<()>) -> Self {
         let (queue, waiting) = mpsc::channel(QUEUE);
         let waiting = Arc::new(Mutex::new(waiting));
         for _ in 0..WRITERS {
-            tasks.spawn(work(desk.clone(), Arc::clone(&waiting)));
+            tasks.spawn(work(writer.clone(), Arc::clone(&waiting)));
         }
-        Self { queue, patience: desk.database.call * 2 }
+        Self { queue, patience: writer.database.call * 2 }
     }
 
     /// Runs a job, or fails after the time limit. A job that has not begun by then is not
@@ -89,14 +89,14 @@ impl Writers {
     }
 }
 
-async fn work(desk: Desk, waiting: Arc<Mutex<mpsc::Receiver<Queued>>>) {
+async fn work(writer: BatchWriter, waiting: Arc<Mutex<mpsc::Receiver<Queued>>>) {
     loop {
         let mut jobs = Vec::new();
         let mut queue = waiting.lock().await;
         if queue.recv_many(&mut jobs, BATCH).await == 0 {
             return;
         }
-        let turn = timeout(GATHER, Arc::clone(&desk.turn).acquire_owned()).await;
+        let turn = timeout(GATHER, Arc::clone(&writer.turn).acquire_owned()).await;
         let turn = turn.ok().and_then(Result::ok);
         while jobs.len() < BATCH
             && let Ok(queued) = queue.try_recv()
@@ -109,9 +109,9 @@ async fn work(desk: Desk, waiting: Arc<Mutex<mpsc::Receiver<Queued>>>) {
         // A job that changes the directory runs alone, and only for as long as that takes.
         let (alone, together): (Vec<_>, Vec<_>) =
             jobs.into_iter().partition(|queued| changes_directory(&queued.job.envelope.command));
-        desk.finish(together, turn).await;
+        writer.finish(together, turn).await;
         for queued in alone {
-            desk.finish(vec![queued], None).await;
+            writer.finish(vec![queued], None).await;
         }
     }
 }
@@ -125,7 +125,7 @@ fn changes_directory(command: &Command) -> bool {
     }
 }
 
-impl Desk {
+impl BatchWriter {
     /// Runs the jobs, together if possible, else one by one, and answers.
     async fn finish(&self, mut jobs: Vec<Queued>, turn: Option<OwnedSemaphorePermit>) {
         if jobs.is_empty() {
@@ -142,8 +142,8 @@ impl Desk {
             }
             Err(failure) => {
                 let failure = Arc::new(failure);
-                let told = || Err(Failure::Shared(Arc::clone(&failure)).into());
-                let outcomes = jobs.iter().map(|_| told()).collect();
+                let failed = || Err(Failure::Shared(Arc::clone(&failure)).into());
+                let outcomes = jobs.iter().map(|_| failed()).collect();
                 answer(jobs, outcomes);
             }
         }
@@ -227,10 +227,10 @@ impl Desk {
         }
         write::write(client, &out, now).await?;
         let events = out.records.iter().map(|(record, _)| (record.subject.clone(), record.seq));
-        let begun = self.published.audience.begin(events.zip(out.follow_ups));
+        let uncommitted = self.published.subscribers.begin(events.zip(out.follow_ups));
         *stage = Stage { _turn: None, committing: true };
         client.batch_execute("COMMIT").await?;
-        begun.committed();
+        uncommitted.committed();
         if !out.entities.is_empty() {
             self.published.publish(loaded.version + 1, directory);
         }

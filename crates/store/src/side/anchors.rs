@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::{Side, SideCondition, SideKind, SideRow, read, row};
 use crate::Result;
-use crate::rows::state;
+use crate::columns::state;
 
 /// There is at most one row.
 const KEY: &str = "blocks";

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Side, SideCondition, SideKind, SideRow, read, row};
 use crate::Result;
-use crate::rows::state;
+use crate::columns::state;
 
 /// The most attempts to enter a code.
 pub const CODE_TRIES: u32 = 5;

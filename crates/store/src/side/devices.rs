@@ -9,7 +9,7 @@ use ulid::Ulid;
 
 use super::{Side, SideCondition, SideKind, SideRow, SideRows, damaged, part, read, row};
 use crate::Result;
-use crate::rows::state;
+use crate::columns::state;
 
 /// A device that receives push notifications.
 #[derive(Debug, Clone, PartialEq, Eq)]

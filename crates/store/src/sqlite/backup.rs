@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
 use super::{Failure, Sqlite, connect, failed, migrate};
-use crate::rows::uint;
+use crate::columns::uint;
 use crate::{Result, StoreError};
 
 /// Pages copied between two syncs: 4 MiB.

@@ -20,7 +20,7 @@ const PROBE: u32 = 64 * 1024;
 #[async_trait]
 impl Health for Sqlite {
     async fn probe_write(&self) -> Result<()> {
-        self.write(|ledger| ledger.savepoint(probe)).await
+        self.in_writer(|writing| writing.savepoint(probe)).await
     }
 
     async fn durability(&self) -> Result<Option<Durability>> {

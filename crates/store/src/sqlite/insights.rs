@@ -8,10 +8,10 @@ use kernel::insight::summary::Line;
 use kernel::insight::{Day, Tally};
 use rusqlite::{Connection, Row, params};
 
-use super::ledger::one;
+use super::transaction::one;
 use super::{Sqlite, failed, query, record};
+use crate::columns::{int, uint};
 use crate::insights::{Behind, Steps};
-use crate::rows::{int, uint};
 use crate::{Counted, Counts, Grain, Insights, Result, StoreError};
 
 /// The last total before a range of days, and the last total in it.
@@ -49,7 +49,7 @@ impl Insights for Sqlite {
             let added = add(conn, from, to, &counted.tally)?;
             Ok(if added { counted } else { Counted::default() })
         };
-        self.write(move |ledger| ledger.savepoint(add)).await
+        self.in_writer(move |writing| writing.savepoint(add)).await
     }
 
     async fn counts(&self, wanted: Counts) -> Result<Vec<Line>> {
@@ -58,7 +58,7 @@ impl Insights for Sqlite {
 
     async fn forget_counts(&self, before: Day, limit: usize) -> Result<u64> {
         let keys = self.readers.run(move |conn| old(conn, before, limit)).await?;
-        self.write(move |ledger| ledger.savepoint(|conn| forget(conn, before, &keys))).await
+        self.in_writer(move |writing| writing.savepoint(|conn| forget(conn, before, &keys))).await
     }
 }
 

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use kernel::{Ask, AskId, Time};
 use rusqlite::{Connection, params};
 
-use super::ledger::one;
 use super::query::{ask, ask_id};
+use super::transaction::one;
 use super::{failed, record};
+use crate::columns::{fold, int};
 use crate::estimates::Estimates;
 use crate::listing::{Count, Deadline, Entry, Expiring, Filter, List, Moved, Page};
 use crate::paging::{self, Rows, Stretch};
-use crate::rows::{fold, int};
 use crate::{Result, StoreError};
 
 pub(super) fn list(conn: &Connection, list: &List) -> Result<Page> {

@@ -9,33 +9,24 @@
 //! When a call returns, its commit is on disk: the log is synced at every commit, and one commit
 //! serves all callers that waited for the previous sync. No call blocks its async task.
 
+mod ask_cache;
 mod backup;
-mod block;
-mod chain;
 mod connect;
-mod delivery_log;
 mod failure;
-mod file;
 mod followers;
 mod health;
 mod insights;
-mod ledger;
 mod listing;
-mod messages;
 mod migrate;
 mod purge;
 mod query;
 mod reader;
-mod receipts;
-mod recent;
 mod record;
 mod search;
-mod side;
 mod source;
+mod statements;
 mod task_rows;
-mod tasks;
-mod uploads;
-mod usage;
+mod transaction;
 mod work_queue;
 mod writer;
 
@@ -45,12 +36,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use kernel::audit::{Digest, Record, Row};
 use kernel::directory::Directory;
-use kernel::{AgentId, Ask, AskId, HumanId, KeyId, ProjectId, Subject, Time};
+use kernel::{Ask, AskId, HumanId, ProjectId, Time};
 use rusqlite::Connection;
 use tokio::sync::broadcast;
-use ulid::Ulid;
 
 use failure::failed;
 
@@ -58,19 +47,16 @@ use crate::estimates::Estimates;
 use crate::job::{self, Ahead};
 use crate::leases::{Leases, Viewers, Wake};
 use crate::listing::{Count, Expiring, List, Page};
+use crate::sql::{self, SWEPT_ROWS};
 use crate::{
-    Asks, AuditFeed, Chains, Change, Clock, FEED, FileHolders, Job, News, Outcome,
-    ReceiptSignature, Result, SealedBlock, Search, SearchIndex, Store, StoreError, later,
+    Asks, Clock, FEED, Job, News, Outcome, Result, Search, SearchIndex, Store, StoreError, later,
 };
-use ledger::Ledger;
+use ask_cache::AskCache;
 use reader::Readers;
-use recent::Recent;
 use search::Index;
 pub(crate) use source::Source;
+use transaction::WriteTransaction;
 use writer::Writer;
-
-/// Idempotency keys deleted per transaction: a sweep of millions lets other writes in between.
-const SWEPT: usize = 2_000;
 
 /// A store in one `SQLite` file. Dropping it finishes the queued work and closes the file.
 pub struct Sqlite {
@@ -93,7 +79,7 @@ pub struct Sqlite {
 struct Published {
     directory: RwLock<Arc<Directory>>,
     feed: broadcast::Sender<Arc<[News]>>,
-    recent: Recent,
+    recent: AskCache,
     estimates: Estimates,
 }
 
@@ -103,7 +89,7 @@ impl Published {
         Arc::new(Self {
             directory: RwLock::new(directory),
             feed,
-            recent: Recent::default(),
+            recent: AskCache::default(),
             estimates: Estimates::default(),
         })
     }
@@ -128,8 +114,8 @@ impl Sqlite {
         let mut conn = connect::writer(path)?;
         migrate::migrate(&mut conn, migrate::MIGRATIONS)?;
         let published = Published::new(Arc::new(query::directory(&conn)?));
-        let ledger = Ledger::new(conn, Arc::clone(&published))?;
-        let writer = Writer::start(ledger, Arc::clone(&published))?;
+        let transaction = WriteTransaction::new(conn, Arc::clone(&published))?;
+        let writer = Writer::start(transaction, Arc::clone(&published))?;
         let index = Some(Index::open(path)?);
         let readers = Readers::start(path)?;
         let (writer, clock, lock) = (Some(writer), Some(clock), Some(lock));
@@ -172,9 +158,9 @@ impl Sqlite {
     #[cfg(any(test, feature = "suite"))]
     #[doc(hidden)]
     pub async fn limit_pages(&self, pages: u32) -> Result<()> {
-        self.write(move |ledger| {
+        self.in_writer(move |transaction| {
             let limit = format!("PRAGMA max_page_count = {pages}");
-            ledger.conn().query_row(&limit, [], |_| Ok(())).map_err(failed)
+            transaction.conn().query_row(&limit, [], |_| Ok(())).map_err(failed)
         })
         .await
     }
@@ -205,10 +191,10 @@ impl Sqlite {
         self.readers.run(move |conn| query::wakes(conn, until, n)).await
     }
 
-    async fn write<T, F>(&self, work: F) -> Result<T>
+    async fn in_writer<T, F>(&self, work: F) -> Result<T>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Ledger) -> Result<T> + Send + 'static,
+        F: FnOnce(&mut WriteTransaction) -> Result<T> + Send + 'static,
     {
         match &self.writer {
             Some(writer) => writer.run(work).await,
@@ -225,19 +211,11 @@ impl Store for Sqlite {
         // Hashing and canonical JSON are a third of the work, so they run here and not on the
         // only writer thread.
         let ahead = Ahead::decide(self.directory(), clock.now(), &job);
-        self.write(move |ledger| job::transact(ledger, clock.now(), &job, ahead)).await
+        self.in_writer(move |writing| job::transact(writing, clock.now(), &job, ahead)).await
     }
 
     fn directory(&self) -> Arc<Directory> {
         self.published.directory()
-    }
-
-    async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()> {
-        self.write(move |ledger| ledger.savepoint(|conn| query::touch_keys(conn, &used))).await
-    }
-
-    async fn key_used(&self, id: KeyId) -> Result<Option<Time>> {
-        self.readers.run(move |conn| query::key_used(conn, id)).await
     }
 
     async fn sweep(&self, now: Time) -> Result<u64> {
@@ -245,20 +223,13 @@ impl Store for Sqlite {
         if let Some(index) = &self.index {
             index.truncate_logs();
         }
-        let expire = move |conn: &Connection| side::sweep(conn, now, SWEPT);
-        while self.write(move |ledger| ledger.savepoint(expire)).await? == SWEPT {}
-        self.write(move |ledger| ledger.savepoint(|conn| usage::sweep(conn, now))).await?;
-        let unlog = move |conn: &Connection| delivery_log::sweep(conn, now, SWEPT);
-        while self.write(move |ledger| ledger.savepoint(unlog)).await? == SWEPT {}
-        let forget = move |conn: &Connection| messages::sweep(conn, now, SWEPT);
-        while self.write(move |ledger| ledger.savepoint(forget)).await? == SWEPT {}
+        sql::sweep(self, now).await?;
         let mut total = 0;
         loop {
-            let forget =
-                move |ledger: &mut Ledger| ledger.savepoint(|conn| query::sweep(conn, now, SWEPT));
-            let swept = self.write(forget).await?;
+            let sweep = move |conn: &Connection| query::sweep(conn, now, SWEPT_ROWS);
+            let swept = self.in_writer(move |writing| writing.savepoint(sweep)).await?;
             total += swept.forgotten as u64;
-            if swept.seen < SWEPT {
+            if swept.seen < SWEPT_ROWS {
                 return Ok(total);
             }
         }
@@ -280,16 +251,16 @@ impl Asks for Sqlite {
             // Another process may write, and this one would not notice, so do not use the cache.
             return self.readers.run(move |conn| Ok(query::ask(conn, id)?.map(Arc::new))).await;
         }
-        let begun = match self.published.recent.find(id) {
+        let miss = match self.published.recent.find(id) {
             Ok(ask) => return Ok(Some(ask)),
-            Err(begun) => begun,
+            Err(miss) => miss,
         };
         let published = Arc::clone(&self.published);
         let read = move |conn: &Connection| {
             let found = query::sized_ask(conn, id)?;
             Ok(found.map(|(ask, size)| {
                 let ask = Arc::new(ask);
-                published.recent.keep(&begun, &ask, size);
+                published.recent.keep(&miss, &ask, size);
                 ask
             }))
         };
@@ -297,11 +268,11 @@ impl Asks for Sqlite {
     }
 
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
-        self.readers.run(move |conn| query::ids(conn, after, limit)).await
+        sql::ask_ids(self, after, limit).await
     }
 
     async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>> {
-        self.readers.run(move |conn| query::named(conn, &scope, &key, now)).await
+        sql::ask_of_key(self, scope, key, now).await
     }
 
     async fn list(&self, list: List) -> Result<Page> {
@@ -319,10 +290,6 @@ impl Asks for Sqlite {
         self.readers.run(move |conn| listing::expiring(conn, &wanted)).await
     }
 
-    async fn due(&self, now: Time, limit: usize) -> Result<Vec<AskId>> {
-        Ok(self.leases.free(now, self.wakes(now, limit).await?, limit))
-    }
-
     async fn claim_due(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<AskId>> {
         Ok(self.leases.claim(now, later(now, lease), self.wakes(now, limit).await?, limit))
     }
@@ -331,7 +298,7 @@ impl Asks for Sqlite {
         Ok(self.leases.next(&self.wakes(Time::from_millis(i64::MAX), 1).await?))
     }
 
-    async fn claim_over(
+    async fn claim_ended(
         &self,
         project: ProjectId,
         since: Time,
@@ -344,18 +311,6 @@ impl Asks for Sqlite {
         Ok(self.over.claim(now, later(now, lease), over, limit))
     }
 
-    async fn store_receipt_signatures(&self, new: Vec<ReceiptSignature>) -> Result<Vec<AskId>> {
-        self.write(move |ledger| ledger.savepoint(|conn| receipts::put(conn, &new))).await
-    }
-
-    async fn receipt_signature(
-        &self,
-        ask: AskId,
-        claims: Digest,
-    ) -> Result<Option<(String, Vec<u8>)>> {
-        self.readers.run(move |conn| receipts::find(conn, ask, &claims)).await
-    }
-
     async fn view(&self, ask: AskId, human: HumanId, until: Option<Time>) -> Result<()> {
         self.viewers.view(ask, human, until);
         Ok(())
@@ -363,70 +318,6 @@ impl Asks for Sqlite {
 
     async fn viewers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>> {
         Ok(self.viewers.at(&asks, now))
-    }
-}
-
-#[async_trait]
-impl AuditFeed for Sqlite {
-    async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>> {
-        self.readers.run(move |conn| record::changes(conn, position, limit)).await
-    }
-
-    async fn stream(
-        &self,
-        agents: Vec<AgentId>,
-        position: u64,
-        limit: usize,
-    ) -> Result<Vec<Change>> {
-        self.readers.run(move |conn| record::stream(conn, &agents, position, limit)).await
-    }
-
-    async fn history(&self, ask: AskId, seq: u64, limit: usize) -> Result<Vec<Change>> {
-        self.readers.run(move |conn| record::history(conn, ask, seq, limit)).await
-    }
-
-    fn feed(&self) -> broadcast::Receiver<Arc<[News]>> {
-        self.published.feed.subscribe()
-    }
-
-    async fn records(&self, subject: Subject, seq: u64, limit: usize) -> Result<Vec<Record>> {
-        self.readers.run(move |conn| record::chain(conn, &subject, seq, limit)).await
-    }
-
-    async fn last_position(&self) -> Result<u64> {
-        self.readers.run(record::last_position).await
-    }
-
-    async fn position(&self, subject: Subject, seq: u64) -> Result<Option<u64>> {
-        self.readers.run(move |conn| record::position(conn, &subject, seq)).await
-    }
-
-    async fn hashes(&self, position: u64, limit: usize) -> Result<Vec<(u64, Digest)>> {
-        self.readers.run(move |conn| record::hashes(conn, position, limit)).await
-    }
-
-    async fn rows(&self, position: u64, limit: usize) -> Result<Vec<Row>> {
-        self.readers.run(move |conn| record::rows(conn, position, limit)).await
-    }
-
-    async fn chains(&self, after: Option<String>, limit: usize) -> Result<Chains> {
-        self.readers.run(move |conn| chain::chains(conn, after.as_deref(), limit)).await
-    }
-
-    async fn append_block(&self, sealed: SealedBlock) -> Result<bool> {
-        self.write(move |ledger| ledger.savepoint(|conn| block::append(conn, &sealed))).await
-    }
-
-    async fn last_block(&self) -> Result<Option<SealedBlock>> {
-        self.readers.run(block::last).await
-    }
-
-    async fn blocks(&self, n: u64, limit: usize) -> Result<Vec<SealedBlock>> {
-        self.readers.run(move |conn| block::after(conn, n, limit)).await
-    }
-
-    async fn block_at(&self, position: u64) -> Result<Option<SealedBlock>> {
-        self.readers.run(move |conn| block::holding(conn, position)).await
     }
 }
 
@@ -443,30 +334,6 @@ impl SearchIndex for Sqlite {
         // Run it even while there is more to index: on a busy server there always is.
         let unfinished = index.purge().await?;
         Ok(changes.max(usize::from(unfinished)))
-    }
-}
-
-#[async_trait]
-impl FileHolders for Sqlite {
-    async fn note_file(&self, holder: Ulid, digest: Digest) -> Result<()> {
-        self.write(move |ledger| ledger.savepoint(|conn| file::note(conn, holder, &digest))).await
-    }
-
-    async fn own_files(&self, holder: Ulid) -> Result<Vec<Digest>> {
-        self.readers.run(move |conn| file::own(conn, holder)).await
-    }
-
-    async fn file_holders(&self, digest: Digest) -> Result<Vec<Ulid>> {
-        self.readers.run(move |conn| file::holders(conn, &digest)).await
-    }
-
-    async fn forget_file(&self, holder: Ulid, digest: Digest) -> Result<()> {
-        let forget = move |conn: &Connection| file::forget_one(conn, holder, &digest);
-        self.write(move |ledger| ledger.savepoint(forget)).await
-    }
-
-    async fn forget_files(&self, holder: Ulid) -> Result<()> {
-        self.write(move |ledger| ledger.savepoint(|conn| file::forget(conn, holder))).await
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, OpenFlags};
 
 use super::failed;
-use super::ledger::one;
+use super::transaction::one;
 use crate::Result;
 
 /// How many pages of the index one step merges. A search or an update of the index may wait

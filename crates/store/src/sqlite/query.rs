@@ -1,15 +1,15 @@
 //! Queries on the file, on any connection.
 
 use kernel::directory::Directory;
-use kernel::{Ask, AskId, Entity, KeyId, ProjectId, TaskId, Time};
+use kernel::{Ask, AskId, Entity, ProjectId, TaskId, Time};
 use rusqlite::{Connection, Row, params};
 use ulid::Ulid;
 
 use super::failed;
-use super::ledger::one;
-use crate::job::{Remembered, forgotten_before, keeps_key, renewed, renewed_since};
+use super::transaction::one;
+use crate::columns::{digest, int, uint};
+use crate::job::{Remembered, forgotten_before, renewed, renewed_since};
 use crate::leases::Wake;
-use crate::rows::{digest, int, uint};
 use crate::{Idempotency, Result, StoreError};
 
 pub(super) fn ping(conn: &Connection) -> Result<()> {
@@ -45,15 +45,6 @@ pub(super) fn sized_ask(conn: &Connection, id: AskId) -> Result<Option<(Ask, usi
     serde_json::from_slice(state)
         .map(|ask| Some((ask, state.len())))
         .map_err(|error| StoreError::Damaged { what: id.to_string(), source: error.into() })
-}
-
-pub(super) fn ids(conn: &Connection, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
-    let sql = "SELECT id FROM ask WHERE id > ?1 ORDER BY id LIMIT ?2";
-    let mut select = conn.prepare_cached(sql).map_err(failed)?;
-    // The empty blob sorts before every id.
-    let after = after.map_or_else(Vec::new, |id| id.ulid().to_bytes().to_vec());
-    let rows = select.query_map(params![after, int(limit)], |row| row.get(0)).map_err(failed)?;
-    rows.map(|id| id.map(|bytes| AskId::new(Ulid::from_bytes(bytes))).map_err(failed)).collect()
 }
 
 /// The first `limit` wake-ups up to and including a time.
@@ -104,14 +95,6 @@ pub(super) fn remembered(conn: &Connection, scope: &str, key: &str) -> Result<Op
     })
 }
 
-/// The ask that an idempotency key stands for, if the key still counts.
-pub(super) fn named(conn: &Connection, scope: &str, key: &str, now: Time) -> Result<Option<AskId>> {
-    let Some(earlier) = remembered(conn, scope, key)? else { return Ok(None) };
-    let Some(id) = earlier.ask else { return Ok(None) };
-    let counts = earlier.is_recent(now) || ask(conn, id)?.is_some_and(|ask| keeps_key(&ask, now));
-    Ok(Some(id).filter(|_| counts))
-}
-
 pub(super) fn remember(
     conn: &Connection,
     request: &Idempotency,
@@ -137,9 +120,9 @@ pub(super) fn remember(
     .map_err(failed)
 }
 
-/// The result of a sweep.
+/// What a sweep of idempotency keys did.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Swept {
+pub(super) struct SweptKeys {
     /// The number of keys examined.
     pub(super) seen: usize,
     /// The number of keys deleted.
@@ -158,9 +141,9 @@ struct OldKey {
 /// Examines up to `limit` idempotency keys that are too old to count by themselves. A key whose ask
 /// is open counts from now, and one whose ask ended recently counts from that end; the others are
 /// deleted. Each key is examined at most once a day, and its ask is found by id.
-pub(super) fn sweep(conn: &Connection, now: Time, limit: usize) -> Result<Swept> {
+pub(super) fn sweep(conn: &Connection, now: Time, limit: usize) -> Result<SweptKeys> {
     let old = old_keys(conn, now, limit)?;
-    let mut swept = Swept { seen: old.len(), forgotten: 0 };
+    let mut swept = SweptKeys { seen: old.len(), forgotten: 0 };
     for OldKey { scope, key, ask: id, over_at } in old {
         let from = match (id, over_at) {
             (_, Some(ended)) => renewed_since(Some(ended), now),
@@ -200,23 +183,6 @@ fn old_keys(conn: &Connection, now: Time, limit: usize) -> Result<Vec<OldKey>> {
         select.query_map(params![forgotten_before(now).millis(), int(limit)], read)?.collect()
     })
     .map_err(failed)
-}
-
-pub(super) fn touch_keys(conn: &Connection, used: &[(KeyId, Time)]) -> Result<()> {
-    for (key, at) in used {
-        conn.prepare_cached(
-            "INSERT INTO key_use (key, at) VALUES (?1, ?2)
-             ON CONFLICT (key) DO UPDATE SET at = max(at, ?2)",
-        )
-        .and_then(|mut touch| touch.execute(params![key.ulid().to_bytes(), at.millis()]))
-        .map_err(failed)?;
-    }
-    Ok(())
-}
-
-pub(super) fn key_used(conn: &Connection, id: KeyId) -> Result<Option<Time>> {
-    let sql = "SELECT at FROM key_use WHERE key = ?1";
-    one(conn, sql, [id.ulid().to_bytes()], |row| row.get(0).map(Time::from_millis))
 }
 
 pub(super) fn ask_id(row: &Row<'_>, column: usize) -> rusqlite::Result<AskId> {

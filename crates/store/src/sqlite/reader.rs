@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use super::{Failure, connect, search};
 use crate::{Result, StoreError};
 
-type Task = Box<dyn FnOnce(&Connection) + Send>;
+type Task = Box<dyn FnOnce(&mut Connection) + Send>;
 
 /// The handle to the threads. Dropping it finishes the queued work.
 pub(super) struct Readers {
@@ -28,12 +28,12 @@ impl Readers {
         let tasks = Arc::new(Mutex::new(tasks));
         let mut readers = Self { queue: Some(queue), threads: Vec::with_capacity(many) };
         for n in 0..many {
-            let conn = connect::reader(path)?;
+            let mut conn = connect::reader(path)?;
             search::attach(&conn, path);
             let tasks = Arc::clone(&tasks);
             let thread = thread::Builder::new()
                 .name(format!("store-reader-{n}"))
-                .spawn(move || work(&conn, &tasks))
+                .spawn(move || work(&mut conn, &tasks))
                 .map_err(unavailable)?;
             readers.threads.push(thread);
         }
@@ -45,6 +45,15 @@ impl Readers {
     where
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T> + Send + 'static,
+    {
+        self.run_mut(move |conn| read(conn)).await
+    }
+
+    /// The same with the connection to itself, for reads in one snapshot.
+    pub(super) async fn run_mut<T, F>(&self, read: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Connection) -> Result<T> + Send + 'static,
     {
         let closed = || StoreError::Unavailable(Failure::Closed.into());
         let (sender, answer) = oneshot::channel();
@@ -60,7 +69,7 @@ impl Readers {
     }
 }
 
-fn work(conn: &Connection, tasks: &Mutex<Receiver<Task>>) {
+fn work(conn: &mut Connection, tasks: &Mutex<Receiver<Task>>) {
     loop {
         let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(task) = task else { return };

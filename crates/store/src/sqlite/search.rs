@@ -19,10 +19,10 @@ use kernel::audit::Digest;
 use kernel::{Ask, AskId, Subject};
 use rusqlite::{Connection, OpenFlags, params};
 
-use super::ledger::one;
 use super::purge::{self, Purge};
+use super::transaction::one;
 use super::{failed, record};
-use crate::rows::{digest, int, uint};
+use crate::columns::{digest, int, uint};
 use crate::search::{FOUND, Search, Terms, concerns, tokens};
 use crate::{Result, StoreError};
 

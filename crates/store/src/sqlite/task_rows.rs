@@ -1,15 +1,28 @@
 //! Writes tasks, artifacts, ledgers and contracts in the transaction of the job that changed them.
 
 use kernel::task::{Artifact, Contract, Entry};
-use kernel::{AgentId, Refusal, Subject, TaskId, Time};
+use kernel::{Refusal, Subject, Time};
 use rusqlite::{Connection, Params, params};
+use serde::de::DeserializeOwned;
 
-use super::failed;
-use super::ledger::{expect_one, is_taken, json, one};
-use super::tasks::acked;
+use super::transaction::{expect_one, is_taken, json};
+use super::{failed, statements};
+use crate::columns::{int, read_state};
 use crate::job::{JobWrites, MovedTask};
-use crate::rows::{int, uint};
-use crate::{Result, StoreError, tasks};
+use crate::sql::SqlValue;
+use crate::{Result, tasks};
+
+/// The state of a task, an artifact or a key of a ledger.
+pub(super) fn state<T: DeserializeOwned>(
+    conn: &Connection,
+    table: &str,
+    name: &str,
+    id: SqlValue,
+) -> Result<Option<T>> {
+    let sql = format!("SELECT state FROM {table} WHERE id = $1");
+    let row = statements::query(conn, &sql, &[id])?.pop();
+    row.map(|mut row| read_state(name, &row.get::<String>(0)?)).transpose()
+}
 
 pub(super) fn put(conn: &Connection, work: &JobWrites, moved: &MovedTask) -> Result<()> {
     let task = &moved.after;
@@ -86,25 +99,6 @@ pub(super) fn put_contract(conn: &Connection, contract: &Contract) -> Result<()>
         json(contract, || contract.id())?,
     ];
     execute(conn, sql, row).map(drop)
-}
-
-/// Advances the acknowledged number, but never beyond the last contract.
-pub(super) fn ack(conn: &Connection, agent: &AgentId, n: u64) -> Result<u64> {
-    let sql = "SELECT n FROM contract WHERE agent = ?1 ORDER BY n DESC LIMIT 1";
-    let last = one(conn, sql, [agent.as_str()], |row| row.get(0).map(uint))?.unwrap_or_default();
-    let before = acked(conn, agent)?;
-    let after = before.max(n.min(last));
-    if after > before {
-        let sql = "INSERT INTO runtime_ack (agent, n) VALUES (?1, ?2)
-             ON CONFLICT (agent) DO UPDATE SET n = ?2";
-        execute(conn, sql, params![agent.as_str(), int(after)])?;
-    }
-    Ok(after)
-}
-
-/// The error for a list row without its task.
-pub(super) fn unlisted(id: TaskId) -> StoreError {
-    StoreError::Damaged { what: id.to_string(), source: "it is listed but not there".into() }
 }
 
 fn execute(conn: &Connection, sql: &str, params: impl Params) -> Result<usize> {

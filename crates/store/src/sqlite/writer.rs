@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::ledger::Ledger;
+use super::transaction::WriteTransaction;
 use super::{Failure, Published};
 use crate::{Result, StoreError};
 
@@ -19,7 +19,7 @@ const QUEUE: usize = 4_096;
 
 /// A piece of work with the channel to its caller. Given the write transaction, it does its work
 /// and returns an answer to be sent after the commit. Given a failure, it answers with that.
-type Task = Box<dyn FnOnce(Result<&mut Ledger, &Failure>) -> Option<Answer> + Send>;
+type Task = Box<dyn FnOnce(Result<&mut WriteTransaction, &Failure>) -> Option<Answer> + Send>;
 
 /// Sends the result, or the failure of the commit instead.
 type Answer = Box<dyn FnOnce(Option<&Failure>) + Send>;
@@ -31,11 +31,11 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(ledger: Ledger, published: Arc<Published>) -> Result<Self> {
+    pub(super) fn start(transaction: WriteTransaction, published: Arc<Published>) -> Result<Self> {
         let (queue, tasks) = mpsc::channel(QUEUE);
         let thread = thread::Builder::new()
             .name("store-writer".to_owned())
-            .spawn(move || Loop { ledger, published }.run(tasks))
+            .spawn(move || Loop { transaction, published }.run(tasks))
             .map_err(|error| StoreError::Unavailable(error.into()))?;
         Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
@@ -44,13 +44,13 @@ impl Writer {
     pub(super) async fn run<T, F>(&self, work: F) -> Result<T>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Ledger) -> Result<T> + Send + 'static,
+        F: FnOnce(&mut WriteTransaction) -> Result<T> + Send + 'static,
     {
         let closed = || StoreError::Unavailable(Failure::Closed.into());
         let (sender, answer) = oneshot::channel();
-        let task: Task = Box::new(move |ledger| match ledger {
-            Ok(ledger) => {
-                let result = work(ledger);
+        let task: Task = Box::new(move |transaction| match transaction {
+            Ok(transaction) => {
+                let result = work(transaction);
                 Some(Box::new(move |failure: Option<&Failure>| {
                     // A caller that has gone away does not revert the work.
                     let _ = sender.send(failure.map_or(result, |failure| Err(lost(failure))));
@@ -83,7 +83,7 @@ fn lost(failure: &Failure) -> StoreError {
 }
 
 struct Loop {
-    ledger: Ledger,
+    transaction: WriteTransaction,
     published: Arc<Published>,
 }
 
@@ -101,7 +101,7 @@ impl Loop {
 
     /// One transaction: as many tasks as it can take, then all answers.
     fn commit(&mut self, tasks: &mut VecDeque<Task>) {
-        if let Err(failure) = self.ledger.begin() {
+        if let Err(failure) = self.transaction.begin() {
             for task in tasks.drain(..) {
                 task(Err(&failure));
             }
@@ -110,16 +110,16 @@ impl Loop {
         let mut answers = Vec::with_capacity(tasks.len());
         let mut intact = true;
         while intact && let Some(task) = tasks.pop_front() {
-            match catch_unwind(AssertUnwindSafe(|| task(Ok(&mut self.ledger)))) {
+            match catch_unwind(AssertUnwindSafe(|| task(Ok(&mut self.transaction)))) {
                 Ok(answer) => answers.extend(answer),
                 Err(_) => intact = false,
             }
-            intact = intact && self.ledger.is_intact();
+            intact = intact && self.transaction.is_intact();
         }
-        let news = self.ledger.take_news();
+        let news = self.transaction.take_news();
         let recent = &self.published.recent;
         let committed = if intact {
-            recent.changing(&news, || self.ledger.commit())
+            recent.changing(&news, || self.transaction.commit())
         } else {
             Err(Failure::Abandoned)
         };
@@ -128,7 +128,7 @@ impl Loop {
                 // Publish before the answers: the caller that created a key may use it at once,
                 // and a subscriber that starts after an answer does not receive the change that
                 // led to it.
-                self.published.publish(self.ledger.directory());
+                self.published.publish(self.transaction.directory());
                 if !news.is_empty() {
                     // A feed without receivers is not an error.
                     let _ = self.published.feed.send(news.into());
@@ -139,7 +139,7 @@ impl Loop {
             }
             Err(failure) => {
                 tracing::error!(error = ?failure, "the store could not commit");
-                self.ledger.abandon(self.published.directory());
+                self.transaction.abandon(self.published.directory());
                 for answer in answers {
                     answer(Some(&failure));
                 }
@@ -176,7 +176,7 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_one_failure_and_not_the_end() {
         let (sqlite, stage, _folder) = stage().await;
-        let poisoned = sqlite.write(|_| -> Result<()> { panic!("on purpose") }).await;
+        let poisoned = sqlite.in_writer(|_| -> Result<()> { panic!("on purpose") }).await;
         assert!(matches!(poisoned, Err(StoreError::Unavailable(_))));
         stage.run(Actor::System, project("after")).await;
     }
@@ -187,10 +187,10 @@ mod tests {
         let mut feed = stage.store.feed();
         let (now, job) = (stage.now(), stage.job(Actor::System, project("ghost")));
         let lost = sqlite
-            .write(move |ledger| {
-                job::transact(ledger, now, &job, None)?;
+            .in_writer(move |transaction| {
+                job::transact(transaction, now, &job, None)?;
                 // SQLite itself does this when the disk fails.
-                ledger.conn().execute_batch("ROLLBACK").map_err(failed)
+                transaction.conn().execute_batch("ROLLBACK").map_err(failed)
             })
             .await;
         assert!(matches!(lost, Err(StoreError::Unavailable(_))));
@@ -211,9 +211,9 @@ mod tests {
         let cancel = || stage.job(Actor::System, AskCommand::Cancel(id, None));
         let (now, once, again) = (stage.now(), cancel(), cancel());
         let twice = sqlite
-            .write(move |ledger| {
-                job::transact(ledger, now, &once, None)?;
-                job::transact(ledger, now, &again, None)
+            .in_writer(move |transaction| {
+                job::transact(transaction, now, &once, None)?;
+                job::transact(transaction, now, &again, None)
             })
             .await;
         let taken = |refusal: &Refusal| matches!(refusal, Refusal::AlreadyCancelled { .. });

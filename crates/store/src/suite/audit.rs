@@ -38,7 +38,7 @@ async fn play(stage: &Stage) -> Vec<AskId> {
 }
 
 async fn chain(stage: &Stage, subject: &Subject) -> Vec<Record> {
-    stage.store.records(subject.clone(), 0, 1000).await.unwrap()
+    stage.store.chain(subject.clone(), 0, 1000).await.unwrap()
 }
 
 /// The state a chain leads to; every link is checked.
@@ -66,7 +66,7 @@ pub async fn records_are_in_order(stage: &Stage) {
 pub async fn every_chain_verifies(stage: &Stage) {
     play(stage).await;
     let mut verifiers: BTreeMap<Subject, Verifier> = BTreeMap::new();
-    for (_, record) in stage.store.all_records(0, 1000).await.unwrap() {
+    for (_, record) in stage.store.records(crate::FeedQuery::After(0), 1000).await.unwrap() {
         verifiers.entry(record.subject.clone()).or_default().check(&record).unwrap();
     }
     for (subject, verifier) in verifiers {
@@ -88,12 +88,12 @@ pub async fn state_is_the_replay_of_its_records(stage: &Stage) {
 pub async fn records_come_in_pages(stage: &Stage) {
     let id = play(stage).await[0];
     let whole = chain(stage, &Subject::Ask(id)).await;
-    assert_eq!(stage.store.records(Subject::Ask(id), 1, 1).await.unwrap(), whole[1..2]);
-    assert_eq!(stage.store.records(Subject::Ask(id), 3, 9).await.unwrap(), []);
-    let all = stage.store.all_records(0, 1000).await.unwrap();
+    assert_eq!(stage.store.chain(Subject::Ask(id), 1, 1).await.unwrap(), whole[1..2]);
+    assert_eq!(stage.store.chain(Subject::Ask(id), 3, 9).await.unwrap(), []);
+    let all = stage.store.records(crate::FeedQuery::After(0), 1000).await.unwrap();
     let (mut joined, mut position) = (Vec::new(), 0);
     loop {
-        let page = stage.store.all_records(position, 4).await.unwrap();
+        let page = stage.store.records(crate::FeedQuery::After(position), 4).await.unwrap();
         let Some((last, _)) = page.last() else { break };
         position = *last;
         joined.extend(page);
@@ -103,9 +103,9 @@ pub async fn records_come_in_pages(stage: &Stage) {
 
 pub async fn positions_grow(stage: &Stage) {
     play(stage).await;
-    let changes = stage.store.changes(0, 1000).await.unwrap();
+    let changes = stage.store.changes(crate::FeedQuery::After(0), 1000).await.unwrap();
     assert!(changes.is_sorted_by(|one, next| one.position < next.position));
-    let records = stage.store.all_records(0, 1000).await.unwrap();
+    let records = stage.store.records(crate::FeedQuery::After(0), 1000).await.unwrap();
     let told: Vec<Change> = records
         .into_iter()
         .map(|(position, record)| {
@@ -117,15 +117,25 @@ pub async fn positions_grow(stage: &Stage) {
     let last = changes.last().unwrap().position;
     assert_eq!(stage.store.last_position().await.unwrap(), last);
     let middle = changes[4].position;
-    assert_eq!(stage.store.changes(middle, 3).await.unwrap(), changes[5..8]);
+    assert_eq!(
+        stage.store.changes(crate::FeedQuery::After(middle), 3).await.unwrap(),
+        changes[5..8]
+    );
 }
 
 pub async fn the_feed_tells_what_was_committed(stage: &Stage) {
     let mut feed = stage.store.feed();
-    let position = stage.store.changes(0, 1000).await.unwrap().last().unwrap().position;
+    let position = stage
+        .store
+        .changes(crate::FeedQuery::After(0), 1000)
+        .await
+        .unwrap()
+        .last()
+        .unwrap()
+        .position;
     play(stage).await;
     stage.attempt(bot(), AskCommand::Cancel(AskId::new(stage.draw()), None)).await.unwrap_err();
-    let committed = stage.store.changes(position, 1000).await.unwrap();
+    let committed = stage.store.changes(crate::FeedQuery::After(position), 1000).await.unwrap();
     let mut heard = Vec::new();
     while heard.len() < committed.len() {
         heard.extend_from_slice(&feed.recv().await.unwrap());

@@ -41,9 +41,9 @@ async fn three(stage: &Stage) -> Vec<SealedBlock> {
 }
 
 pub async fn a_block_follows_the_last(stage: &Stage) {
-    assert_eq!(stage.store.last_block().await.unwrap(), None);
+    assert_eq!(stage.store.block(crate::BlockQuery::Last).await.unwrap(), None);
     let sealed = three(stage).await;
-    assert_eq!(stage.store.last_block().await.unwrap().as_ref(), sealed.last());
+    assert_eq!(stage.store.block(crate::BlockQuery::Last).await.unwrap().as_ref(), sealed.last());
     assert_eq!(stage.store.blocks(0, 100).await.unwrap(), sealed);
 }
 
@@ -85,18 +85,25 @@ pub async fn of_many_sealers_one_wins(stage: &Stage) {
         }
         let won = sealing.join_all().await.into_iter().filter(|won| *won).count();
         assert_eq!(won, 1);
-        last = stage.store.last_block().await.unwrap().map(|sealed| sealed.block);
+        last = stage.store.block(crate::BlockQuery::Last).await.unwrap().map(|sealed| sealed.block);
     }
     let blocks = stage.store.blocks(0, 100).await.unwrap();
     assert!(blocks.windows(2).all(|two| two[1].block.prev == two[0].block.hash()));
 }
 
 pub async fn a_position_finds_its_block(stage: &Stage) {
-    assert_eq!(stage.store.block_at(1).await.unwrap(), None);
+    assert_eq!(stage.store.block(crate::BlockQuery::At(1)).await.unwrap(), None);
     three(stage).await;
     let mut found = Vec::new();
     for position in 0..8 {
-        found.push(stage.store.block_at(position).await.unwrap().map(|sealed| sealed.block.n));
+        found.push(
+            stage
+                .store
+                .block(crate::BlockQuery::At(position))
+                .await
+                .unwrap()
+                .map(|sealed| sealed.block.n),
+        );
     }
     assert_eq!(
         found,
@@ -135,7 +142,7 @@ async fn play(stage: &Stage) {
 
 pub async fn hashes_are_those_of_the_records(stage: &Stage) {
     play(stage).await;
-    let records = stage.store.all_records(0, 1000).await.unwrap();
+    let records = stage.store.records(crate::FeedQuery::After(0), 1000).await.unwrap();
     let all: Vec<_> = records.iter().map(|(position, record)| (*position, record.hash)).collect();
     assert_eq!(stage.store.hashes(0, 1000).await.unwrap(), all);
     assert_eq!(stage.store.hashes(3, 2).await.unwrap(), all[3..5]);
@@ -148,19 +155,19 @@ pub async fn hashes_are_those_of_the_records(stage: &Stage) {
 
 pub async fn rows_are_the_records(stage: &Stage) {
     play(stage).await;
-    let records = stage.store.all_records(0, 1000).await.unwrap();
-    let rows = stage.store.rows(0, 1000).await.unwrap();
+    let records = stage.store.records(crate::FeedQuery::After(0), 1000).await.unwrap();
+    let rows = stage.store.rows(crate::FeedQuery::After(0), 1000).await.unwrap();
     assert_eq!(rows.len(), records.len());
     for (row, (position, record)) in rows.iter().zip(&records) {
         assert_eq!(row.position, *position);
         assert_eq!(row.open().unwrap(), record.event().unwrap());
     }
-    assert_eq!(stage.store.rows(2, 3).await.unwrap(), rows[2..5]);
+    assert_eq!(stage.store.rows(crate::FeedQuery::After(2), 3).await.unwrap(), rows[2..5]);
 }
 
 pub async fn chains_are_whole_and_have_their_state(stage: &Stage) {
     play(stage).await;
-    let mut by_subject = stage.store.rows(0, 1000).await.unwrap();
+    let mut by_subject = stage.store.rows(crate::FeedQuery::After(0), 1000).await.unwrap();
     by_subject.sort_by(|a, b| (&a.subject, a.seq).cmp(&(&b.subject, b.seq)));
     for limit in [1, 2, 5, 1000] {
         let (mut chains, mut after): (Vec<Chain>, _) = (Vec::new(), None);

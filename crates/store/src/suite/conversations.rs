@@ -47,7 +47,7 @@ pub async fn what_was_written_is_kept_as_long_as_anything_else(stage: &Stage) {
     let id = write(stage, "mark", "hi").await;
     let (now, lease) = (stage.now(), std::time::Duration::from_secs(30));
     let project: kernel::ProjectId = "acme".parse().unwrap();
-    let over = stage.store.claim_over(project, now, now, lease, 10).await.unwrap();
+    let over = stage.store.claim_ended(project, now, now, lease, 10).await.unwrap();
     assert_eq!(over, [id]);
 }
 

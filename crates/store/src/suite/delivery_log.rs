@@ -9,7 +9,7 @@ use crate::work_queue::{LOG_DAYS, LogQuery, Logged, MOST_ATTEMPTS, Standing};
 
 async fn log(stage: &Stage, webhook: WebhookId, status: Option<Standing>) -> Vec<Logged> {
     let wanted = LogQuery { webhook, status, after: None, limit: 100 };
-    stage.store.logged(wanted).await.unwrap()
+    stage.store.delivery_log(wanted).await.unwrap()
 }
 
 pub async fn what_was_told_is_logged_newest_first(stage: &Stage) {
@@ -37,7 +37,7 @@ pub async fn what_was_told_is_logged_newest_first(stage: &Stage) {
     let mut paged = Vec::new();
     loop {
         let wanted = LogQuery { webhook: one, status: None, after, limit: 3 };
-        let page = stage.store.logged(wanted).await.unwrap();
+        let page = stage.store.delivery_log(wanted).await.unwrap();
         let Some(last) = page.last() else { break };
         after = Some((last.message.at, last.message.id.clone()));
         paged.extend(page);
@@ -140,7 +140,7 @@ pub async fn the_log_of_an_endpoint_is_forgotten_bit_by_bit(stage: &Stage) {
     }
     assert_eq!(stage.store.backlog().await.unwrap().dead, 6);
     for (limit, gone) in [(2, 2), (2, 1), (2, 0)] {
-        assert_eq!(stage.store.unlog(one, limit).await.unwrap(), gone);
+        assert_eq!(stage.store.clear_delivery_log(one, limit).await.unwrap(), gone);
     }
     assert_eq!((log(stage, one, None).await.len(), log(stage, other, None).await.len()), (0, 3));
     assert_eq!(stage.store.backlog().await.unwrap().dead, 3);

@@ -70,7 +70,7 @@ async fn lines(stage: &Stage, whose: Vec<Whose>) -> Vec<Line> {
 /// The same counts, computed from all records at once.
 async fn folded(stage: &Stage) -> Tally {
     let mut tally = Tally::default();
-    for (_, record) in stage.store.all_records(0, 10_000).await.unwrap() {
+    for (_, record) in stage.store.records(crate::FeedQuery::After(0), 10_000).await.unwrap() {
         if let Subject::Ask(id) = record.subject {
             tally.add(&record.event().unwrap(), &stage.seen(id).await);
         }

@@ -54,11 +54,14 @@ pub async fn an_unknown_ask_is_none(stage: &Stage) {
 pub async fn a_refusal_changes_nothing(stage: &Stage) {
     let id = stage.ask(new_ask()).await;
     let before = stage.seen(id).await;
-    let position = stage.store.changes(0, 1000).await.unwrap().len();
+    let position = stage.store.changes(crate::FeedQuery::After(0), 1000).await.unwrap().len();
     let refused = stage.attempt(spy(), AskCommand::Cancel(id, None)).await;
     assert_eq!(refusal(refused), Refusal::NotFound { what: "request" });
     assert_eq!(stage.seen(id).await, before);
-    assert_eq!(stage.store.changes(0, 1000).await.unwrap().len(), position);
+    assert_eq!(
+        stage.store.changes(crate::FeedQuery::After(0), 1000).await.unwrap().len(),
+        position
+    );
 }
 
 pub async fn a_refusal_leaves_its_neighbours_alone(stage: &Stage) {
@@ -83,10 +86,10 @@ pub async fn a_refusal_leaves_its_neighbours_alone(stage: &Stage) {
 pub async fn nothing_happened_writes_nothing(stage: &Stage) {
     let id = stage.ask(new_ask()).await;
     stage.run(person("olga"), AskCommand::Open(id)).await;
-    let changes = stage.store.changes(0, 1000).await.unwrap();
+    let changes = stage.store.changes(crate::FeedQuery::After(0), 1000).await.unwrap();
     let again = stage.run(person("olga"), AskCommand::Open(id)).await;
     assert_eq!(again.ask.unwrap(), stage.seen(id).await);
-    assert_eq!(stage.store.changes(0, 1000).await.unwrap(), changes);
+    assert_eq!(stage.store.changes(crate::FeedQuery::After(0), 1000).await.unwrap(), changes);
 }
 
 pub async fn later_jobs_see_earlier_ones(stage: &Stage) {
@@ -301,7 +304,7 @@ pub async fn a_follow_up_loads_what_it_needs(stage: &Stage) {
     let second = stage.ask(NewAsk { follows: Some(first), ..new_ask() }).await;
     assert_eq!(stage.seen(first).await.followed_by, Some(second));
     assert_eq!(stage.seen(second).await.follows, Some(first));
-    let chain = stage.store.records(Subject::Ask(first), 0, 10).await.unwrap();
+    let chain = stage.store.chain(Subject::Ask(first), 0, 10).await.unwrap();
     assert_eq!(chain.iter().map(|record| record.what).collect::<Vec<_>>(), ["asked", "followed"]);
     let again = NewAsk { follows: Some(first), ..new_ask() };
     let refused = stage.attempt(bot(), AskCommand::Create(Box::new(again))).await;

@@ -80,7 +80,16 @@ pub async fn messages_are_found_by_ask_and_by_address(stage: &Stage) {
         let asks = asks.into_iter().map(some_ask).collect();
         assert_eq!(names(stage.store.messages(asks).await.unwrap()), expected);
     }
-    assert_eq!(names(stage.store.messages_to(Digest([9; 32]), 2).await.unwrap()), [2, 1]);
+    assert_eq!(
+        names(
+            stage
+                .store
+                .messages_by(crate::MessageQuery::To { to: Digest([9; 32]), limit: 2 })
+                .await
+                .unwrap()
+        ),
+        [2, 1]
+    );
 }
 
 /// While its ask is open, the message may have to be updated.

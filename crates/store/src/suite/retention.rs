@@ -19,7 +19,7 @@ fn acme() -> ProjectId {
 }
 
 async fn claim_until(stage: &Stage, since: Time, limit: usize) -> Vec<AskId> {
-    stage.store.claim_over(acme(), since, stage.now(), LEASE, limit).await.unwrap()
+    stage.store.claim_ended(acme(), since, stage.now(), LEASE, limit).await.unwrap()
 }
 
 async fn claim(stage: &Stage) -> Vec<AskId> {
@@ -61,7 +61,7 @@ pub async fn what_is_over_is_found_by_project(stage: &Stage) {
     let rival: ProjectId = "rival".parse().unwrap();
     let now = stage.now();
     assert_eq!(claim(stage).await, [own]);
-    assert_eq!(stage.store.claim_over(rival, now, now, LEASE, 9).await.unwrap(), [other]);
+    assert_eq!(stage.store.claim_ended(rival, now, now, LEASE, 9).await.unwrap(), [other]);
 }
 
 /// Erased asks are not claimed again, and later events of other asks change nothing.
@@ -92,7 +92,7 @@ pub async fn of_many_who_erase_each_gets_others(stage: &Stage) {
     let mut workers = JoinSet::new();
     for _ in 0..8 {
         let (store, now) = (Arc::clone(&stage.store), stage.now());
-        workers.spawn(async move { store.claim_over(acme(), now, now, LEASE, 4).await.unwrap() });
+        workers.spawn(async move { store.claim_ended(acme(), now, now, LEASE, 4).await.unwrap() });
     }
     let mut claimed: Vec<AskId> = workers.join_all().await.into_iter().flatten().collect();
     // A worker that read while another was claiming may have got fewer.
@@ -109,8 +109,8 @@ pub async fn a_file_is_its_asks_own_until_another_has_it(stage: &Stage) {
     }
     assert_eq!(stage.store.own_files(one).await.unwrap(), [lone]);
     assert_eq!(stage.store.own_files(other).await.unwrap(), []);
-    stage.store.forget_files(one).await.unwrap();
-    stage.store.forget_files(one).await.unwrap();
+    stage.store.forget_files(one, None).await.unwrap();
+    stage.store.forget_files(one, None).await.unwrap();
     assert_eq!(stage.store.own_files(one).await.unwrap(), []);
     assert_eq!(stage.store.own_files(other).await.unwrap(), [shared]);
 }

@@ -154,7 +154,7 @@ impl Stage {
     /// The next step of the delivery follower; `None` at the end of the feed.
     pub async fn next_step(&self) -> Option<Advance> {
         let from = self.store.follower(DELIVERIES).await.unwrap();
-        let records = self.store.all_records(from, 100).await.unwrap();
+        let records = self.store.records(crate::FeedQuery::After(from), 100).await.unwrap();
         let to = records.last()?.0;
         let (mut work, directory) = (Vec::new(), self.store.directory());
         for (_, record) in records {

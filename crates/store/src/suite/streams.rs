@@ -18,7 +18,11 @@ async fn ask(stage: &Stage, actor: kernel::Actor) -> AskId {
 async fn all(stage: &Stage, agents: &[AgentId], mut after: u64, page: usize) -> Vec<Change> {
     let mut read = Vec::new();
     loop {
-        let more = stage.store.stream(agents.to_vec(), after, page).await.unwrap();
+        let more = stage
+            .store
+            .changes(crate::FeedQuery::Agents(agents.to_vec(), after), page)
+            .await
+            .unwrap();
         let Some(last) = more.last() else { return read };
         assert!(more.len() <= page);
         after = last.position;
@@ -28,7 +32,7 @@ async fn all(stage: &Stage, agents: &[AgentId], mut after: u64, page: usize) -> 
 
 /// The same from the whole feed, filtered by the agent's asks.
 async fn expected(stage: &Stage, asks: &[AskId], after: u64) -> Vec<Change> {
-    let changes = stage.store.changes(after, 10_000).await.unwrap();
+    let changes = stage.store.changes(crate::FeedQuery::After(after), 10_000).await.unwrap();
     let own = |change: &Change| match change.subject {
         Subject::Ask(id) => asks.contains(&id),
         _ => false,
@@ -51,8 +55,18 @@ pub async fn a_stream_has_all_of_an_agent_and_nothing_else(stage: &Stage) {
     assert_eq!(all(stage, &[], 0, 100).await, []);
     let last = stage.store.last_position().await.unwrap();
     assert_eq!(last, told.last().unwrap().position);
-    assert_eq!(stage.store.stream(vec![named("bot")], last, 10).await.unwrap(), []);
-    assert_eq!(stage.store.stream(vec![named("bot")], u64::MAX, 10).await.unwrap(), []);
+    assert_eq!(
+        stage.store.changes(crate::FeedQuery::Agents(vec![named("bot")], last), 10).await.unwrap(),
+        []
+    );
+    assert_eq!(
+        stage
+            .store
+            .changes(crate::FeedQuery::Agents(vec![named("bot")], u64::MAX), 10)
+            .await
+            .unwrap(),
+        []
+    );
 }
 
 pub async fn a_stream_goes_on_where_it_was_left(stage: &Stage) {
@@ -97,7 +111,8 @@ pub async fn a_stream_misses_nothing_while_others_write(stage: &Stage) {
     let both = vec![named("bot"), named("spy")];
     let (mut read, mut after) = (Vec::new(), 0);
     while read.len() < 60 {
-        let more = stage.store.stream(both.clone(), after, 7).await.unwrap();
+        let more =
+            stage.store.changes(crate::FeedQuery::Agents(both.clone(), after), 7).await.unwrap();
         after = more.last().map_or(after, |change| change.position);
         read.extend(more);
         tokio::task::yield_now().await;
@@ -112,7 +127,16 @@ pub async fn the_history_of_an_ask_has_its_positions(stage: &Stage) {
     stage.run(person("olga"), AskCommand::Open(id)).await;
     stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
     let whole = expected(stage, &[id], 0).await;
-    assert_eq!(stage.store.history(id, 0, 100).await.unwrap(), whole);
-    assert_eq!(stage.store.history(id, 1, 1).await.unwrap(), whole[1..2]);
-    assert_eq!(stage.store.history(id, 3, 100).await.unwrap(), []);
+    assert_eq!(
+        stage.store.changes(crate::FeedQuery::Subject(Subject::Ask(id), 0), 100).await.unwrap(),
+        whole
+    );
+    assert_eq!(
+        stage.store.changes(crate::FeedQuery::Subject(Subject::Ask(id), 1), 1).await.unwrap(),
+        whole[1..2]
+    );
+    assert_eq!(
+        stage.store.changes(crate::FeedQuery::Subject(Subject::Ask(id), 3), 100).await.unwrap(),
+        []
+    );
 }

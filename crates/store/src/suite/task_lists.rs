@@ -277,7 +277,7 @@ pub async fn what_happens_to_tasks_is_followed_by_project(stage: &Stage) {
     let theirs = NewTask { project: Some(project("rival")), ..new_task() };
     stage.run(person("zoe"), create(theirs)).await;
     begun(stage).await;
-    let all = stage.store.all_records(0, 1000).await.unwrap();
+    let all = stage.store.records(crate::FeedQuery::After(0), 1000).await.unwrap();
     let expected = |of: &[&str]| {
         let mut own = Vec::new();
         let mut known = std::collections::BTreeMap::new();
@@ -296,7 +296,11 @@ pub async fn what_happens_to_tasks_is_followed_by_project(stage: &Stage) {
             let wanted: Vec<_> = projects.iter().map(|name| project(name)).collect();
             let (mut read, mut after) = (Vec::new(), 0);
             loop {
-                let page = stage.store.task_records(wanted.clone(), after, limit).await.unwrap();
+                let page = stage
+                    .store
+                    .records(crate::FeedQuery::Tasks(wanted.clone(), after), limit)
+                    .await
+                    .unwrap();
                 assert!(page.len() <= limit);
                 let Some((last, _)) = page.last() else { break };
                 after = *last;

@@ -123,7 +123,7 @@ pub async fn seen(stage: &Stage, id: TaskId) -> Task {
 
 /// The state that a subject's records lead to, up to one of them.
 pub async fn folded(stage: &Stage, subject: Subject, seq: u64) -> Entity {
-    let records = stage.store.records(subject, 0, 1000).await.unwrap();
+    let records = stage.store.chain(subject, 0, 1000).await.unwrap();
     let mut state = None;
     for record in records.iter().filter(|record| record.seq <= seq) {
         state = Some(evolve(state, &record.event().unwrap(), record.hash).unwrap());
@@ -219,7 +219,7 @@ pub async fn an_answered_checkpoint_moves_its_task(stage: &Stage) {
     assert!(!outcome.ask.unwrap().is_open());
     assert_eq!(seen(stage, id).await, *task);
     assert!(!stage.seen(checkpoint.id).await.is_open());
-    let told = stage.store.changes(before, 9).await.unwrap();
+    let told = stage.store.changes(crate::FeedQuery::After(before), 9).await.unwrap();
     let told: Vec<_> = told.iter().map(|one| (one.subject.clone(), one.what.as_str())).collect();
     let both =
         [(Subject::Ask(checkpoint.id), "answered"), (Subject::Task(id), "checkpoint_resolved")];
@@ -354,7 +354,7 @@ pub async fn an_artifact_is_used_by_others(stage: &Stage) {
 }
 
 async fn over_tasks(stage: &Stage, since: kernel::Time, limit: usize) -> Vec<TaskId> {
-    stage.store.over_tasks("acme".parse().unwrap(), since, limit).await.unwrap()
+    stage.store.ended_tasks("acme".parse().unwrap(), since, limit).await.unwrap()
 }
 
 /// HACP-024 and erasure: the text is erased, the chain stays complete.
@@ -367,7 +367,7 @@ pub async fn an_erased_task_keeps_its_chain(stage: &Stage) {
     assert_eq!(over_tasks(stage, ended, 0).await, []);
     stage.run(Actor::System, of(TaskCommand::Erase(over))).await;
     assert_eq!(over_tasks(stage, ended, 9).await, []);
-    let records = stage.store.records(Subject::Task(over), 0, 100).await.unwrap();
+    let records = stage.store.chain(Subject::Task(over), 0, 100).await.unwrap();
     assert!(records.iter().flat_map(|record| &record.contents).all(Value::is_null));
     let task = seen(stage, over).await;
     assert_eq!(task.spec.value(), None);
@@ -416,7 +416,7 @@ pub async fn the_feed_tells_of_tasks(stage: &Stage) {
     let mut feed = stage.store.feed();
     let position = stage.store.last_position().await.unwrap();
     let (id, _) = story(stage).await;
-    let committed = stage.store.changes(position, 1000).await.unwrap();
+    let committed = stage.store.changes(crate::FeedQuery::After(position), 1000).await.unwrap();
     let mut heard = Vec::new();
     while heard.len() < committed.len() {
         heard.extend_from_slice(&feed.recv().await.unwrap());

@@ -114,15 +114,15 @@ pub async fn what_is_hastened_is_due_at_once_and_once(stage: &Stage) {
     let into = vec![(later, reach(&[1]))];
     settle(stage, first[0].id, Settlement::Split { into }).await;
     assert_eq!(claim(stage).await, []);
-    stage.store.hasten(reach(&[1, 2]), stage.now()).await.unwrap();
+    stage.store.make_due(reach(&[1, 2]), stage.now()).await.unwrap();
     let now = claim(stage).await;
     assert_eq!((now.len(), &now[0].work, now[0].attempt), (1, &reach(&[1, 2]), 1));
     settle(stage, now[0].id, Settlement::Done).await;
     // If no work of that name waits, it is written. Work without a name is always written.
-    stage.store.hasten(reach(&[3]), stage.now()).await.unwrap();
+    stage.store.make_due(reach(&[3]), stage.now()).await.unwrap();
     let notify = first[0].work.clone();
     for _ in 0..2 {
-        stage.store.hasten(notify.clone(), stage.now()).await.unwrap();
+        stage.store.make_due(notify.clone(), stage.now()).await.unwrap();
     }
     let all: Vec<Work> = claim(stage).await.into_iter().map(|one| one.work).collect();
     assert_eq!(all, [reach(&[3]), notify.clone(), notify]);

@@ -38,7 +38,7 @@ async fn is_away(stage: &Stage, id: AskId) {
         store.ask(id),
         store.next_due(),
         store.claim(Work::PEOPLE, stage.now(), Duration::from_secs(1), 1),
-        store.changes(0, 1),
+        store.changes(store::FeedQuery::After(0), 1),
         store.ping(),
     );
     away(write.err());
@@ -222,7 +222,7 @@ async fn an_altered_record_is_the_verifiers_to_name() {
     ] {
         let subject = Subject::Ask(stage.ask(new_ask()).await);
         execute(&raw, &format!("UPDATE record SET {spoil} WHERE subject = '{subject}'")).await;
-        let records = stage.store.records(subject, 0, 10).await.unwrap();
+        let records = stage.store.chain(subject, 0, 10).await.unwrap();
         assert_eq!(Verifier::default().check(&records[0]).unwrap_err().why, expected, "{spoil}");
     }
 }
@@ -272,8 +272,8 @@ async fn a_reader_looks_on() {
     let looking = Postgres::open_read_only(&database.url, with(clock)).await.unwrap();
     assert_eq!(*looking.ask(id).await.unwrap().unwrap(), stage.seen(id).await);
     assert_eq!(looking.directory().agents().count(), 2);
-    let all = stage.store.rows(0, 1000).await.unwrap();
-    assert_eq!(looking.rows(0, 1000).await.unwrap(), all);
+    let all = stage.store.rows(store::FeedQuery::After(0), 1000).await.unwrap();
+    assert_eq!(looking.rows(store::FeedQuery::After(0), 1000).await.unwrap(), all);
     looking.ping().await.unwrap();
     for refused in [
         looking.transact(new_job(&stage)).await.err(),

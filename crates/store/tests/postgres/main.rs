@@ -9,8 +9,8 @@ mod nodes;
 mod proxy;
 mod schema;
 mod shared;
+mod sqlite_import;
 mod support;
-mod take_over;
 
 use std::sync::Arc;
 

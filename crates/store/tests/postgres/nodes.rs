@@ -109,7 +109,7 @@ async fn a_changed_directory_is_known_everywhere() {
     soon("both have the same", async || last(&one) == 23 && last(&other) == 23).await;
     let chain = |n: u64| Subject::Project(format!("p{n}").parse().unwrap());
     for n in 0..20 {
-        let records = one.store.records(chain(n), 0, 10).await.unwrap();
+        let records = one.store.chain(chain(n), 0, 10).await.unwrap();
         assert!(records.iter().zip(1..).all(|(record, seq)| record.seq == seq), "{records:?}");
     }
 }
@@ -137,7 +137,15 @@ async fn of_fifty_answers_through_two_nodes_one_wins() {
             "{late:?}"
         );
     }
-    assert_eq!(other.store.history(id, 1, 100).await.unwrap().len(), 1);
+    assert_eq!(
+        other
+            .store
+            .changes(store::FeedQuery::Subject(Subject::Ask(id), 1), 100)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -188,13 +196,13 @@ async fn the_feed_is_the_same_everywhere_and_skips_nothing() {
     while read.len() < 2 * ASKS {
         let after = read.last().map_or(begin, |last| last.position);
         let node = if read.len().is_multiple_of(2) { &one } else { &other };
-        read.extend(node.store.changes(after, 7).await.unwrap());
+        read.extend(node.store.changes(store::FeedQuery::After(after), 7).await.unwrap());
     }
     writing.join_all().await;
     let positions: Vec<u64> = read.iter().map(|change| change.position).collect();
     let expected: Vec<u64> = (begin + 1..=begin + 2 * ASKS as u64).collect();
     assert_eq!(positions, expected, "without a gap");
-    assert_eq!(other.store.changes(begin, 1000).await.unwrap(), read);
+    assert_eq!(other.store.changes(store::FeedQuery::After(begin), 1000).await.unwrap(), read);
     for feed in &mut feeds {
         assert_eq!(hear(feed, 2 * ASKS).await, read, "told in the same order");
         assert!(feed.is_empty());
@@ -244,7 +252,7 @@ async fn of_two_sealers_on_two_nodes_one_wins() {
         let (mine, theirs) =
             tokio::join!(one.store.append_block(block.clone()), other.store.append_block(block));
         assert_ne!(mine.unwrap(), theirs.unwrap());
-        last = other.store.last_block().await.unwrap().map(|sealed| sealed.block);
+        last = other.store.block(store::BlockQuery::Last).await.unwrap().map(|sealed| sealed.block);
     }
     assert_eq!(one.store.blocks(0, 10).await.unwrap().len(), 5);
 }

@@ -66,7 +66,7 @@ async fn a_restart_keeps_everything() {
     let before = (
         stage.store.follower(DELIVERIES).await.unwrap(),
         stage.seen(id).await,
-        stage.store.rows(0, 1000).await.unwrap(),
+        stage.store.rows(store::FeedQuery::After(0), 1000).await.unwrap(),
         stage.store.backlog().await.unwrap(),
         stage.store.directory().humans().count(),
     );
@@ -76,7 +76,7 @@ async fn a_restart_keeps_everything() {
     let after = (
         stage.store.follower(DELIVERIES).await.unwrap(),
         stage.seen(id).await,
-        stage.store.rows(0, 1000).await.unwrap(),
+        stage.store.rows(store::FeedQuery::After(0), 1000).await.unwrap(),
         stage.store.backlog().await.unwrap(),
         stage.store.directory().humans().count(),
     );

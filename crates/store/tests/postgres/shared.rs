@@ -54,7 +54,7 @@ async fn a_file_is_found_by_its_digest() {
 /// Whoever takes files away alone decides whether somebody else has one: until it is gone nobody is
 /// given it, and whoever has to do with others waits for nobody.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_is_given_what_is_just_leaving() {
+async fn nobody_is_given_what_is_just_delete_files() {
     if missing() {
         return;
     }
@@ -66,23 +66,23 @@ async fn nobody_is_given_what_is_just_leaving() {
     for (holder, digest) in [(ann, lone), (ann, shared), (bob, shared)] {
         one.note_file(holder, digest).await.unwrap();
     }
-    let mut leaving = one.leaving(ann).await.unwrap();
-    assert_eq!(leaving.some().await.unwrap(), Some(vec![lone]));
+    let mut deletion = one.delete_files(ann).await.unwrap();
+    assert_eq!(deletion.next().await.unwrap(), Some(vec![lone]));
     let mut waiting = JoinSet::new();
     let waits = Arc::clone(&other);
     waiting.spawn(async move { waits.note_file(bob, lone).await });
     let early = tokio::time::timeout(Duration::from_millis(200), waiting.join_next()).await;
     assert!(early.is_err(), "it waits");
     other.note_file(bob, Digest::of(b"another")).await.unwrap();
-    leaving.gone().await.unwrap();
+    deletion.confirm().await.unwrap();
     waiting.join_next().await.unwrap().unwrap().unwrap();
-    assert_eq!(leaving.some().await.unwrap(), None);
+    assert_eq!(deletion.next().await.unwrap(), None);
     assert_eq!(other.own_files(bob).await.unwrap().len(), 3, "what ann had too is bob's alone now");
 
     // Whoever goes away in the middle has taken nothing away.
-    let mut leaving = one.leaving(bob).await.unwrap();
-    assert_eq!(leaving.some().await.unwrap().unwrap().len(), 3);
-    drop(leaving);
+    let mut deletion = one.delete_files(bob).await.unwrap();
+    assert_eq!(deletion.next().await.unwrap().unwrap().len(), 3);
+    drop(deletion);
     other.note_file(ann, lone).await.unwrap();
     assert_eq!(other.own_files(bob).await.unwrap().len(), 2);
 }
@@ -110,21 +110,21 @@ async fn files_are_listed() {
 
 /// One at a time, and the next one as soon as the first is done or gone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn turns_are_taken() {
+async fn a_lock_is_held_by_one_node_at_a_time() {
     if missing() {
         return;
     }
     let database = Database::new().await;
     let one = database.open(Hands::new()).await;
     let other = Arc::new(database.open(Hands::new()).await);
-    let turn = one.turn("start").await.unwrap();
-    drop(other.turn("another thing").await.unwrap());
+    let lock = one.lock("start").await.unwrap();
+    drop(other.lock("another thing").await.unwrap());
     let mut waiting = JoinSet::new();
     let waits = Arc::clone(&other);
-    waiting.spawn(async move { waits.turn("start").await.map(drop) });
+    waiting.spawn(async move { waits.lock("start").await.map(drop) });
     let early = tokio::time::timeout(Duration::from_millis(200), waiting.join_next()).await;
     assert!(early.is_err(), "it waits");
-    drop(turn);
+    drop(lock);
     waiting.join_next().await.unwrap().unwrap().unwrap();
 }
 

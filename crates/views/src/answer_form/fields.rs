@@ -1,10 +1,9 @@
 //! The fields of a form as controls: labels, hints, limits in words, values.
 
-use kernel::form::{Bounds, Field, Form, Kind, Layout, TextRules};
+use kernel::form::{Bounds, Condition, Field, Form, Kind, Layout, Operator, TextRules};
 use kernel::text::is_hidden;
 use serde_json::{Number, Value};
 
-use crate::answer_form::conditions::{self, When};
 use crate::answer_form::problem::{Draft, Place};
 use crate::components::words::Words;
 
@@ -158,7 +157,7 @@ impl FieldView {
             label: Words::of(field.label()),
             hint: hint(field),
             rules: rules(field),
-            condition: live.map(|condition| conditions::in_words(condition, form)),
+            condition: live.map(|condition| in_words(condition, form)),
             when: live.map(|condition| When::new(condition, form)),
             mark: if field.is_required() { Mark::Required } else { Mark::Optional },
             insist: field.is_required() && condition.is_none() && held.is_none(),
@@ -345,4 +344,88 @@ fn lengths(rules: &TextRules) -> Option<String> {
         (Some(length), Some(pattern)) => Some(format!("{length} {pattern}")),
         (length, pattern) => length.or(pattern),
     }
+}
+
+// When a form field applies: in words for people, and as data for the script that shows and hides
+// it. The server evaluates the condition again and does not rely on the script.
+
+/// A condition that the script can evaluate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct When {
+    /// The name of the control it depends on.
+    pub name: String,
+    /// The operator: `eq`, `neq`, `in`, `gt` or `lt`.
+    pub operator: &'static str,
+    /// The operands, as a JSON list of strings; `null` means no answer.
+    pub values: String,
+    /// The type of the operands: `number`, `date` or `text`.
+    pub kind: &'static str,
+}
+
+impl When {
+    /// The condition as data.
+    pub fn new(condition: &Condition, form: &Form) -> Self {
+        let operator = match condition.operator() {
+            Operator::Eq => "eq",
+            Operator::Neq => "neq",
+            Operator::In => "in",
+            Operator::Gt => "gt",
+            Operator::Lt => "lt",
+        };
+        let text = |value: &Value| match value {
+            Value::Null => Value::Null,
+            Value::Array(items) => items.iter().map(plain).collect(),
+            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+                Value::from(plain(value))
+            }
+        };
+        let values: Vec<Value> = condition.operands().iter().map(text).collect();
+        let kind = match form.field(condition.field()).map(Field::kind) {
+            Some(Kind::Number(_) | Kind::Range { .. }) => "number",
+            Some(Kind::Date(_)) => "date",
+            Some(
+                Kind::Text(_)
+                | Kind::Textarea(_)
+                | Kind::Email(_)
+                | Kind::Url(_)
+                | Kind::Boolean
+                | Kind::Select(_)
+                | Kind::Multiselect(_)
+                | Kind::File
+                | Kind::Custom(..),
+            )
+            | None => "text",
+        };
+        Self {
+            name: format!("field.{}", condition.field()),
+            operator,
+            values: Value::Array(values).to_string(),
+            kind,
+        }
+    }
+}
+
+/// The condition as a sentence.
+pub fn in_words(condition: &Condition, form: &Form) -> Words {
+    let earlier = form.field(condition.field());
+    let label = earlier.map_or_else(|| condition.field(), Field::label);
+    let shown = |value: &Value| match value {
+        Value::Null => "empty".to_owned(),
+        Value::Bool(true) => "Yes".to_owned(),
+        Value::Bool(false) => "No".to_owned(),
+        other => {
+            let value = plain(other);
+            let options = earlier.map(Field::options).unwrap_or_default();
+            let option = options.iter().find(|option| option.value == value);
+            option.map_or(value, |option| option.label.clone())
+        }
+    };
+    let values = condition.operands().iter().map(shown).collect::<Vec<_>>().join(" or ");
+    let relation = match condition.operator() {
+        Operator::Eq | Operator::In => "is",
+        Operator::Neq => "is not",
+        Operator::Gt => "is more than",
+        Operator::Lt => "is less than",
+    };
+    Words::of(&format!("Only if “{label}” {relation} {values}."))
 }

@@ -5,11 +5,9 @@ use kernel::audit::Digest;
 use kernel::question::Question;
 use kernel::{HumanId, Time};
 
-use super::Email;
-use super::without_links;
+use super::{Email, without_links};
 use crate::components::words::Words;
-use crate::message_card::WaitingRequests;
-use crate::message_card::title::title;
+use crate::message_card::{WaitingRequests, title};
 use crate::site::paths;
 
 /// How many characters of each question are shown.

@@ -11,14 +11,15 @@ use serde_json::Map;
 use crate::answer::changes::How;
 use crate::answer::outcome::{Outcome, brief, tone};
 use crate::answer_form::second_step::SecondStep;
-use crate::banner::answered::Undo;
+use crate::banner::Undo;
 use crate::components::amounts::Amount;
 use crate::components::facts::{Facts, Shown};
 use crate::components::when::When;
 use crate::components::words::{self, Words};
-pub use crate::inbox::row::is_whole;
 use crate::site::{assets, paths};
 use crate::{Frame, render};
+
+pub use crate::inbox::row::is_whole;
 
 /// An answer that several requests may share.
 #[derive(Debug, Clone, PartialEq)]

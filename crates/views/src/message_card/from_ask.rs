@@ -8,8 +8,7 @@ use kernel::question::{Body, Question};
 use kernel::text::reveal;
 use kernel::{Ask, Time};
 
-use super::title::{because, title};
-use super::{AnswerOptions, CardFact, CardStage, MessageCard};
+use super::{AnswerOptions, CardFact, CardStage, MessageCard, because, title};
 use crate::answer::changes::{Changed, How, Line};
 use crate::answer::outcome::Outcome;
 use crate::components::claims::Claims;

@@ -10,13 +10,14 @@
 
 mod from_ask;
 pub mod plain_text;
-pub mod title;
-pub mod waiting;
+
+use kernel::Ask;
+use kernel::ask::Priority;
+use kernel::follow_up::Occasion;
+use kernel::form::Form;
+use kernel::question::Kind;
 
 pub use from_ask::{CardContext, in_time_zone, one_line};
-pub use waiting::WaitingRequests;
-
-use kernel::form::Form;
 
 /// The maximum length of a button's token: the limit of the most restrictive platform.
 pub const LONGEST_TOKEN: usize = 64;
@@ -178,3 +179,55 @@ pub struct DialogError {
 
 /// The key of the text of [`DialogFields::Words`] in the submitted form.
 pub const WORDS: &str = "words";
+
+// The title of every message about a request: the agent and its request, in one line.
+
+/// The title of a request. All messages about it have the same title.
+pub fn title(ask: &Ask) -> String {
+    let urgent = if ask.priority == Priority::Critical { "Urgent: " } else { "" };
+    let marked = if ask.is_irreversible() { " (can't be undone)" } else { "" };
+    format!("{urgent}{} {}{marked}", ask.agent, wants(ask.kind))
+}
+
+/// The reason for the notification, if it is not obvious.
+pub fn because(why: Occasion) -> Option<&'static str> {
+    match why {
+        Occasion::Asked => None,
+        Occasion::Assigned => Some("It was handed to you."),
+        Occasion::Reminder => Some("It is still waiting."),
+        Occasion::Escalated => Some("Nobody has answered yet."),
+    }
+}
+
+/// The agent's wish for a question of this kind, as a verb phrase.
+pub fn wants(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Approve => "wants your approval",
+        Kind::Choose => "wants you to choose",
+        Kind::Provide => "needs something from you",
+        Kind::Confirm => "wants you to confirm",
+        Kind::Escalate => "is stuck and needs you",
+        Kind::Converse => "has a question",
+    }
+}
+
+// Low-priority requests that are listed together in a digest.
+
+/// The low-priority requests that wait for one person.
+#[derive(Debug)]
+pub struct WaitingRequests {
+    /// The first requests, newest first.
+    pub asks: Vec<Ask>,
+    /// How many further requests there are.
+    pub more: u64,
+}
+
+impl WaitingRequests {
+    /// The number of waiting requests, as a title.
+    pub fn title(&self) -> String {
+        match self.asks.len() as u64 + self.more {
+            1 => "One request waits for you".to_owned(),
+            n => format!("{n} requests wait for you"),
+        }
+    }
+}

@@ -16,8 +16,7 @@ use crate::answer::outcome::Outcome;
 use crate::components::claims::wants_verification;
 use crate::components::facts::{Fact, Facts, Shown};
 use crate::components::words::Words;
-use crate::message_card::title::wants;
-use crate::message_card::{MessageCard, WaitingRequests};
+use crate::message_card::{MessageCard, WaitingRequests, wants};
 use crate::site::paths;
 
 /// The longest question that is shown in full: about as much as phones and desktops show.

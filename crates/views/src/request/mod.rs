@@ -2,18 +2,17 @@
 
 pub mod answering;
 pub mod claim;
-pub mod notifications;
-pub mod receipt;
 pub mod related;
-pub mod task;
 pub mod timeline;
 
 use askama::Template;
 use kernel::ask::Route;
 use kernel::directory::{Directory, Human};
+use kernel::follow_up::Occasion;
 use kernel::form::FileRef;
 use kernel::question::Answer;
-use kernel::{Ask, HumanId};
+use kernel::text::reveal;
+use kernel::{Ask, HumanId, Task, Time};
 
 use crate::answer::changes::How;
 use crate::answer::outcome::Outcome;
@@ -24,13 +23,13 @@ use crate::answer_form::{Card, CardBody, Desk};
 use crate::banner::{Banner, Notice};
 use crate::components::claims::Offers;
 use crate::components::facts::Shown;
-use crate::components::words;
+use crate::components::task::{goal, state};
+use crate::components::when::When;
+use crate::components::words::{self, Words};
 use crate::question::Paper;
 use crate::request::answering::AnsweringNote;
 use crate::request::claim::{ClaimNote, OVER};
-use crate::request::receipt::Proof;
 use crate::request::related::{Around, Surroundings};
-use crate::request::task::Belongs;
 use crate::site::{assets, paths};
 use crate::{Frame, render};
 
@@ -202,7 +201,7 @@ fn files(ask: &Ask) -> Vec<(String, String)> {
     };
     let file = |(_, value): (&str, &serde_json::Value)| {
         let file: FileRef = serde_json::from_value(value.clone()).ok()?;
-        let shown = format!("{} ({} bytes)", words::Words::of(file.name()), file.size());
+        let shown = format!("{} ({} bytes)", Words::of(file.name()), file.size());
         Some((shown, paths::file(ask.id, file.sha256())))
     };
     values.iter().filter_map(file).collect()
@@ -232,5 +231,191 @@ fn place(ask: &Ask, me: &Human, directory: &Directory) -> String {
                 words::person(directory, &ask.owner)
             )
         }
+    }
+}
+
+// The task that a request belongs to.
+
+/// The task of a request, as the page of the request shows it.
+#[derive(Debug, Clone)]
+pub struct Belongs {
+    /// The path of its room.
+    pub href: String,
+    pub goal: Words,
+    pub state: &'static str,
+    /// The role of this request in the task.
+    pub role: &'static str,
+}
+
+impl Belongs {
+    /// The task as the page of this request shows it.
+    pub fn new(task: &Task, ask: &Ask) -> Self {
+        let role = if ask.review.is_some() {
+            "Your answer judges what was delivered for this task"
+        } else {
+            "The agent waits with this task until somebody answers"
+        };
+        Self { href: paths::task(task.id), goal: goal(task), state: state(task), role }
+    }
+}
+
+// The receipt on the page of a closed request, and the result of verifying it.
+
+/// The receipt of a closed request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proof {
+    /// The receipt exists.
+    Signed {
+        /// The id of the receipt.
+        id: String,
+        /// The result, if the person requested a verification.
+        checked: Option<Checked>,
+    },
+    /// The request's text was erased, so its receipt can no longer be created.
+    Erased,
+}
+
+/// The result of verifying a receipt.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// The individual checks.
+    pub lines: Vec<Line>,
+    /// The statements of the receipt, as sentences.
+    pub words: Vec<String>,
+}
+
+/// One check of a receipt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    pub found: Found,
+    /// The check as a sentence.
+    pub text: String,
+}
+
+/// The result of one check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    Holds,
+    /// It cannot be checked yet.
+    Later,
+    Fails,
+}
+
+impl Found {
+    /// The style class.
+    pub fn tone(self) -> &'static str {
+        match self {
+            Self::Holds => "yes",
+            Self::Later => "over",
+            Self::Fails => "no",
+        }
+    }
+
+    /// The same as a word, for screen readers.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Holds => "Holds",
+            Self::Later => "Not yet",
+            Self::Fails => "Does not hold",
+        }
+    }
+}
+
+impl Checked {
+    /// Adds a check.
+    pub fn note(&mut self, found: Found, text: impl Into<String>) {
+        self.lines.push(Line { found, text: text.into() });
+    }
+
+    /// Whether no check failed.
+    pub fn holds(&self) -> bool {
+        self.lines.iter().all(|line| line.found != Found::Fails)
+    }
+}
+
+// The notifications about a request: their channel, their time, and whether they arrived.
+
+#[derive(Debug, Clone)]
+pub struct Notification {
+    /// The channel: `slack`, `email`.
+    pub medium: String,
+    /// The recipient; `None` if the agent named an address.
+    pub human: Option<HumanId>,
+    pub occasion: Occasion,
+    /// When the first attempt was made.
+    pub at: Time,
+    pub status: NotificationStatus,
+}
+
+/// The delivery status of a notification.
+#[derive(Debug, Clone)]
+pub enum NotificationStatus {
+    /// The platform has not accepted it yet; the server will retry.
+    Waiting { error: String },
+    /// The platform accepted it.
+    Sent,
+    /// It arrived on a device.
+    Delivered,
+    /// The person opened it.
+    Read,
+    /// It did not arrive, and the server will not retry.
+    Failed { error: String },
+}
+
+/// A notification, as the page shows it.
+#[derive(Debug, Clone)]
+pub struct Telling {
+    /// The channel and the recipient: "Slack, Ada Lovelace".
+    pub what: String,
+    /// The status in a word: "sent", "read", "failed".
+    pub state: &'static str,
+    pub failed: bool,
+    /// The reason of a failure.
+    pub error: Option<String>,
+    /// When the first attempt was made.
+    pub at: When,
+}
+
+impl Telling {
+    /// The notification for a reader who may see the request.
+    pub fn new(message: &Notification, directory: &Directory, now: Time) -> Self {
+        let whom = match &message.human {
+            Some(human) => words::person(directory, human),
+            None => "where the agent wanted".to_owned(),
+        };
+        let why = match message.occasion {
+            Occasion::Asked => "",
+            Occasion::Assigned => ", handed over",
+            Occasion::Reminder => ", a reminder",
+            Occasion::Escalated => ", since nobody answered",
+        };
+        let (state, error) = match &message.status {
+            NotificationStatus::Waiting { error } => ("not taken yet", Some(error)),
+            NotificationStatus::Sent => ("sent", None),
+            NotificationStatus::Delivered => ("arrived", None),
+            NotificationStatus::Read => ("read", None),
+            NotificationStatus::Failed { error } => ("failed", Some(error)),
+        };
+        Self {
+            what: format!("{}, {whom}{why}", carrier(&message.medium)),
+            state,
+            failed: error.is_some(),
+            error: error.filter(|error| !error.is_empty()).map(|error| reveal(error)),
+            at: When::new(message.at, now),
+        }
+    }
+}
+
+/// The display name of a channel.
+pub fn carrier(medium: &str) -> &str {
+    match medium {
+        "slack" => "Slack",
+        "email" => "Mail",
+        "sms" => "Text message",
+        "whatsapp" => "WhatsApp",
+        "telegram" => "Telegram",
+        "devices" => "A device",
+        "webhook" => "Webhook",
+        other => other,
     }
 }

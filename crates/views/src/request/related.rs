@@ -14,10 +14,8 @@ use crate::components::facts::Block;
 use crate::components::when::When;
 use crate::components::words::{self, Words};
 use crate::conversation::Talk;
-use crate::request::notifications::{Notification, Telling};
-use crate::request::receipt::Proof;
-use crate::request::task::Belongs;
 use crate::request::timeline::Trail;
+use crate::request::{Belongs, Notification, Proof, Telling};
 use crate::site::paths;
 
 /// How many members of a pool are named; the rest are counted.

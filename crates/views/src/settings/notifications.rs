@@ -9,7 +9,7 @@ use super::{Act, Block, Button, FormView, Row, SettingsPage};
 use crate::answer_form::problem::{FormProblem, Place};
 use crate::answer_form::submitted::Submitted;
 use crate::components::words::Words;
-use crate::request::notifications::carrier;
+use crate::request::carrier;
 use crate::site::paths;
 
 /// The labels of the fields, for problems.

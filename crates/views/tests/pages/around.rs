@@ -10,9 +10,9 @@ use scraper::Html;
 use serde_json::json;
 use views::answer_form::Desk;
 use views::answer_form::second_step::{Before, SecondStep};
-use views::request::receipt::{Checked, Found, Proof};
 use views::request::related::{Alike, Around};
 use views::request::timeline::{Entry, Trail};
+use views::request::{Checked, Found, Proof};
 
 use crate::cast::{id, map, new_ask, question, say};
 use crate::rules::{all, text};

@@ -7,13 +7,13 @@ use kernel::question::{Answer, Body, Question, Reply};
 use kernel::{Actor, AskCommand, AskId, Refusal};
 use scraper::Html;
 use serde_json::json;
-use views::answer_form::confirm::{Confirm, Way};
 use views::answer_form::problem::Place;
 use views::answer_form::submitted;
+use views::answer_form::{Confirm, Way};
 use views::banner::Notice;
 use views::components::words::Words;
 use views::message_page;
-use views::review::draft::Kept;
+use views::review::Kept;
 use views::review::{self, Review};
 use views::{Draft, FormProblem, Frame, Submitted};
 

@@ -5,12 +5,15 @@ mod parse;
 pub(crate) mod verify;
 
 use async_trait::async_trait;
+use codes::{Kind, explained};
 use kernel::directory::contact::is_phone_number;
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 use url::Url;
+use views::message_card::MessageCard;
+use views::message_card::plain_text::{beginning, units};
 
-use super::window::Window;
+use super::carried::Window;
 use super::{NAME, Template, render};
 use crate::inbound::{InboundContent, ParsedCall};
 use crate::wire::{self, Answer, below};
@@ -18,9 +21,6 @@ use crate::{
     Channel, DeliveryError, ForgedCall, InboundMessage, OutboundMessage, PostedMessage, Secret,
     UnreadableCall, WebhookCall,
 };
-use codes::{Kind, explained};
-use views::message_card::MessageCard;
-use views::message_card::plain_text::{beginning, units};
 
 /// The URL of Meta's Graph API, with the version that this module supports.
 pub const GRAPH: &str = "https://graph.facebook.com/v23.0";

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::super::whatsapp;
 use super::codes::{Kind, explained};
 use crate::inbound::{DeliveryReport, InReplyTo, InboundContent, InboundMessage};
-use crate::twilio::inbound::wish;
+use crate::twilio::wish;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Notice {

@@ -7,9 +7,7 @@
 mod artifact;
 mod checkpoint;
 mod data_uri;
-mod ledger;
 mod queries;
-mod review;
 mod task;
 
 use kernel::audit::Digest;
@@ -18,14 +16,14 @@ use kernel::task::{Comment, Scope, TaskCommand};
 use kernel::{Actor, AgentId, ArtifactId, AskId, HumanId, ReviewId, TaskId};
 use serde_json::{Map, Value, json};
 
-pub use artifact::{Commit, NewPayload};
-pub use queries::{Acked, AuditQuery, Page, Peeked, Replayed, TaskQuery};
-
 use super::errors::{HacpError, code};
 use super::names::{by, check_caller, find_agent, find_person};
 use super::operation::Operation;
 use super::parse::{Members, object};
 use super::version::Version;
+
+pub use artifact::{Commit, NewPayload};
+pub use queries::{Acked, AuditQuery, Page, Peeked, Replayed, TaskQuery};
 
 /// Maximum length of an idempotency key, in bytes.
 const LONGEST_KEY: usize = 200;
@@ -256,15 +254,15 @@ fn typed(
         Operation::CheckpointExpire => checkpoint::expire(params),
         Operation::OwnershipTransfer => task::transfer(params, caller),
         Operation::OwnershipDelegate => task::delegate(params, caller),
-        Operation::ReviewSubmit => review::submit(params, caller),
-        Operation::ReviewComment => review::comment(params),
+        Operation::ReviewSubmit => checkpoint::submit(params, caller),
+        Operation::ReviewComment => checkpoint::comment(params),
         Operation::ArtifactCommit => artifact::commit(params),
         Operation::ArtifactGet => artifact::get(params),
         Operation::ArtifactReference => artifact::reference(params),
         Operation::ArtifactShare => artifact::share(params),
-        Operation::LedgerRead => ledger::read(params),
-        Operation::LedgerWrite => ledger::write(params, caller),
-        Operation::LedgerHistory => ledger::history(params),
+        Operation::LedgerRead => queries::read(params),
+        Operation::LedgerWrite => queries::write(params, caller),
+        Operation::LedgerHistory => queries::history(params),
         Operation::AuditQuery => queries::audit(params, caller),
         Operation::AuditReplay => queries::replay(params),
         Operation::HumanInbox => queries::inbox(params),

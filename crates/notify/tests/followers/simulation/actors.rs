@@ -76,7 +76,13 @@ pub(super) fn command(dice: &mut Dice, known: &mut Known, stage: &Stage) -> (Act
 
 /// The next timed action of an ask, if one is due.
 pub(super) async fn due(stage: &Stage) -> Option<AskCommand> {
-    let id = stage.store.due(stage.now(), 1).await.unwrap().first().copied()?;
+    let id = stage
+        .store
+        .claim_due(stage.now(), std::time::Duration::ZERO, 1)
+        .await
+        .unwrap()
+        .first()
+        .copied()?;
     let ask = stage.store.ask(id).await.unwrap()?;
     Some(match ask.due(stage.now())? {
         Due::CommitHeld => AskCommand::CommitHeld(id),

@@ -11,9 +11,9 @@ use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::{Caller, Role, Terms, change, given, look, text, told};
+use super::{Caller, Role, Terms, change, given, look, text};
 use crate::cli::Exit;
-use crate::cli::output::say;
+use crate::cli::output::{report, say};
 use crate::cli::remote::Server;
 
 /// Larger files are uploaded separately: a call that contains them would be too large.
@@ -71,7 +71,7 @@ impl Commit {
         ]);
         let made = change(&server, Operation::ArtifactCommit, params, self.terms).await?;
         let (id, version) = (text(&made, "/id"), text(&made, "/version"));
-        told(self.caller.remote.json, &made, &format!("Delivered as {id} {version}."));
+        report(self.caller.remote.json, &made, &format!("Delivered as {id} {version}."))?;
         Ok(Exit::Done)
     }
 }
@@ -197,7 +197,7 @@ impl Artifact {
                 });
                 let used = change(&server, Operation::ArtifactReference, params, terms).await?;
                 let sentence = format!("{task} uses {artifact} {version}.");
-                told(caller.remote.json, &used, &sentence);
+                report(caller.remote.json, &used, &sentence)?;
                 Ok(Exit::Done)
             }
             ArtifactCommand::Share { artifact, project, terms, caller } => {
@@ -205,7 +205,7 @@ impl Artifact {
                 let params = json!({ "art_id": artifact, "project": project });
                 let shared = change(&server, Operation::ArtifactShare, params, terms).await?;
                 let sentence = format!("Tasks of {project} may use {artifact}.");
-                told(caller.remote.json, &shared, &sentence);
+                report(caller.remote.json, &shared, &sentence)?;
                 Ok(Exit::Done)
             }
         }

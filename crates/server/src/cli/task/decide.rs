@@ -5,11 +5,12 @@ use clap::Args;
 use client::tasks::Operation;
 use serde_json::{Value, json};
 
-use super::{Caller, Role, Terms, change, given, listed, named, object, text, told};
+use super::{Caller, Role, Terms, change, given, listed, named, object, text};
 use crate::cli::Exit;
 use crate::cli::answer::confirmed_whole;
+use crate::cli::output::report;
 use crate::cli::remote::Server;
-use crate::cli::show::plain;
+use crate::cli::requests::plain;
 use crate::spelling::Names;
 
 #[derive(Args)]
@@ -69,7 +70,7 @@ impl Raise {
         ]);
         let raised = change(&server, Operation::CheckpointRaise, params, self.terms).await?;
         let id = text(&raised, "/id");
-        told(self.caller.remote.json, &raised, &format!("{} waits at {id}.", self.task));
+        report(self.caller.remote.json, &raised, &format!("{} waits at {id}.", self.task))?;
         Ok(Exit::Done)
     }
 }
@@ -125,7 +126,7 @@ impl Resolve {
         let rejected = self.action == "reject";
         let what = if rejected { "is over" } else { "goes on" };
         let sentence = format!("{} {what}.", text(&resolved, "/task_id"));
-        told(self.caller.remote.json, &resolved, &sentence);
+        report(self.caller.remote.json, &resolved, &sentence)?;
         Ok(if rejected { Exit::Denied } else { Exit::Done })
     }
 
@@ -193,7 +194,7 @@ impl Expire {
         let server = self.caller.connect(Some(Role::Person))?;
         let params = json!({ "ckpt_id": self.checkpoint });
         let expired = change(&server, Operation::CheckpointExpire, params, self.terms).await?;
-        told(self.caller.remote.json, &expired, &format!("{} ran out.", self.checkpoint));
+        report(self.caller.remote.json, &expired, &format!("{} ran out.", self.checkpoint))?;
         Ok(Exit::Done)
     }
 }
@@ -257,7 +258,7 @@ impl Review {
         ]);
         let review = change(&server, Operation::ReviewSubmit, params, self.terms).await?;
         let (id, verdict) = (text(&review, "/id"), self.verdict.replace('_', " "));
-        told(self.caller.remote.json, &review, &format!("{}: {verdict}, as {id}.", self.task));
+        report(self.caller.remote.json, &review, &format!("{}: {verdict}, as {id}.", self.task))?;
         Ok(if self.verdict == "approved" { Exit::Done } else { Exit::Denied })
     }
 }
@@ -293,7 +294,7 @@ impl Comment {
         ]);
         let params = json!({ "review_id": self.review, "comment": said });
         let added = change(&server, Operation::ReviewComment, params, self.terms).await?;
-        told(self.caller.remote.json, &added, &format!("Added to {}.", self.review));
+        report(self.caller.remote.json, &added, &format!("Added to {}.", self.review))?;
         Ok(Exit::Done)
     }
 }

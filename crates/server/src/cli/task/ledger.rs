@@ -5,9 +5,9 @@ use client::tasks::Operation;
 use kernel::text::reveal;
 use serde_json::{Value, json};
 
-use super::{Caller, Role, Terms, change, given, look, text, told, value};
+use super::{Caller, Role, Terms, change, given, look, text, value};
 use crate::cli::Exit;
-use crate::cli::output::{say, table};
+use crate::cli::output::{report, report_table, say};
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
@@ -89,7 +89,7 @@ impl Ledger {
                 let terms = Terms { expecting: None, key: repeat_key };
                 let entry = change(&server, Operation::LedgerWrite, params, terms).await?;
                 let sentence = format!("{key} was written, for the {}. time.", entry["revision"]);
-                told(caller.remote.json, &entry, &sentence);
+                report(caller.remote.json, &entry, &sentence)?;
                 Ok(Exit::Done)
             }
             LedgerCommand::History { scope, key, caller } => {
@@ -110,12 +110,7 @@ impl Ledger {
                         break;
                     }
                 }
-                if caller.remote.json {
-                    say!("{}", json!(entries));
-                } else {
-                    let rows: Vec<Vec<String>> = entries.iter().map(row).collect();
-                    table(&["N", "WRITTEN", "BY", "VALUE"], &rows);
-                }
+                report_table(caller.remote.json, &entries, &["N", "WRITTEN", "BY", "VALUE"], row)?;
                 Ok(Exit::Done)
             }
         }

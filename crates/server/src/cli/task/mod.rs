@@ -7,15 +7,13 @@
 //! | `artifacts` | commit, artifact get, reference and share |
 //! | `ledger` | ledger read, write and history |
 //! | `queries` | list, show, inbox |
-//! | `replay`, `timeline`, `watch` | the history of a task: at a time, as text, and live |
+//! | `timeline` | the history of a task: at a time, as text, and live |
 
 mod artifacts;
 mod decide;
 mod ledger;
 mod queries;
-mod replay;
 mod timeline;
-mod watch;
 mod work;
 
 use anyhow::Context;
@@ -24,7 +22,6 @@ use client::tasks::Operation;
 use serde_json::{Map, Value, json};
 
 use super::Exit;
-use super::output::say;
 use super::remote::{Remote, Server};
 
 #[derive(Args)]
@@ -82,9 +79,9 @@ enum TaskCommand {
     /// What a project, a team or the organisation remembers
     Ledger(ledger::Ledger),
     /// Tell the whole story of a task
-    Replay(replay::Replay),
+    Replay(timeline::Replay),
     /// Follow a task until it is over
-    Watch(watch::Watch),
+    Watch(timeline::Watch),
     /// List what waits for you
     Inbox(queries::Inbox),
 }
@@ -206,15 +203,6 @@ fn object(name: &str, text: Option<&str>) -> anyhow::Result<Value> {
     let read: Map<String, Value> =
         serde_json::from_str(text).with_context(|| format!("--{name}: expected a JSON object"))?;
     Ok(Value::Object(read))
-}
-
-/// Prints the response: as JSON, or as a sentence.
-fn told(json: bool, object: &Value, sentence: &str) {
-    if json {
-        say!("{object}");
-    } else {
-        say!("{sentence}");
-    }
 }
 
 /// A text in an object, by its path; empty if absent.

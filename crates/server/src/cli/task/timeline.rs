@@ -4,11 +4,16 @@
 
 use std::collections::BTreeMap;
 
+use clap::Args;
+use client::tasks::Operation;
 use jiff::Timestamp;
 use kernel::text::reveal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::text;
+use super::{Caller, given, look, text};
+use crate::cli::Exit;
+use crate::cli::output::say;
+use crate::cli::remote::Server;
 
 /// The questions of checkpoints, by their ids.
 pub(super) type Prompts = BTreeMap<String, String>;
@@ -229,6 +234,121 @@ fn length(seconds: i64) -> String {
         (1, hours, ..) => format!("1 day {hours} h"),
         (days, hours, ..) => format!("{days} days {hours} h"),
     }
+}
+
+// `countersign task watch`: the events of a task, live.
+
+#[derive(Args)]
+#[command(
+    after_help = "Exits with 0 if it was completed, 1 if it was rejected, 3 if it was called off, \
+    4 if something went wrong."
+)]
+pub(super) struct Watch {
+    /// The task
+    task: String,
+    #[command(flatten)]
+    caller: Caller,
+}
+
+impl Watch {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        let server = self.caller.connect(None)?;
+        let mut events = server.client.tasks().events(None);
+        // Connect before reading the past, so that no event is missed in between.
+        events.ready().await.map_err(server.because())?;
+        let params = json!({ "task_id": self.task });
+        let past = look(&server, Operation::AuditReplay, params).await?;
+        let past = past.as_array().map_or(&[][..], Vec::as_slice);
+        let mut seen = 0;
+        let mut over = None;
+        for event in past {
+            seen = event["seq"].as_u64().unwrap_or(seen);
+            let ended = self.told(&server, event).await;
+            // Events after the end do not change the outcome.
+            over = over.or(ended);
+        }
+        loop {
+            if let Some(exit) = over {
+                return Ok(exit);
+            }
+            let event = events.next().await.map_err(server.because())?.event;
+            if event.task_id.is_some_and(|id| id.to_string() == self.task) && event.seq > seen {
+                seen = event.seq;
+                over = self.told(&server, &serde_json::to_value(&event)?).await;
+            }
+        }
+    }
+
+    /// Prints one event. Returns the outcome if the task ended.
+    async fn told(&self, server: &Server, event: &Value) -> Option<Exit> {
+        if self.caller.remote.json {
+            say!("{event}");
+        } else {
+            let prompts = prompts(server, std::slice::from_ref(event)).await;
+            for line in line(event, &prompts) {
+                say!("{line}");
+            }
+        }
+        match (text(event, "/action"), text(event, "/after/state")) {
+            ("task.cancelled", _) => Some(Exit::Cancelled),
+            (_, "completed") if text(event, "/action") == "task.checkpoint.resolved" => {
+                Some(Exit::Denied)
+            }
+            (_, "completed") => Some(Exit::Done),
+            (_, "rejected") => Some(Exit::Denied),
+            _ => None,
+        }
+    }
+}
+
+// `countersign task replay`: the history of a task, or its state at a given time.
+
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    countersign task replay task_…\n  \
+    countersign task replay task_… --at 2026-11-16T12:00:00Z   (as it was at noon)")]
+pub(super) struct Replay {
+    /// The task
+    task: String,
+    /// Only up to this moment, and what the task was then
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+    #[command(flatten)]
+    caller: Caller,
+}
+
+impl Replay {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        let server = self.caller.connect(None)?;
+        let params = given([("task_id", json!(self.task)), ("at", json!(self.at))]);
+        let told = look(&server, Operation::AuditReplay, params).await?;
+        if self.caller.remote.json {
+            say!("{told}");
+            return Ok(Exit::Done);
+        }
+        let events = told.get("events").unwrap_or(&told).as_array().map_or(&[][..], Vec::as_slice);
+        let prompts = prompts(&server, events).await;
+        for line in tell(events, &prompts) {
+            say!("{line}");
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// The questions of the checkpoints, as far as the caller may see them: the history contains
+/// only their ids.
+pub(super) async fn prompts(server: &Server, events: &[Value]) -> BTreeMap<String, String> {
+    let mut prompts = BTreeMap::new();
+    for event in events.iter().filter(|event| text(event, "/action") == "task.checkpoint.raised") {
+        let checkpoint = text(event, "/subject/id");
+        let ask = checkpoint.replacen("ckpt_", "ask_", 1);
+        if let Ok(ask) = server.client.show(&ask).await
+            && let Some(prompt) = ask.question.as_ref().map(|question| text(question, "/prompt"))
+        {
+            prompts.insert(checkpoint.to_owned(), prompt.to_owned());
+        }
+    }
+    prompts
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use clap::Args;
 use client::tasks::Operation;
 use serde_json::{Value, json};
 
-use super::{Caller, Role, Terms, change, given, listed, standing, text, told, value};
+use super::{Caller, Role, Terms, change, given, listed, standing, text, value};
 use crate::cli::Exit;
+use crate::cli::output::report;
 use crate::spelling::Names;
 
 #[derive(Args)]
@@ -80,7 +81,7 @@ impl Create {
             let terms = Terms { expecting: None, key: self.key.clone() };
             task = change(&server, Operation::TaskAssign, params, terms).await?;
         }
-        told(self.caller.remote.json, &task, &standing(&task));
+        report(self.caller.remote.json, &task, &standing(&task))?;
         Ok(Exit::Done)
     }
 
@@ -147,7 +148,7 @@ macro_rules! on_task {
                 let $this = &self;
                 let params = given([("task_id", json!($this.task)), $(($key, $given)),*]);
                 let done = change(&server, Operation::$operation, params, self.terms).await?;
-                told(self.caller.remote.json, &done, &sentence(Operation::$operation, &done));
+                report(self.caller.remote.json, &done, &sentence(Operation::$operation, &done))?;
                 Ok(Exit::Done)
             }
         }

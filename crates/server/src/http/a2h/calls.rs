@@ -10,10 +10,12 @@ use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Response};
 use dialects::a2h::{self, Addressed, Beside, Kind, NewCall, WireError};
 use gateway::Terms;
-use kernel::actor::Reach;
+use kernel::actor::{Attested, Reach};
 use kernel::ask::{Place, Route};
+use kernel::command::Urge;
 use kernel::directory::{Holder, Means};
-use kernel::{Actor, Ask, Phase, ProjectId};
+use kernel::question::Reply;
+use kernel::{Actor, AgentId, Ask, AskCommand, Phase, ProjectId};
 use notify::people::slack_message_ts;
 use serde_json::Value;
 use store::{Cursor, Filter, List, Order, Scope};
@@ -213,5 +215,122 @@ fn reach(actor: &Actor) -> Result<Scope, A2hError> {
         | Actor::Relay { .. }
         | Actor::Guest { .. }
         | Actor::System => Err(WireError::unauthorized().into()),
+    }
+}
+
+// `POST /agent/…/{call_id}/escalate_email`: the agent escalates a call.
+//
+// The server notifies the people who are asked again, and also asks the people the escalation
+// names by email address. The agent's text is added to the thread of the request, with the
+// addresses that belong to no person here.
+
+pub(super) async fn escalate_function_call(
+    State(calls): State<Arc<A2hCalls>>,
+    Named(call_id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer {
+    calls.escalate(Kind::FunctionCall, &call_id, &headers, body).await
+}
+
+pub(super) async fn escalate_human_contact(
+    State(calls): State<Arc<A2hCalls>>,
+    Named(call_id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer {
+    calls.escalate(Kind::HumanContact, &call_id, &headers, body).await
+}
+
+impl A2hCalls {
+    async fn escalate(&self, kind: Kind, call_id: &str, headers: &HeaderMap, body: Body) -> Answer {
+        let caller = self.agent(headers)?;
+        let bytes = self.body(headers, body).await?;
+        let ask = self.call(&caller, kind, call_id).await?;
+        ask.still_open(self.gateway.now())?;
+        let escalation = a2h::parse_escalation(&bytes)?;
+        let directory = self.gateway.directory();
+        let (mut people, mut strangers) = (Vec::new(), Vec::new());
+        for address in &escalation.addresses {
+            match directory.human_by_email(address) {
+                Some(human) if human.projects.contains(&caller.project) => {
+                    people.push(human.id.clone());
+                }
+                Some(_) | None => strangers.push(address.as_str()),
+            }
+        }
+        let original = a2h::respond::addresses(&ask);
+        let known = original.iter().filter_map(|address| directory.human_by_email(address));
+        people.extend(known.map(|human| human.id.clone()));
+        people.sort_unstable();
+        people.dedup();
+        let urge = Urge { text: escalation.words(&strangers), people };
+        let outcome = self.gateway.run(caller.actor, AskCommand::Nudge(ask.id, urge)).await?;
+        self.shown(&outcome.ask.ok_or_else(WireError::internal)?).await
+    }
+}
+
+// `POST /agent/function_calls/{call_id}/respond`, `POST /agent/human_contacts/{call_id}/respond`:
+// an agent relays an answer that it attributes to a person.
+//
+// Agents do not answer. This exception of the vendor's API is for keys that were issued for it.
+// The answer is recorded as attested by the agent alone, and a project may refuse such answers.
+
+pub(super) async fn respond_function_call(
+    State(calls): State<Arc<A2hCalls>>,
+    Named(call_id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer {
+    let read = |bytes: &[u8], ask: &Ask, agent: &AgentId| {
+        let question = ask.question.value().ok_or_else(WireError::gone)?;
+        a2h::read_function_response(bytes, question, agent)
+    };
+    calls.respond(Kind::FunctionCall, &call_id, &headers, body, read).await
+}
+
+pub(super) async fn respond_human_contact(
+    State(calls): State<Arc<A2hCalls>>,
+    Named(call_id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer {
+    let read = a2h::read_contact_response;
+    calls.respond(Kind::HumanContact, &call_id, &headers, body, read).await
+}
+
+impl A2hCalls {
+    async fn respond(
+        &self,
+        kind: Kind,
+        call_id: &str,
+        headers: &HeaderMap,
+        body: Body,
+        read: impl Fn(&[u8], &Ask, &AgentId) -> Result<(Reply, Attested), WireError>,
+    ) -> Answer {
+        let caller = self.agent(headers)?;
+        let agent = self.responds(&caller.actor)?;
+        let bytes = self.body(headers, body).await?;
+        let ask = self.call(&caller, kind, call_id).await?;
+        // Checked before the answer is validated against the question: a late answer is refused as
+        // late, whatever it says.
+        ask.still_open(self.gateway.now())?;
+        let (reply, attested) = read(&bytes, &ask, &agent)?;
+        let relay = Actor::Relay { ask: ask.id, attested };
+        let outcome = self.gateway.run(relay, AskCommand::Answer(ask.id, Box::new(reply))).await?;
+        self.shown(&outcome.ask.ok_or_else(WireError::internal)?).await
+    }
+
+    /// The agent, if its key may relay answers.
+    fn responds(&self, actor: &Actor) -> Result<AgentId, A2hError> {
+        let Actor::Agent { id, key, .. } = actor else {
+            return Err(WireError::unauthorized().into());
+        };
+        let directory = self.gateway.directory();
+        let holder = directory.key(*key).map(|key| &key.holder);
+        match holder {
+            Some(Holder::Agent { respond: true, .. }) => Ok(id.clone()),
+            Some(_) | None => Err(WireError::no_respond_scope().into()),
+        }
     }
 }

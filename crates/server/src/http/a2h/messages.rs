@@ -4,14 +4,18 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, Uri};
 use axum::response::IntoResponse;
+use dialects::a2h::wire::NewConversation;
 use dialects::a2h::{self, Kind, NewMessage, WireError};
 use gateway::Terms;
 use gateway::receipts::Receipts;
-use kernel::{Actor, Ask, Refusal};
+use kernel::{Actor, Ask, Phase, Refusal};
+use store::{Cursor, Filter, List, Order, Scope};
 
+use super::calls::link_to;
+use super::error::A2hError;
 use super::{Answer, asking, schema};
 use crate::http::a2h::A2hCalls;
 use crate::http::envelope_headers;
@@ -60,4 +64,74 @@ async fn shown(receipts: &Receipts, ask: &Ask) -> Answer {
     let mut answer = Json(message).into_response();
     envelope_headers::write(ask, answer.headers_mut());
     Ok(answer)
+}
+
+// `GET /conversations`, `GET /conversations/{uid}`: the messages people wrote to the agent, for
+// agents without a webhook (A2H-132); `GET /contact_channel/{id}`: a conversation as a channel
+// (A2H-050).
+
+/// How many conversations are listed at a time. If there are more, `Link` points to the next page.
+const PAGE: usize = 100;
+
+/// Newest first. Erased conversations are left out.
+pub(super) async fn conversations(
+    State(calls): State<Arc<A2hCalls>>,
+    uri: Uri,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Answer {
+    let caller = calls.agent(&headers)?;
+    let Actor::Agent { id: agent, .. } = caller.actor else {
+        return Err(WireError::unauthorized().into());
+    };
+    let cursor = pairs.iter().rfind(|(key, _)| key == "cursor").map(|(_, value)| value);
+    let after = cursor.map(|cursor| {
+        let ask = a2h::ask_id(cursor);
+        ask.ok_or_else(|| WireError::field("cursor", "the one of a page before"))
+    });
+    let list = List {
+        scopes: vec![Scope::Begun(agent)],
+        phases: vec![Phase::Completed],
+        order: Order::Age,
+        filter: Filter::default(),
+        after: after.transpose()?.map(|ask| Cursor { rank: 0, ask }),
+        limit: PAGE,
+    };
+    let page = calls.gateway.list(list).await?;
+    let begun: Vec<NewConversation> = page.asks.iter().filter_map(a2h::new_conversation).collect();
+    let mut answer = Json(begun).into_response();
+    if let Some(next) = page.next {
+        link_to(&mut answer, &format!("<{}?cursor={}>; rel=\"next\"", uri.path(), next.ask));
+    }
+    Ok(answer)
+}
+
+pub(super) async fn conversation(
+    State(calls): State<Arc<A2hCalls>>,
+    Named(uid): Named<String>,
+    headers: HeaderMap,
+) -> Answer {
+    let ask = calls.opening(&headers, &uid).await?;
+    Ok(Json(a2h::new_conversation(&ask).ok_or_else(WireError::gone)?).into_response())
+}
+
+pub(super) async fn channel(
+    State(calls): State<Arc<A2hCalls>>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Answer {
+    let ask = calls.opening(&headers, &id).await?;
+    let channel = a2h::contact_channel(&ask).ok_or_else(WireError::no_conversation)?;
+    Ok(Json(channel).into_response())
+}
+
+impl A2hCalls {
+    /// The first message of a conversation with the calling agent.
+    async fn opening(&self, headers: &HeaderMap, id: &str) -> Result<Arc<Ask>, A2hError> {
+        let caller = self.agent(headers)?;
+        let id = a2h::ask_id(id).ok_or_else(WireError::no_conversation)?;
+        let ask = self.gateway.ask(id).await?;
+        let ask = ask.filter(|ask| ask.within_reach(&caller.actor) && ask.is_opening());
+        Ok(ask.ok_or_else(WireError::no_conversation)?)
+    }
 }

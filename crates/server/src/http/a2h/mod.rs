@@ -3,40 +3,32 @@
 //!
 //! | file | route |
 //! |---|---|
-//! | `calls` | `POST`, `GET` of `function_calls`, `human_contacts`, `contact_requests`; `agent/…/pending` |
-//! | `respond` | `POST agent/…/{call_id}/respond` |
-//! | `escalate` | `POST agent/…/{call_id}/escalate_email` |
-//! | `messages`, `schema` | `POST /messages`, `GET /messages/{uid}` |
-//! | `conversations` | `GET /conversations`, `GET /conversations/{uid}` |
-//! | `channels` | `GET /channels`, `POST /channels/validate` |
+//! | `calls` | `POST`, `GET` of `function_calls`, `human_contacts`, `contact_requests`; `agent/…/pending`; `POST agent/…/{call_id}/respond`, `…/escalate_email` |
+//! | `messages`, `schema` | `POST /messages`, `GET /messages/{uid}`, `GET /conversations`, `GET /conversations/{uid}` |
 //! | `humans` | `/humans`, `/humans/search`, `/humans/{id}` |
-//! | `project` | `GET /project`, `GET /status`, `GET /version` |
+//! | this one | `GET /channels`, `POST /channels/validate`, `GET /project`, `GET /status`, `GET /version` |
 //!
 //! Agents authenticate with an agent key, administrators of people with their own token. Every
 //! response is JSON, because some clients read the body before they check the status (A2H-008).
 
 mod calls;
-mod channels;
-mod conversations;
 mod error;
-mod escalate;
 mod humans;
 mod messages;
-mod project;
-mod respond;
 mod schema;
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::Body;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderMap, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use axum::{Json, Router};
 use bytes::Bytes;
-use dialects::a2h::{self, Kind, WireError};
+use channels::ChannelRegistry;
+use dialects::a2h::{self, Kind, Medium, WireError};
 use gateway::Gateway;
 use gateway::auth::Denied;
 use gateway::receipts::Receipts;
@@ -44,6 +36,7 @@ use kernel::audit::Digest;
 use kernel::command::NewAsk;
 use kernel::{Actor, Ask, AskCommand, AskId, ProjectId};
 use notify::people::contact_methods::ContactMethods;
+use serde_json::json;
 use store::Idempotency;
 use tower::ServiceExt;
 
@@ -62,7 +55,7 @@ type Answer = Result<Response, A2hError>;
 /// The same routes under each base path.
 pub fn routes() -> Router<Shared> {
     let all = BASES.into_iter().map(under).fold(Router::new(), Router::merge);
-    all.route("/version", get(project::version))
+    all.route("/version", get(version))
 }
 
 fn under(base: &str) -> Router<Shared> {
@@ -78,22 +71,28 @@ fn under(base: &str) -> Router<Shared> {
         .route(&at("/agent/human_contacts/pending"), get(calls::pending_human_contacts))
         .route(&at("/agent/function_calls/{call_id}"), get(calls::function_call))
         .route(&at("/agent/human_contacts/{call_id}"), get(calls::human_contact))
-        .route(&at("/agent/function_calls/{call_id}/respond"), post(respond::function_call))
-        .route(&at("/agent/human_contacts/{call_id}/respond"), post(respond::human_contact))
-        .route(&at("/agent/function_calls/{call_id}/escalate_email"), post(escalate::function_call))
-        .route(&at("/agent/human_contacts/{call_id}/escalate_email"), post(escalate::human_contact))
+        .route(&at("/agent/function_calls/{call_id}/respond"), post(calls::respond_function_call))
+        .route(&at("/agent/human_contacts/{call_id}/respond"), post(calls::respond_human_contact))
+        .route(
+            &at("/agent/function_calls/{call_id}/escalate_email"),
+            post(calls::escalate_function_call),
+        )
+        .route(
+            &at("/agent/human_contacts/{call_id}/escalate_email"),
+            post(calls::escalate_human_contact),
+        )
         .route(&at("/messages"), post(messages::create))
         .route(&at("/messages/{uid}"), get(messages::message))
-        .route(&at("/conversations"), get(conversations::conversations))
-        .route(&at("/conversations/{uid}"), get(conversations::conversation))
-        .route(&at("/contact_channel/{id}"), get(conversations::channel))
-        .route(&at("/channels"), get(channels::channels))
-        .route(&at("/channels/validate"), post(channels::validate))
+        .route(&at("/conversations"), get(messages::conversations))
+        .route(&at("/conversations/{uid}"), get(messages::conversation))
+        .route(&at("/contact_channel/{id}"), get(messages::channel))
+        .route(&at("/channels"), get(channels))
+        .route(&at("/channels/validate"), post(validate))
         .route(&at("/humans"), get(humans::humans).post(humans::create))
         .route(&at("/humans/search"), get(humans::search))
         .route(&at("/humans/{id}"), get(humans::human).put(humans::replace).delete(humans::remove))
-        .route(&at("/project"), get(project::project))
-        .route(&at("/status"), get(project::status))
+        .route(&at("/project"), get(project))
+        .route(&at("/status"), get(status))
 }
 
 /// Whether a path belongs to this dialect.
@@ -226,6 +225,58 @@ impl A2hCalls {
         let ask = ask.filter(|ask| ask.within_reach(&caller.actor) && Kind::of(ask) == kind);
         Ok(ask.ok_or_else(WireError::no_call)?)
     }
+}
+
+// `GET /project`, `GET /status`, `GET /version` (A2H-018, A2H-019).
+
+/// The project of the key, under all names that clients read it by.
+async fn project(State(calls): State<Arc<A2hCalls>>, headers: HeaderMap) -> Answer {
+    let caller = calls.agent(&headers)?;
+    let (project, organization) = (caller.project, calls.config.public_url.authority().to_owned());
+    let body = json!({
+        "name": project,
+        "slug": project,
+        "organization": organization,
+        "project_slug": project,
+        "org_slug": organization,
+    });
+    Ok(Json(body).into_response())
+}
+
+async fn status() -> Response {
+    Json(json!({ "status": "ok" })).into_response()
+}
+
+async fn version() -> Response {
+    Json(json!({ "version": env!("CARGO_PKG_VERSION") })).into_response()
+}
+
+// `GET /channels`, `POST /channels/validate`: the channels a call can name.
+
+async fn channels(
+    State(calls): State<Arc<A2hCalls>>,
+    State(channels): State<Arc<ChannelRegistry>>,
+    headers: HeaderMap,
+) -> Answer {
+    calls.agent(&headers)?;
+    Ok(Json(a2h::channels(&a2h_media(&channels))).into_response())
+}
+
+async fn validate(
+    State(calls): State<Arc<A2hCalls>>,
+    State(channels): State<Arc<ChannelRegistry>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer {
+    calls.agent(&headers)?;
+    let bytes = calls.body(&headers, body).await?;
+    Ok(Json(a2h::validated(&bytes, &a2h_media(&channels))?).into_response())
+}
+
+/// The media this server delivers to. The inbox needs no name.
+fn a2h_media(channels: &ChannelRegistry) -> Vec<Medium> {
+    let there = |medium: &Medium| channels.named(medium.as_str()).is_some();
+    Medium::ALL.into_iter().filter(there).collect()
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! Actions on an ask: `POST /api/v1/asks/{id}/…`. Each takes `If-Match`, which is checked in the
 //! same transaction that runs the action.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::http::HeaderMap;
+use axum::extract::{FromRef, FromRequestParts, State};
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{
     AskView, AssignBody, CancelBody, CommentBody, CommentView, Comments, ExtendBody, PickBody,
@@ -20,12 +20,10 @@ use store::StoreError;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::config::Config;
-use crate::http::api::asks::parse;
-use crate::http::api::openapi::IfMatch;
-use crate::http::api::{AskViews, json, json_if_any};
-use crate::http::callers::Callers;
-use crate::http::name::Named;
+use crate::http::api::AskViews;
+use crate::http::api::extract::{Anyone, JsonBody, JsonBodyIfAny, Person, VisibleAsk, ask_id};
+use crate::http::api::openapi::{Closed, IfMatch};
+use crate::http::name::path_id;
 use crate::http::problem::Problem;
 use crate::http::{Shared, conditions};
 
@@ -48,52 +46,29 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     post,
     path = "/api/v1/asks/{id}/answer",
     operation_id = "answerAsk",
-    tag = "asks",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-        IfMatch,
-    ),
+    params(IfMatch),
     request_body(
         content = Reply,
         example = json!({ "answer": { "verdict": "approved" }, "comment": "fine" }),
     ),
     responses(
-        (
-            status = 200,
-            description = "The ask as it is then",
-            body = AskView<'static>,
-            headers(("ETag" = String, description = "Its version")),
-        ),
+        (status = 200, description = "The ask as it is then", body = AskView<'static>),
         (status = 403, description = "`assurance-too-low`, `not-allowed`"),
-        (
-            status = 409,
-            description = "`already-answered`, `already-cancelled`: it is over; `taken`: somebody \
-                else has it",
-        ),
-        (status = 410, description = "`timed-out`: its time is up"),
+        Closed,
         (
             status = 422,
             description = "`answer-mismatch`: it does not answer the question; `invalid-field`",
         ),
-        (status = 412, description = "`changed`: it is not at the version of `If-Match`"),
     ),
-    security(("human_token" = [])),
 )]
 async fn answer(
-    State(ask_views): State<Arc<AskViews>>,
-    State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
     State(answer_files): State<AnswerFiles>,
-    Named(id): Named<String>,
-    request: Request,
+    action: AskAction,
+    Person { actor, .. }: Person,
+    JsonBody(reply): JsonBody<Reply>,
 ) -> Result<Response, Problem> {
-    let (Parts { headers, .. }, body) = request.into_parts();
-    let actor = callers.person(&headers).await?;
-    let reply: Reply = json(&config, body).await?;
-    let reply = answer_files.redeemed(reply, parse(&id)?, &actor)?;
-    act(&ask_views, &gateway, actor, &headers, &id, |id| AskCommand::Answer(id, Box::new(reply)))
-        .await
+    let reply = answer_files.redeemed(reply, action.ask()?, &actor)?;
+    action.run(actor, |id| AskCommand::Answer(id, Box::new(reply))).await
 }
 
 /// Withdraw an ask.
@@ -101,42 +76,21 @@ async fn answer(
     post,
     path = "/api/v1/asks/{id}/cancel",
     operation_id = "cancelAsk",
-    tag = "asks",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-        IfMatch,
-    ),
+    params(IfMatch),
     request_body(content = CancelBody, example = json!({ "reason": "no longer needed" })),
     responses(
-        (
-            status = 200,
-            description = "The ask as it is then",
-            body = AskView<'static>,
-            headers(("ETag" = String, description = "Its version")),
-        ),
+        (status = 200, description = "The ask as it is then", body = AskView<'static>),
         (status = 403, description = "`not-allowed`"),
-        (
-            status = 409,
-            description = "`already-answered`, `already-cancelled`: it is over; `taken`: somebody \
-                else has it",
-        ),
-        (status = 410, description = "`timed-out`: its time is up"),
-        (status = 412, description = "`changed`: it is not at the version of `If-Match`"),
+        Closed,
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn cancel(
-    State(ask_views): State<Arc<AskViews>>,
-    State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
-    body: Body,
+    action: AskAction,
+    Anyone(actor): Anyone,
+    JsonBodyIfAny(CancelBody { reason }): JsonBodyIfAny<CancelBody>,
 ) -> Result<Response, Problem> {
-    let actor = callers.anyone(&headers).await?;
-    let CancelBody { reason } = json_if_any(&config, body).await?;
-    act(&ask_views, &gateway, actor, &headers, &id, |id| AskCommand::Cancel(id, reason)).await
+    action.run(actor, |id| AskCommand::Cancel(id, reason)).await
 }
 
 /// Take an ask on, so that nobody else works on it.
@@ -144,38 +98,15 @@ async fn cancel(
     post,
     path = "/api/v1/asks/{id}/claim",
     operation_id = "claimAsk",
-    tag = "asks",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-        IfMatch,
-    ),
+    params(IfMatch),
     responses(
-        (
-            status = 200,
-            description = "The ask as it is then",
-            body = AskView<'static>,
-            headers(("ETag" = String, description = "Its version")),
-        ),
+        (status = 200, description = "The ask as it is then", body = AskView<'static>),
         (status = 403, description = "`not-allowed`"),
-        (
-            status = 409,
-            description = "`already-answered`, `already-cancelled`: it is over; `taken`: somebody \
-                else has it",
-        ),
-        (status = 410, description = "`timed-out`: its time is up"),
-        (status = 412, description = "`changed`: it is not at the version of `If-Match`"),
+        Closed,
     ),
-    security(("human_token" = [])),
 )]
-async fn claim(
-    State(ask_views): State<Arc<AskViews>>,
-    State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
-) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
-    act(&ask_views, &gateway, actor, &headers, &id, AskCommand::Claim).await
+async fn claim(action: AskAction, Person { actor, .. }: Person) -> Result<Response, Problem> {
+    action.run(actor, AskCommand::Claim).await
 }
 
 /// Hand an ask to somebody, with a word.
@@ -183,45 +114,23 @@ async fn claim(
     post,
     path = "/api/v1/asks/{id}/assign",
     operation_id = "assignAsk",
-    tag = "asks",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-        IfMatch,
-    ),
+    params(IfMatch),
     request_body(
         content = AssignBody,
         example = json!({ "to": "user_dev_2", "note": "you know this customer" }),
     ),
     responses(
-        (
-            status = 200,
-            description = "The ask as it is then",
-            body = AskView<'static>,
-            headers(("ETag" = String, description = "Its version")),
-        ),
+        (status = 200, description = "The ask as it is then", body = AskView<'static>),
         (status = 403, description = "`not-allowed`"),
-        (
-            status = 409,
-            description = "`already-answered`, `already-cancelled`: it is over; `taken`: somebody \
-                else has it",
-        ),
-        (status = 410, description = "`timed-out`: its time is up"),
-        (status = 412, description = "`changed`: it is not at the version of `If-Match`"),
+        Closed,
     ),
-    security(("human_token" = [])),
 )]
 async fn assign(
-    State(ask_views): State<Arc<AskViews>>,
-    State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
-    body: Body,
+    action: AskAction,
+    Person { actor, .. }: Person,
+    JsonBody(AssignBody { to, note }): JsonBody<AssignBody>,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
-    let AssignBody { to, note } = json(&config, body).await?;
-    act(&ask_views, &gateway, actor, &headers, &id, |id| AskCommand::Assign(id, to, note)).await
+    action.run(actor, |id| AskCommand::Assign(id, to, note)).await
 }
 
 /// Move the deadline of an ask.
@@ -229,19 +138,10 @@ async fn assign(
     post,
     path = "/api/v1/asks/{id}/extend",
     operation_id = "extendAsk",
-    tag = "asks",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-        IfMatch,
-    ),
+    params(IfMatch),
     request_body(content = ExtendBody, example = json!({ "until": "2030-01-31T12:00:00Z" })),
     responses(
-        (
-            status = 200,
-            description = "The ask as it is then",
-            body = AskView<'static>,
-            headers(("ETag" = String, description = "Its version")),
-        ),
+        (status = 200, description = "The ask as it is then", body = AskView<'static>),
         (status = 403, description = "`not-allowed`"),
         (
             status = 409,
@@ -249,22 +149,15 @@ async fn assign(
                 else has it; `no-deadline`: it never runs out",
         ),
         (status = 410, description = "`timed-out`: its time is up"),
-        (status = 412, description = "`changed`: it is not at the version of `If-Match`"),
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn extend(
-    State(ask_views): State<Arc<AskViews>>,
-    State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
-    body: Body,
+    action: AskAction,
+    Anyone(actor): Anyone,
+    JsonBody(ExtendBody { until }): JsonBody<ExtendBody>,
 ) -> Result<Response, Problem> {
-    let actor = callers.anyone(&headers).await?;
-    let ExtendBody { until } = json(&config, body).await?;
-    act(&ask_views, &gateway, actor, &headers, &id, |id| AskCommand::Extend(id, until)).await
+    action.run(actor, |id| AskCommand::Extend(id, until)).await
 }
 
 /// Pick one of the actions the agent offers in its envelope.
@@ -275,42 +168,20 @@ async fn extend(
     post,
     path = "/api/v1/asks/{id}/pick",
     operation_id = "pickAction",
-    tag = "asks",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-        IfMatch,
-    ),
+    params(IfMatch),
     request_body(content = PickBody, example = json!({ "action": 0 })),
     responses(
-        (
-            status = 200,
-            description = "The ask as it is then",
-            body = AskView<'static>,
-            headers(("ETag" = String, description = "Its version")),
-        ),
+        (status = 200, description = "The ask as it is then", body = AskView<'static>),
         (status = 403, description = "`not-allowed`"),
-        (
-            status = 409,
-            description = "`already-answered`, `already-cancelled`: it is over; `taken`: somebody \
-                else has it",
-        ),
-        (status = 410, description = "`timed-out`: its time is up"),
-        (status = 412, description = "`changed`: it is not at the version of `If-Match`"),
+        Closed,
     ),
-    security(("human_token" = [])),
 )]
 async fn pick(
-    State(ask_views): State<Arc<AskViews>>,
-    State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
-    body: Body,
+    action: AskAction,
+    Person { actor, .. }: Person,
+    JsonBody(picked): JsonBody<PickBody>,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
-    let PickBody { action } = json(&config, body).await?;
-    act(&ask_views, &gateway, actor, &headers, &id, |id| AskCommand::Pick(id, action)).await
+    action.run(actor, |id| AskCommand::Pick(id, picked.action)).await
 }
 
 /// Remark something on an ask, before or after it is over.
@@ -318,36 +189,20 @@ async fn pick(
     post,
     path = "/api/v1/asks/{id}/comments",
     operation_id = "commentAsk",
-    tag = "asks",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-        IfMatch,
-    ),
+    params(IfMatch),
     request_body(content = CommentBody, example = json!({ "text": "The customer called again." })),
     responses(
-        (
-            status = 200,
-            description = "The ask as it is then",
-            body = AskView<'static>,
-            headers(("ETag" = String, description = "Its version")),
-        ),
+        (status = 200, description = "The ask as it is then", body = AskView<'static>),
         (status = 403, description = "`not-allowed`: its words were erased"),
-        (status = 412, description = "`changed`: it is not at the version of `If-Match`"),
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn comment(
-    State(ask_views): State<Arc<AskViews>>,
-    State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
-    body: Body,
+    action: AskAction,
+    Anyone(actor): Anyone,
+    JsonBody(CommentBody { text }): JsonBody<CommentBody>,
 ) -> Result<Response, Problem> {
-    let actor = callers.anyone(&headers).await?;
-    let CommentBody { text } = json(&config, body).await?;
-    act(&ask_views, &gateway, actor, &headers, &id, |id| AskCommand::Comment(id, text)).await
+    action.run(actor, |id| AskCommand::Comment(id, text)).await
 }
 
 /// What was remarked on an ask.
@@ -355,22 +210,13 @@ async fn comment(
     get,
     path = "/api/v1/asks/{id}/comments",
     operation_id = "listComments",
-    tag = "asks",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-    ),
     responses((status = 200, description = "All of it, in order", body = Comments<'static>)),
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn comments(
     State(ask_views): State<Arc<AskViews>>,
-    State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
+    VisibleAsk { ask, actor }: VisibleAsk,
 ) -> Result<Response, Problem> {
-    let actor = callers.anyone(&headers).await?;
-    let ask = gateway.visible(&actor, parse(&id)?).await?;
     let comments = CommentView::all(&ask, ask_views.viewer(&actor));
     Ok(Json(Comments { comments }).into_response())
 }
@@ -383,68 +229,99 @@ async fn comments(
     post,
     path = "/api/v1/asks/{id}/erase",
     operation_id = "eraseAsk",
-    tag = "asks",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-        IfMatch,
-    ),
+    params(IfMatch),
     responses(
-        (
-            status = 200,
-            description = "The ask as it is then",
-            body = AskView<'static>,
-            headers(("ETag" = String, description = "Its version")),
-        ),
+        (status = 200, description = "The ask as it is then", body = AskView<'static>),
         (status = 409, description = "`not-over`: cancel it first"),
-        (status = 412, description = "`changed`: it is not at the version of `If-Match`"),
     ),
-    security(("human_token" = [])),
 )]
-async fn erase(
-    State(ask_views): State<Arc<AskViews>>,
-    State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
+async fn erase(action: AskAction, Person { actor, .. }: Person) -> Result<Response, Problem> {
+    action.run(actor, AskCommand::Erase).await
+}
+
+/// An action on the ask that the path names.
+pub(super) struct AskAction {
+    ask_views: Arc<AskViews>,
+    gateway: Gateway,
+    id: String,
     headers: HeaderMap,
-) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
-    act(&ask_views, &gateway, actor, &headers, &id, AskCommand::Erase).await
 }
 
-/// Runs the command if the ask still has the version in `If-Match`, and returns the ask.
-pub(super) async fn act(
-    ask_views: &AskViews,
-    gateway: &Gateway,
-    actor: Actor,
-    headers: &HeaderMap,
-    id: &str,
-    command: impl FnOnce(AskId) -> AskCommand,
-) -> Result<Response, Problem> {
-    let terms = Terms { expected: conditions::expected(headers)?, ..Terms::default() };
-    let id = parse(id)?;
-    match gateway.run_on(terms, actor.clone(), command(id)).await {
-        Ok(outcome) => {
-            let ask = outcome.ask.ok_or(Refusal::NotFound { what: "request" })?;
-            ask_views.shown(&ask, &actor).await
-        }
-        Err(StoreError::Refused(refusal)) => {
-            Err(respond_with_ask(ask_views, gateway, &actor, id, refusal).await)
-        }
-        Err(error) => Err(error.into()),
+impl FromRequestParts<Shared> for AskAction {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Infallible> {
+        Ok(Self {
+            ask_views: Arc::from_ref(shared),
+            gateway: shared.core.gateway.clone(),
+            id: path_id(parts, shared).await,
+            headers: parts.headers.clone(),
+        })
     }
 }
 
-/// The refusal, without the names that this actor may not see.
-async fn respond_with_ask(
-    ask_views: &AskViews,
-    gateway: &Gateway,
-    actor: &Actor,
-    id: AskId,
-    refusal: Refusal,
-) -> Problem {
-    match gateway.visible(actor, id).await {
-        Ok(ask) => ask_views.viewer(actor).told(refusal, &ask).into(),
-        // The actor cannot see the ask, so the refusal names no person.
-        Err(_) => refusal.into(),
+impl AskAction {
+    fn ask(&self) -> Result<AskId, Problem> {
+        ask_id(&self.id)
     }
+
+    /// Runs the command if the ask still has the version in `If-Match`, and returns the ask.
+    pub(super) async fn run(
+        self,
+        actor: Actor,
+        command: impl FnOnce(AskId) -> AskCommand,
+    ) -> Result<Response, Problem> {
+        let terms = Terms { expected: conditions::expected(&self.headers)?, ..Terms::default() };
+        let id = self.ask()?;
+        match self.gateway.run_on(terms, actor.clone(), command(id)).await {
+            Ok(outcome) => {
+                let ask = outcome.ask.ok_or(Refusal::NotFound { what: "request" })?;
+                self.ask_views.shown(&ask, &actor).await
+            }
+            Err(StoreError::Refused(refusal)) => match self.gateway.visible(&actor, id).await {
+                // The refusal goes without the names that this actor may not see.
+                Ok(ask) => Err(self.ask_views.viewer(&actor).told(refusal, &ask).into()),
+                // The actor cannot see the ask, so the refusal names no person.
+                Err(_) => Err(refusal.into()),
+            },
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+// `POST /api/v1/asks/{id}/acknowledge`: the agent confirms that it has read the secret answer.
+
+pub(super) fn acknowledge_routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(acknowledge))
+}
+
+/// Say that the secret values of an answer have arrived: they are gone then, for everybody.
+///
+/// Values of sensitive fields are shown to the agent until it says this, or until ten minutes after it
+/// first read them; afterwards a commitment stands in their place. Nothing else changes, and saying it
+/// again does no harm.
+#[utoipa::path(
+    post,
+    path = "/api/v1/asks/{id}/acknowledge",
+    operation_id = "acknowledgeSecrets",
+    responses(
+        (status = 204, description = "Gone, there before or not"),
+        (status = 403, description = "`not-allowed`: for the agent that asked"),
+        (status = 409, description = "`not-over`: nothing was answered yet"),
+    ),
+    security(("agent_key" = [])),
+)]
+async fn acknowledge(
+    State(gateway): State<Gateway>,
+    VisibleAsk { ask, actor }: VisibleAsk,
+) -> Result<StatusCode, Problem> {
+    if !matches!(actor, Actor::Agent { .. }) {
+        return Err(Refusal::NotAllowed { why: "only the agent that asked has its secrets" }.into());
+    }
+    if ask.is_open() {
+        let detail = "nothing was answered yet";
+        return Err(Problem::new(409, "not-over").detail(detail));
+    }
+    gateway.store().delete_secrets(ask.id, None).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

@@ -3,21 +3,25 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dialects::hxp_experience::claims::{self, NotAnObject};
-use dialects::native::{AskView, CreateAsk};
+use dialects::native::{AskView, CallbacksView, CreateAsk, MessageView, MessagesView, Thread};
 use gateway::wake::Topic;
 use gateway::{Gateway, Terms};
 use kernel::{Actor, Ask, AskCommand, AskId, Refusal, Subject};
 use notify::callbacks::Callbacks;
+use store::{Message, Sent, StoreError};
+use url::Url;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::config::Config;
 use crate::http::api::AskViews;
+use crate::http::api::extract::{Anyone, OnlyAgent, VisibleAsk, ask_id};
 use crate::http::api::openapi::{IdempotencyKey, IfNoneMatch, Wait};
 use crate::http::api::webhooks::callable;
 use crate::http::callers::Callers;
@@ -48,7 +52,6 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     post,
     path = "/api/v1/asks",
     operation_id = "createAsk",
-    tag = "asks",
     params(IdempotencyKey, Wait),
     request_body(
         content = CreateAsk,
@@ -69,7 +72,6 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
             description = "Asked",
             body = AskView<'static>,
             headers(
-                ("ETag" = String, description = "Its version"),
                 ("Location" = String, description = "Its address"),
                 ("Idempotent-Replayed" = String, description = "`true` for a repeated key"),
                 ("Preference-Applied" = String, description = "The wait that was granted"),
@@ -103,9 +105,9 @@ async fn create(
     State(config): State<Arc<Config>>,
     State(callbacks): State<Callbacks>,
     headers: HeaderMap,
+    OnlyAgent { actor, .. }: OnlyAgent,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = long_polls.callers.only_agent(&headers).await?;
     let wait = conditions::wait(&headers);
     let bytes = body::read(body, config.body_limit).await?;
     let new: CreateAsk = super::parse(&bytes)?;
@@ -151,19 +153,13 @@ async fn create(
     get,
     path = "/api/v1/asks/{id}",
     operation_id = "getAsk",
-    tag = "asks",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-        IfNoneMatch,
-        Wait,
-    ),
+    params(IfNoneMatch, Wait),
     responses(
         (
             status = 200,
             description = "The ask",
             body = AskView<'static>,
             headers(
-                ("ETag" = String, description = "Its version"),
                 ("Preference-Applied" = String, description = "The wait that was granted"),
             ),
         ),
@@ -180,9 +176,9 @@ async fn show(
     State(long_polls): State<Arc<LongPolls>>,
     Named(id): Named<String>,
     headers: HeaderMap,
+    Anyone(actor): Anyone,
 ) -> Result<Response, Problem> {
-    let actor = long_polls.callers.anyone(&headers).await?;
-    let id = parse(&id)?;
+    let id = ask_id(&id)?;
     let (wait, seen) = (conditions::wait(&headers), Seen::read(&headers)?);
     let mut first = None;
     let known = |ask: &Ask| match &seen {
@@ -276,10 +272,6 @@ impl LongPolls {
     }
 }
 
-pub(super) fn parse(id: &str) -> Result<AskId, Problem> {
-    id.parse().map_err(|_| Problem::from(Refusal::NotFound { what: "request" }))
-}
-
 fn no_envelope(_: NotAnObject) -> Problem {
     Refusal::Invalid { field: claims::MEMBER, expected: NotAnObject::EXPECTED }.into()
 }
@@ -289,5 +281,153 @@ fn say_waited(answer: &mut Response, wait: Option<u64>) {
         && let Ok(applied) = HeaderValue::from_str(&format!("wait={seconds}"))
     {
         answer.headers_mut().insert(PREFERENCE_APPLIED, applied);
+    }
+}
+
+// `GET /api/v1/asks/{id}/thread`: the rounds of questions that follow each other.
+
+/// The maximum number of rounds shown before the requested ask, and after it.
+const ROUNDS: usize = 50;
+
+pub(super) fn thread_routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(thread))
+}
+
+/// Read the thread of an ask: what it continues and what continues it.
+///
+/// Somebody asked for changes, the agent asked again with `follows`: each such round, oldest first,
+/// fifty before this one and fifty after it at most, as far as the caller may see them.
+#[utoipa::path(
+    get,
+    path = "/api/v1/asks/{id}/thread",
+    operation_id = "getThread",
+    responses((status = 200, description = "Every round, oldest first", body = Thread<'static>)),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
+async fn thread(
+    State(ask_views): State<Arc<AskViews>>,
+    State(gateway): State<Gateway>,
+    VisibleAsk { ask: here, actor }: VisibleAsk,
+) -> Result<Response, Problem> {
+    let mut asks = rounds(&gateway, &actor, here.follows, |ask| ask.follows).await?;
+    asks.reverse();
+    let later = rounds(&gateway, &actor, here.followed_by, |ask| ask.followed_by).await?;
+    asks.push(Arc::unwrap_or_clone(here));
+    asks.extend(later);
+    let asks = ask_views.views(&asks, &actor).await?;
+    Ok(Json(Thread { asks }).into_response())
+}
+
+/// The rounds in one direction, up to the first that the actor may not see.
+pub(crate) async fn rounds(
+    gateway: &Gateway,
+    actor: &Actor,
+    from: Option<AskId>,
+    next: impl Fn(&Ask) -> Option<AskId>,
+) -> Result<Vec<Ask>, StoreError> {
+    let (mut found, mut at) = (Vec::new(), from);
+    let directory = gateway.directory();
+    while let Some(id) = at.filter(|_| found.len() < ROUNDS) {
+        let ask = gateway.ask(id).await?;
+        let Some(ask) = ask.filter(|ask| ask.is_shown_to(actor, &directory)) else { break };
+        at = next(&ask);
+        found.push(Arc::unwrap_or_clone(ask));
+    }
+    Ok(found)
+}
+
+// `/api/v1/asks/{id}/messages`: the notifications sent about an ask.
+
+pub(super) fn messages_routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(messages))
+}
+
+/// How people were told of an ask.
+///
+/// By which means, when, and whether it arrived. Agents are not told whom, nor what went wrong.
+#[utoipa::path(
+    get,
+    path = "/api/v1/asks/{id}/messages",
+    operation_id = "listMessages",
+    responses((status = 200, description = "What went out", body = MessagesView)),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
+async fn messages(
+    State(gateway): State<Gateway>,
+    VisibleAsk { ask, actor }: VisibleAsk,
+) -> Result<Response, Problem> {
+    let person = matches!(actor, Actor::Human { .. });
+    let found = gateway.store().messages(vec![ask.id]).await?;
+    let messages = found.into_iter().map(|message| view(message, person)).collect();
+    Ok(Json(MessagesView { messages }).into_response())
+}
+
+fn view(message: Message, person: bool) -> MessageView {
+    let (state, error) = match message.standing {
+        Sent::Waiting { error } => ("waiting", Some(error)),
+        Sent::Sent => ("sent", None),
+        Sent::Delivered => ("delivered", None),
+        Sent::Read => ("read", None),
+        Sent::Failed { error } => ("failed", Some(error)),
+    };
+    MessageView {
+        channel: message.medium,
+        to: message.human.filter(|_| person),
+        why: message.why,
+        state: state.to_owned(),
+        error: error.filter(|error| person && !error.is_empty()),
+        at: message.at,
+        updated_at: message.updated_at,
+    }
+}
+
+// `/api/v1/asks/{id}/callbacks`: whether the callback of a closed ask was delivered to the agent,
+// and sending it again.
+
+pub(super) fn callbacks_routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(callbacks, call_back))
+}
+
+/// The attempts to tell the agent that its ask is over.
+#[utoipa::path(
+    get,
+    path = "/api/v1/asks/{id}/callbacks",
+    operation_id = "listCallbacks",
+    responses((status = 200, description = "What came of each", body = CallbacksView<'static>)),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
+async fn callbacks(VisibleAsk { ask, .. }: VisibleAsk) -> Result<Response, Problem> {
+    Ok(Json(callbacks_view(&ask)).into_response())
+}
+
+/// Tell the agent once more that its ask is over.
+///
+/// It is called soon, and again after 1, 5 and 30 seconds if nobody takes it.
+#[utoipa::path(
+    post,
+    path = "/api/v1/asks/{id}/callbacks",
+    operation_id = "callBack",
+    responses(
+        (status = 202, description = "It will be", body = CallbacksView<'static>),
+        (status = 403, description = "`not-allowed`: it names no address, or was erased"),
+        (status = 409, description = "`not-over`: it is called back once it is over"),
+    ),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
+async fn call_back(
+    State(gateway): State<Gateway>,
+    Named(id): Named<String>,
+    Anyone(actor): Anyone,
+) -> Result<Response, Problem> {
+    let outcome = gateway.run(actor, AskCommand::CallBack(ask_id(&id)?)).await?;
+    let ask = outcome.ask.ok_or(Refusal::NotFound { what: "request" })?;
+    Ok((StatusCode::ACCEPTED, Json(callbacks_view(&ask))).into_response())
+}
+
+fn callbacks_view(ask: &Ask) -> CallbacksView<'_> {
+    let url = ask.callback.as_ref().and_then(|callback| Url::parse(callback.url.value()?).ok());
+    CallbacksView {
+        to: url.map(|url| url.origin().ascii_serialization()),
+        attempts: &ask.callbacks,
     }
 }

@@ -6,25 +6,24 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{BlockPage, BlockView, RecordView, Records};
-use dialects::proof::inclusion::Inclusion;
+use dialects::proof::record::Inclusion;
 use futures_util::stream;
 use gateway::Gateway;
 use gateway::audit::{Export, NoProof, proof};
 use kernel::event::HELD_ANSWER;
-use kernel::{Actor, Ask, AskId, Refusal, Subject};
+use kernel::{Actor, Ask, Refusal, Subject};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::config::Config;
 use crate::http::Shared;
 use crate::http::api::AskViews;
-use crate::http::api::asks::parse;
+use crate::http::api::extract::{Administrator, VisibleAsk};
 use crate::http::api::openapi::After;
 use crate::http::api::paging::Params;
-use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::services::Operations;
@@ -47,25 +46,18 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     get,
     path = "/api/v1/asks/{id}/audit",
     operation_id = "auditAsk",
-    tag = "audit",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-    ),
     responses((status = 200, description = "All of it", body = Records)),
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn events(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
+    VisibleAsk { ask, actor }: VisibleAsk,
 ) -> Result<Response, Problem> {
-    let (ask, actor) = seen(&gateway, &callers, &headers, &id).await?;
     let viewer = ask_views.viewer(&actor);
     let (mut shown, mut seq) = (Vec::new(), 0);
     loop {
-        let records = gateway.store().records(Subject::Ask(ask.id), seq, PAGE).await?;
+        let records = gateway.store().chain(Subject::Ask(ask.id), seq, PAGE).await?;
         let Some(last) = records.last() else { break };
         seq = last.seq;
         shown.extend(records.into_iter().map(|record| RecordView::of(record, &ask, viewer)));
@@ -86,11 +78,7 @@ async fn events(
     get,
     path = "/api/v1/asks/{id}/audit/{seq}/proof",
     operation_id = "proveEvent",
-    tag = "audit",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-        ("seq" = u64, Path, description = "Which of its events, from 1", example = 1),
-    ),
+    params(("seq" = u64, Path, description = "Which of its events, from 1", example = 1)),
     responses(
         (status = 200, description = "The way from the event to the signed root", body = Inclusion),
         (
@@ -105,25 +93,12 @@ async fn prove(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
-    Named((id, seq)): Named<(String, String)>,
-    headers: HeaderMap,
+    Named((_, seq)): Named<(String, String)>,
+    VisibleAsk { ask, actor }: VisibleAsk,
 ) -> Result<Response, Problem> {
-    let (ask, actor) = seen(&gateway, &callers, &headers, &id).await?;
     let seq = seq.parse().map_err(|_| Refusal::NotFound { what: "event" })?;
     Ok(Json(inclusion_proof(&ask_views, &gateway, &config, &ask, &actor, seq).await?)
         .into_response())
-}
-
-/// The ask, if the caller may see it, and the caller.
-async fn seen(
-    gateway: &Gateway,
-    callers: &Callers,
-    headers: &HeaderMap,
-    id: &str,
-) -> Result<(Arc<Ask>, Actor), Problem> {
-    let actor = callers.anyone(headers).await?;
-    Ok((gateway.visible(&actor, parse(id)?).await?, actor))
 }
 
 /// The inclusion proof of one event of any subject. If its block is not sealed yet, the error says
@@ -175,7 +150,6 @@ fn is_held_answer(body: Option<&str>) -> bool {
     get,
     path = "/api/v1/audit/blocks",
     operation_id = "listBlocks",
-    tag = "audit",
     params(
         After,
         (
@@ -190,15 +164,12 @@ fn is_held_answer(body: Option<&str>) -> bool {
         (status = 200, description = "A page", body = BlockPage),
         (status = 403, description = "`not-allowed`: for administrators"),
     ),
-    security(("human_token" = [])),
 )]
 async fn blocks(
-    State(callers): State<Callers>,
     State(gateway): State<Gateway>,
-    headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
+    _: Administrator,
 ) -> Result<Response, Problem> {
-    callers.administrator(&headers).await?;
     let params = Params::new(pairs, &["after", "limit"])?;
     let (after, limit) = (params.after()?, params.limit()?);
     let store = gateway.store();
@@ -217,7 +188,6 @@ async fn blocks(
     get,
     path = "/api/v1/audit/export",
     operation_id = "exportAudit",
-    tag = "audit",
     params(After),
     responses(
         (
@@ -228,16 +198,13 @@ async fn blocks(
         ),
         (status = 403, description = "`not-allowed`: for administrators"),
     ),
-    security(("human_token" = [])),
 )]
 async fn export(
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
     State(operations): State<Arc<Operations>>,
-    headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
+    _: Administrator,
 ) -> Result<Response, Problem> {
-    callers.administrator(&headers).await?;
     let after = Params::new(pairs, &["after"])?.after()?;
     let sealer = &operations.sealer;
     let (store, signer) = (Arc::clone(gateway.store()), sealer.signer().clone());

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{BulkAnswer, BulkResult, BulkResults};
 use gateway::{Gateway, Terms};
@@ -16,10 +14,9 @@ use store::StoreError;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::config::Config;
 use crate::http::Shared;
-use crate::http::api::{AskViews, json};
-use crate::http::callers::Callers;
+use crate::http::api::AskViews;
+use crate::http::api::extract::{JsonBody, Person};
 use crate::http::problem::Problem;
 
 /// The limit keeps a bulk answer to a number of asks that a person can have reviewed.
@@ -39,7 +36,6 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     post,
     path = "/api/v1/asks/answers",
     operation_id = "answerAsks",
-    tag = "asks",
     request_body(
         content = BulkAnswer,
         example = json!({
@@ -53,18 +49,13 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         (status = 200, description = "What became of each, in order", body = BulkResults<'static>),
         (status = 422, description = "`invalid-field`: none, more than 200, or one twice"),
     ),
-    security(("human_token" = [])),
 )]
 async fn answer_all(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
-    headers: HeaderMap,
-    body: Body,
+    Person { actor, .. }: Person,
+    JsonBody(BulkAnswer { asks, answer, comment, dry_run }): JsonBody<BulkAnswer>,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
-    let BulkAnswer { asks, answer, comment, dry_run } = json(&config, body).await?;
     let distinct: std::collections::BTreeSet<&AskId> = asks.iter().collect();
     if asks.is_empty() || asks.len() > MOST || distinct.len() < asks.len() {
         let expected = "1 to 200 different asks";

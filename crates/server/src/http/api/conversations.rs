@@ -19,10 +19,10 @@ use utoipa_axum::routes;
 
 use crate::config::Config;
 use crate::http::api::AskViews;
-use crate::http::api::filters::place;
+use crate::http::api::extract::{OnlyAgent, Person};
+use crate::http::api::lists::place;
 use crate::http::api::openapi::{IdempotencyKey, Pages};
 use crate::http::api::paging::Params;
-use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::{Shared, body, conditions};
@@ -42,7 +42,6 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     post,
     path = "/api/v1/agents/{id}/conversations",
     operation_id = "writeToAgent",
-    tag = "asks",
     params(
         ("id" = AgentId, Path, description = "The agent", example = "agent_dev"),
         IdempotencyKey,
@@ -54,7 +53,6 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
             description = "Written",
             body = AskView<'static>,
             headers(
-                ("ETag" = String, description = "Its version"),
                 ("Location" = String, description = "Its address"),
                 ("Idempotent-Replayed" = String, description = "`true` for a repeated key"),
             ),
@@ -65,18 +63,16 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         ),
         (status = 409, description = "`idempotency-mismatch`: the key came with another body"),
     ),
-    security(("human_token" = [])),
 )]
 async fn write(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
+    Person { actor, .. }: Person,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
     let bytes = body::read(body, config.body_limit).await?;
     let WriteBody { text } = super::parse(&bytes)?;
     let agent: AgentId = id.parse().map_err(|_| Refusal::NotFound { what: "agent" })?;
@@ -103,7 +99,6 @@ async fn write(
     get,
     path = "/api/v1/agents/{id}/address",
     operation_id = "addressOfAgent",
-    tag = "asks",
     params(("id" = AgentId, Path, description = "The agent", example = "agent_dev")),
     responses(
         (
@@ -117,16 +112,13 @@ async fn write(
             description = "`not-allowed`: the agent takes no conversations, or not a person",
         ),
     ),
-    security(("human_token" = [])),
 )]
 async fn address(
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
     State(inbound): State<Inbound>,
     Named(id): Named<String>,
-    headers: HeaderMap,
+    Person { actor, .. }: Person,
 ) -> Result<Json<WriteAddress>, Problem> {
-    let actor = callers.person(&headers).await?;
     let directory = gateway.directory();
     let person = if let Actor::Human { id, .. } = &actor { directory.human(id) } else { None };
     let person = person.ok_or(Refusal::NotAllowed { why: "this takes a person's token" })?;
@@ -147,31 +139,19 @@ async fn address(
     get,
     path = "/api/v1/conversations",
     operation_id = "listConversations",
-    tag = "asks",
     params(Pages),
     responses(
-        (
-            status = 200,
-            description = "A page",
-            body = AskPage<'static>,
-            headers(("Link" = String, description = "The next page, `rel=\"next\"`")),
-        ),
+        (status = 200, description = "A page", body = AskPage<'static>),
         (status = 403, description = "`not-allowed`: not an agent key"),
-        (status = 422, description = "`invalid-field`: a cursor of another list"),
     ),
     security(("agent_key" = [])),
 )]
 async fn list(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
+    OnlyAgent { id, actor, .. }: OnlyAgent,
 ) -> Result<Response, Problem> {
-    let actor = callers.only_agent(&headers).await?;
-    let Actor::Agent { id, .. } = &actor else {
-        return Err(Refusal::NotAllowed { why: "this takes an agent key" }.into());
-    };
     let params = Params::new(pairs, &["limit", "cursor"])?;
     let name = format!("conversations/{id}");
     let list = List {

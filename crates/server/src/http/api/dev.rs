@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::extract::{FromRef, FromRequestParts, State};
+use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use gateway::Gateway;
 use gateway::clock::MovableClock;
@@ -18,11 +17,9 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::config::Config;
 use crate::http::Shared;
-use crate::http::api::json;
+use crate::http::api::extract::{Anyone, JsonBody};
 use crate::http::api::paging::unfit;
-use crate::http::callers::Callers;
 use crate::http::problem::Problem;
 use crate::script::{Played, Players, Script, duration};
 use crate::workers::timers;
@@ -51,20 +48,13 @@ struct Clock {
     get,
     path = "/api/v1/dev/clock",
     operation_id = "getClock",
-    tag = "testing",
     responses(
         (status = 200, description = "Now", body = Clock),
         (status = 404, description = "`not-found`: the server was not started with `--dev`"),
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]
-async fn clock(
-    State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    State(dev): State<Option<Dev>>,
-    headers: HeaderMap,
-) -> Result<Response, Problem> {
-    dev_tools(&callers, dev, &headers).await?;
+async fn clock(State(gateway): State<Gateway>, _: Dev) -> Result<Response, Problem> {
     Ok(told(gateway.now()))
 }
 
@@ -86,7 +76,6 @@ struct Move {
     post,
     path = "/api/v1/dev/clock",
     operation_id = "moveClock",
-    tag = "testing",
     request_body(content = Move, example = json!({ "advance": "1s" })),
     responses(
         (status = 200, description = "Then", body = Clock),
@@ -96,14 +85,9 @@ struct Move {
 )]
 async fn move_clock(
     State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
-    State(dev): State<Option<Dev>>,
-    headers: HeaderMap,
-    body: Body,
+    dev: Dev,
+    JsonBody(Move { advance }): JsonBody<Move>,
 ) -> Result<Response, Problem> {
-    let dev = dev_tools(&callers, dev, &headers).await?;
-    let Move { advance } = json(&config, body).await?;
     // A clock past the last representable time would stand still.
     if advance.as_secs() > LONGEST_TIMEOUT {
         return Err(unfit("advance", "at most 100 years"));
@@ -121,20 +105,13 @@ async fn move_clock(
     get,
     path = "/api/v1/dev/script",
     operation_id = "getScript",
-    tag = "testing",
     responses(
         (status = 200, description = "Rules and what they did", body = Report),
         (status = 404, description = "`not-found`: the server was not started with `--dev`"),
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]
-async fn script(
-    State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    State(dev): State<Option<Dev>>,
-    headers: HeaderMap,
-) -> Result<Response, Problem> {
-    let dev = dev_tools(&callers, dev, &headers).await?;
+async fn script(State(gateway): State<Gateway>, dev: Dev) -> Result<Response, Problem> {
     dev.players.play(&gateway).await?;
     Ok(report(&dev.players))
 }
@@ -146,7 +123,6 @@ async fn script(
     put,
     path = "/api/v1/dev/script",
     operation_id = "putScript",
-    tag = "testing",
     request_body(content = Script, example = json!({ "rule": [{ "answer": "yes", "after": "2s" }] })),
     responses(
         (status = 200, description = "Its rules, none used yet", body = Report),
@@ -156,14 +132,9 @@ async fn script(
 )]
 async fn replace_script(
     State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
-    State(dev): State<Option<Dev>>,
-    headers: HeaderMap,
-    body: Body,
+    dev: Dev,
+    JsonBody(script): JsonBody<Script>,
 ) -> Result<Response, Problem> {
-    let dev = dev_tools(&callers, dev, &headers).await?;
-    let script: Script = json(&config, body).await?;
     script
         .check()
         .map_err(|error| Problem::new(422, "invalid-field").detail(format!("{error:#}")))?;
@@ -173,15 +144,15 @@ async fn replace_script(
     Ok(report(&dev.players))
 }
 
-async fn dev_tools(
-    callers: &Callers,
-    dev: Option<Dev>,
-    headers: &HeaderMap,
-) -> Result<Dev, Problem> {
-    callers.anyone(headers).await?;
-    dev.ok_or_else(|| {
-        Problem::new(404, "not-found").detail("only a server started with --dev has this")
-    })
+impl FromRequestParts<Shared> for Dev {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
+        Anyone::from_request_parts(parts, shared).await?;
+        Option::<Self>::from_ref(shared).ok_or_else(|| {
+            Problem::new(404, "not-found").detail("only a server started with --dev has this")
+        })
+    }
 }
 
 fn told(now: Time) -> Response {

@@ -3,7 +3,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{Erased, PersonView};
 use gateway::Gateway;
@@ -13,8 +12,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::api::directory::one;
-use crate::http::callers::Callers;
+use crate::http::api::extract::Administrator;
+use crate::http::api::paging::one;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 
@@ -49,16 +48,13 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
                 for them; the detail lists these",
         ),
     ),
-    security(("human_token" = [])),
 )]
 async fn erase_person(
-    State(callers): State<Callers>,
     State(erasure): State<Erasure>,
     State(gateway): State<Gateway>,
     Named(id): Named<String>,
-    headers: HeaderMap,
+    Administrator { actor, .. }: Administrator,
 ) -> Result<Response, Problem> {
-    let (_, actor) = callers.administrator(&headers).await?;
     let id: HumanId = id.parse().map_err(|_| Refusal::NotFound { what: "person" })?;
     erasure.erase_person(actor, &id).await?;
     one(gateway.directory().human(&id).map(PersonView::from), "person")
@@ -73,24 +69,17 @@ async fn erase_person(
     post,
     path = "/api/v1/tasks/{id}/erase",
     operation_id = "eraseTask",
-    tag = "tasks",
-    params(
-        ("id" = TaskId, Path, description = "The task", example = "task_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-    ),
     responses(
         (status = 200, description = "It is erased", body = Erased),
         (status = 403, description = "`not-allowed`: for administrators"),
         (status = 409, description = "`not-over`: cancel or finish it first"),
     ),
-    security(("human_token" = [])),
 )]
 async fn erase_task(
-    State(callers): State<Callers>,
     State(erasure): State<Erasure>,
     Named(id): Named<String>,
-    headers: HeaderMap,
+    Administrator { actor, .. }: Administrator,
 ) -> Result<Response, Problem> {
-    let (_, actor) = callers.administrator(&headers).await?;
     let id: TaskId = id.parse().map_err(|_| Refusal::NotFound { what: "task" })?;
     let requests = erasure.erase_task(actor, id).await?;
     Ok(Json(Erased { id: id.to_string(), erased: true, requests }).into_response())
@@ -105,27 +94,17 @@ async fn erase_task(
     post,
     path = "/api/v1/artifacts/{id}/erase",
     operation_id = "eraseArtifact",
-    tag = "tasks",
-    params((
-        "id" = ArtifactId,
-        Path,
-        description = "The artifact",
-        example = "art_01JZ3V5Q8N6M4K2H0G9F7E5D3C",
-    )),
     responses(
         (status = 200, description = "It is erased", body = Erased),
         (status = 403, description = "`not-allowed`: for administrators"),
         (status = 409, description = "`not-over`: a task that made it is still open"),
     ),
-    security(("human_token" = [])),
 )]
 async fn erase_artifact(
-    State(callers): State<Callers>,
     State(erasure): State<Erasure>,
     Named(id): Named<String>,
-    headers: HeaderMap,
+    Administrator { actor, .. }: Administrator,
 ) -> Result<Response, Problem> {
-    let (_, actor) = callers.administrator(&headers).await?;
     let id: ArtifactId = id.parse().map_err(|_| Refusal::NotFound { what: "artifact" })?;
     erasure.erase_artifact(actor, id).await?;
     Ok(Json(Erased { id: id.to_string(), erased: true, requests: Vec::new() }).into_response())

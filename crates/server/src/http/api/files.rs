@@ -12,14 +12,14 @@ use dialects::native::Uploaded;
 use gateway::Gateway;
 use gateway::auth::Denied;
 use gateway::files::Unread;
-use kernel::{Actor, Ask, AskId, HumanId, Refusal};
+use kernel::{Ask, AskId, HumanId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::api::asks::parse;
+use crate::http::api::extract::{Person, VisibleAsk, ask_id};
+use crate::http::api::openapi::Closed;
 use crate::http::api::paging::{Params, bad};
-use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::uploads::{Refused, Uploads};
@@ -36,9 +36,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     post,
     path = "/api/v1/asks/{id}/files",
     operation_id = "uploadFile",
-    tag = "files",
     params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
         (
             "name" = String,
             Query,
@@ -55,30 +53,22 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     ),
     responses(
         (status = 201, description = "Kept", body = Uploaded),
-        (
-            status = 409,
-            description = "`already-answered`, `already-cancelled`: it is over; `taken`: somebody \
-                else has it",
-        ),
-        (status = 410, description = "`timed-out`: its time is up"),
+        Closed,
         (status = 422, description = "`answer-mismatch`: this ask asks for no file"),
     ),
-    security(("human_token" = [])),
 )]
 async fn upload(
     State(uploads): State<Arc<Uploads>>,
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
     Named(id): Named<String>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
+    Person { id: human, actor }: Person,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
-    let Actor::Human { id: human, .. } = &actor else { return Err(Denied::Unknown.into()) };
     let params = Params::new(pairs, &["name"])?;
     let name = params.one("name")?.ok_or_else(|| bad("name", "the name of the file"))?;
-    let ask = answerable(&gateway, human, parse(&id)?).await?;
+    let ask = answerable(&gateway, &human, ask_id(&id)?).await?;
     let uploaded = uploads.upload(&ask, &actor, name, &headers, body).await?;
     Ok((StatusCode::CREATED, Json(uploaded)).into_response())
 }
@@ -112,9 +102,7 @@ async fn answerable(gateway: &Gateway, human: &HumanId, id: AskId) -> Result<Arc
     get,
     path = "/api/v1/asks/{id}/files/{digest}",
     operation_id = "getFile",
-    tag = "files",
     params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
         ("digest" = String, Path, description = "Its SHA-256", pattern = "^[0-9a-f]{64}$"),
     ),
     responses(
@@ -129,13 +117,9 @@ async fn answerable(gateway: &Gateway, human: &HumanId, id: AskId) -> Result<Arc
 )]
 async fn file(
     State(uploads): State<Arc<Uploads>>,
-    State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    Named((id, digest)): Named<(String, String)>,
-    headers: HeaderMap,
+    Named((_, digest)): Named<(String, String)>,
+    VisibleAsk { ask, .. }: VisibleAsk,
 ) -> Result<Response, Problem> {
-    let actor = callers.anyone(&headers).await?;
-    let ask = gateway.visible(&actor, parse(&id)?).await?;
     let missing = || Problem::new(404, "not-found").detail("this request has no such file");
     uploads.kept_file(&ask, &digest).await?.ok_or_else(missing)
 }

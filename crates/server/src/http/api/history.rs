@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{AskPage, Outcome};
 use futures_util::stream;
@@ -21,10 +21,10 @@ use utoipa_axum::routes;
 
 use crate::http::Shared;
 use crate::http::api::AskViews;
-use crate::http::api::filters::{View, Whose, named, narrowed, page_of, place, word};
+use crate::http::api::extract::Person;
+use crate::http::api::lists::{View, Whose, named, narrowed, page_of, place, word};
 use crate::http::api::openapi::Pages;
 use crate::http::api::paging::{Params, bad};
-use crate::http::callers::Callers;
 use crate::http::problem::Problem;
 
 const PATH: &str = "/api/v1/history";
@@ -44,7 +44,6 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     get,
     path = "/api/v1/history",
     operation_id = "listHistory",
-    tag = "asks",
     params(
         ("view" = Option<View>, Query, description = "Which of one's lists"),
         ("outcome" = Option<Vec<Outcome>>, Query, description = "How it ended. May be repeated"),
@@ -55,25 +54,14 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         ("priority" = Option<Priority>, Query, description = "Only of this priority"),
         Pages,
     ),
-    responses(
-        (
-            status = 200,
-            description = "A page",
-            body = AskPage<'static>,
-            headers(("Link" = String, description = "The next page, `rel=\"next\"`")),
-        ),
-        (status = 422, description = "`invalid-field`: a cursor of another list"),
-    ),
-    security(("human_token" = [])),
+    responses((status = 200, description = "A page", body = AskPage<'static>)),
 )]
 async fn history(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
+    Person { actor, .. }: Person,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
     let known: Vec<&str> = NARROWED.into_iter().chain(["limit", "cursor"]).collect();
     let params = Params::new(pairs, &known)?;
     let (whose, list) = wanted(&params, &actor)?;
@@ -97,7 +85,6 @@ async fn history(
     get,
     path = "/api/v1/history/export",
     operation_id = "exportHistory",
-    tag = "asks",
     params(
         ("format" = Option<Format>, Query, description = "`jsonl` when nothing is said"),
         ("view" = Option<View>, Query, description = "Which of one's lists"),
@@ -118,16 +105,13 @@ async fn history(
             ),
         ),
     ),
-    security(("human_token" = [])),
 )]
 async fn export(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
+    Person { actor, .. }: Person,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
     let known: Vec<&str> = NARROWED.into_iter().chain(["format"]).collect();
     let params = Params::new(pairs, &known)?;
     let format = match params.one("format")? {
@@ -212,7 +196,7 @@ struct Going {
 fn open<'d>(
     whose: &Whose,
     directory: &'d Directory,
-) -> Result<super::filters::Whole<'d>, StoreError> {
+) -> Result<super::lists::Whole<'d>, StoreError> {
     whose.open(directory).map_err(|_| broke_off())
 }
 

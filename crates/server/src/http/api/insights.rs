@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::extract::{Query, State};
-use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{AgentInsights, InsightsView};
 use gateway::Gateway;
@@ -14,8 +13,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
+use crate::http::api::extract::Anyone;
 use crate::http::api::paging::{Params, bad, unfit};
-use crate::http::callers::Callers;
 use crate::http::problem::Problem;
 
 const KNOWN: [&str; 4] = ["project", "agent", "from", "to"];
@@ -36,7 +35,6 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     get,
     path = "/api/v1/insights",
     operation_id = "getInsights",
-    tag = "insights",
     params(
         ("project" = Option<ProjectId>, Query, description = "Only of this project"),
         ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
@@ -57,12 +55,10 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn insights(
-    State(callers): State<Callers>,
     State(gateway): State<Gateway>,
-    headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
+    Anyone(actor): Anyone,
 ) -> Result<Response, Problem> {
-    let actor = callers.anyone(&headers).await?;
     let wanted = wanted(&Params::new(pairs, &KNOWN)?, gateway.now())?;
     let found = match insights::read(&**gateway.store(), &wanted, &actor).await {
         Ok(found) => found,

@@ -1,12 +1,9 @@
 //! Credentials: `/api/v1/keys`. Administrators manage all of them; people their own tokens and the
 //! keys of agents they own.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::body::Body;
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{IssueKey, IssuedKey, KeyPage, KeyView};
 use gateway::{Gateway, bootstrap};
@@ -14,13 +11,10 @@ use kernel::{DirectoryCommand, KeyId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::config::Config;
 use crate::http::Shared;
-use crate::http::api::directory::{Listing, Pairs};
-use crate::http::api::json;
+use crate::http::api::extract::{JsonBody, Person};
 use crate::http::api::openapi::Pages;
-use crate::http::api::paging::{Params, unfit};
-use crate::http::callers::Callers;
+use crate::http::api::paging::{Listing, Pairs, Params, unfit};
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 
@@ -40,26 +34,14 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     get,
     path = "/api/v1/keys",
     operation_id = "listKeys",
-    tag = "keys",
     params(Pages),
-    responses(
-        (
-            status = 200,
-            description = "A page",
-            body = KeyPage,
-            headers(("Link" = String, description = "The next page, `rel=\"next\"`")),
-        ),
-        (status = 422, description = "`invalid-field`: a cursor of another list"),
-    ),
-    security(("human_token" = [])),
+    responses((status = 200, description = "A page", body = KeyPage)),
 )]
 async fn keys(
-    State(callers): State<Callers>,
     State(gateway): State<Gateway>,
-    headers: HeaderMap,
     pairs: Pairs,
+    Person { actor, .. }: Person,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
     let directory = gateway.directory();
     let list = Listing::read(pairs, "keys")?;
     let mut rest = directory.keys_after(list.after()?.as_ref()).peekable();
@@ -83,25 +65,13 @@ async fn keys(
     get,
     path = "/api/v1/keys/{id}",
     operation_id = "getKey",
-    tag = "keys",
-    params(
-        (
-            "id" = KeyId,
-            Path,
-            description = "The credential",
-            example = "key_01JZ3V5Q8N6M4K2H0G9F7E5D3C",
-        ),
-    ),
     responses((status = 200, description = "The credential", body = KeyView)),
-    security(("human_token" = [])),
 )]
 async fn key(
-    State(callers): State<Callers>,
     State(gateway): State<Gateway>,
     Named(id): Named<String>,
-    headers: HeaderMap,
+    Person { actor, .. }: Person,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
     let directory = gateway.directory();
     let known = id.parse().ok().and_then(|id| directory.key(id));
     let key = known.filter(|key| directory.manages(&actor, &key.holder));
@@ -115,23 +85,18 @@ async fn key(
     post,
     path = "/api/v1/keys",
     operation_id = "createKey",
-    tag = "keys",
     request_body(content = IssueKey, example = json!({ "agent": "agent_dev", "label": "laptop" })),
     responses(
         (status = 201, description = "Issued", body = IssuedKey),
         (status = 403, description = "`not-allowed`: neither an administrator nor the owner"),
     ),
-    security(("human_token" = [])),
 )]
 async fn issue_key(
     State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
-    headers: HeaderMap,
-    body: Body,
+    Person { actor, .. }: Person,
+    JsonBody(body): JsonBody<IssueKey>,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
-    let issued = bootstrap::issue_key(&gateway, actor, json(&config, body).await?).await?;
+    let issued = bootstrap::issue_key(&gateway, actor, body).await?;
     Ok((StatusCode::CREATED, Json(issued)).into_response())
 }
 
@@ -140,14 +105,7 @@ async fn issue_key(
     delete,
     path = "/api/v1/keys/{id}",
     operation_id = "revokeKey",
-    tag = "keys",
     params(
-        (
-            "id" = KeyId,
-            Path,
-            description = "The credential",
-            example = "key_01JZ3V5Q8N6M4K2H0G9F7E5D3C",
-        ),
         (
             "tokens" = Option<String>,
             Query,
@@ -163,16 +121,13 @@ async fn issue_key(
         ),
         (status = 422, description = "`invalid-field`: `tokens` for a key that is no agent's"),
     ),
-    security(("human_token" = [])),
 )]
 async fn revoke_key(
-    State(callers): State<Callers>,
     State(gateway): State<Gateway>,
     Named(id): Named<String>,
-    headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
+    Person { actor, .. }: Person,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
     let params = Params::new(pairs, &["tokens"])?;
     let with_tokens = match params.one("tokens")? {
         None | Some("keep") => false,
@@ -194,7 +149,6 @@ async fn revoke_key(
     post,
     path = "/api/v1/keys/{id}/confirm",
     operation_id = "confirmPasskey",
-    tag = "keys",
     params(
         (
             "id" = KeyId,
@@ -208,15 +162,12 @@ async fn revoke_key(
         (status = 403, description = "`not-allowed`: for administrators, and not for one's own"),
         (status = 404, description = "`not-found`: no passkey that works"),
     ),
-    security(("human_token" = [])),
 )]
 async fn confirm_passkey(
-    State(callers): State<Callers>,
     State(gateway): State<Gateway>,
     Named(id): Named<String>,
-    headers: HeaderMap,
+    Person { actor, .. }: Person,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
     let id: KeyId = id.parse().map_err(|_| Refusal::NotFound { what: "passkey" })?;
     gateway.run(actor, DirectoryCommand::ConfirmPasskey(id)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())

@@ -1,25 +1,20 @@
 //! The native API, `/api/v1`.
 
-mod acknowledge;
 mod actions;
 mod ask_views;
-mod asks;
+pub(in crate::http) mod asks;
 mod audit;
 pub(in crate::http) mod bulk;
-mod callbacks;
 mod conversations;
-pub(in crate::http) mod deliveries;
 mod dev;
-mod directory;
 mod erase;
 mod explain;
+mod extract;
 mod files;
-pub(in crate::http) mod filters;
 pub(in crate::http) mod history;
 mod insights;
 mod keys;
-mod lists;
-mod messages;
+pub(in crate::http) mod lists;
 mod notifications;
 mod openapi;
 mod paging;
@@ -34,31 +29,25 @@ mod sessions;
 pub mod signing_keys;
 pub(in crate::http) mod snooze;
 mod streams;
-pub(in crate::http) mod thread;
 pub(in crate::http) mod webhooks;
 
 use axum::Router;
-use axum::body::Body;
-use axum::http::HeaderMap;
 use dialects::nesting::{DEEPEST, too_deep};
 use dialects::unique;
-use kernel::{Actor, Refusal};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
+
+use crate::http::Shared;
+use crate::http::api::explain::explain;
+use crate::http::problem::Problem;
 
 pub(super) use ask_views::AskViews;
 pub(super) use asks::LongPolls;
 pub use dev::Dev;
 pub(super) use presence::LEASE;
 pub(super) use streams::AskStreams;
-
-use crate::config::Config;
-use crate::http::api::explain::explain;
-use crate::http::callers::Callers;
-use crate::http::problem::Problem;
-use crate::http::{Shared, body};
 
 pub fn routes() -> Router<Shared> {
     described().into()
@@ -71,81 +60,44 @@ pub fn document() -> OpenApi {
 
 /// Routes and document come from one list, so neither has an operation that the other lacks.
 fn described() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new()
-        .merge(asks::routes())
-        .merge(acknowledge::routes())
-        .merge(actions::routes())
-        .merge(conversations::routes())
-        .merge(thread::routes())
-        .merge(bulk::routes())
-        .merge(snooze::routes())
-        .merge(presence::routes())
-        .merge(history::routes())
-        .merge(search::routes())
-        .merge(streams::routes())
-        .merge(files::routes())
-        .merge(callbacks::routes())
-        .merge(webhooks::routes())
-        .merge(projects::routes())
-        .merge(people::routes())
-        .merge(erase::routes())
-        .merge(keys::routes())
-        .merge(sessions::routes())
-        .merge(signing_keys::routes())
-        .merge(push::routes())
-        .merge(messages::routes())
-        .merge(notifications::routes())
-        .merge(rules::routes())
-        .merge(receipts::routes())
-        .merge(audit::routes())
-        .merge(insights::routes())
-        .merge(dev::routes())
-}
-
-impl Callers {
-    /// The calling person, by their token. Agents are refused.
-    async fn person(&self, headers: &HeaderMap) -> Result<Actor, Problem> {
-        match self.anyone(headers).await? {
-            person @ Actor::Human { .. } => Ok(person),
-            Actor::Agent { .. }
-            | Actor::LinkHolder { .. }
-            | Actor::Relay { .. }
-            | Actor::Guest { .. }
-            | Actor::System => {
-                let why = "this takes a person's token; this is an agent key";
-                Err(Refusal::NotAllowed { why }.into())
-            }
-        }
+    fn tagged(
+        all: OpenApiRouter<Shared>,
+        (tag, mut routes): (&str, OpenApiRouter<Shared>),
+    ) -> OpenApiRouter<Shared> {
+        openapi::tag(routes.get_openapi_mut(), tag);
+        all.merge(routes)
     }
-
-    /// The calling agent, by its key. People are refused.
-    async fn only_agent(&self, headers: &HeaderMap) -> Result<Actor, Problem> {
-        match self.anyone(headers).await? {
-            agent @ Actor::Agent { .. } => Ok(agent),
-            Actor::Human { .. }
-            | Actor::LinkHolder { .. }
-            | Actor::Relay { .. }
-            | Actor::Guest { .. }
-            | Actor::System => {
-                let why = "this takes an agent key; this is a person's token";
-                Err(Refusal::NotAllowed { why }.into())
-            }
-        }
-    }
-}
-
-/// A JSON body. An error names the field that is wrong.
-async fn json<T: DeserializeOwned>(config: &Config, raw: Body) -> Result<T, Problem> {
-    parse(&body::read(raw, config.body_limit).await?)
-}
-
-/// The same, but an empty body is allowed.
-async fn json_if_any<T: DeserializeOwned + Default>(
-    config: &Config,
-    raw: Body,
-) -> Result<T, Problem> {
-    let bytes = body::read(raw, config.body_limit).await?;
-    if bytes.trim_ascii().is_empty() { Ok(T::default()) } else { parse(&bytes) }
+    let features = [
+        ("asks", asks::routes()),
+        ("asks", actions::acknowledge_routes()),
+        ("asks", actions::routes()),
+        ("asks", conversations::routes()),
+        ("asks", asks::thread_routes()),
+        ("asks", bulk::routes()),
+        ("asks", snooze::routes()),
+        ("asks", presence::routes()),
+        ("asks", history::routes()),
+        ("asks", search::routes()),
+        ("streams", streams::routes()),
+        ("files", files::routes()),
+        ("callbacks", asks::callbacks_routes()),
+        ("webhooks", webhooks::routes()),
+        ("people", projects::routes()),
+        ("people", people::routes()),
+        ("tasks", erase::routes()),
+        ("keys", keys::routes()),
+        ("people", sessions::routes()),
+        ("receipts", signing_keys::routes()),
+        ("people", push::routes()),
+        ("asks", asks::messages_routes()),
+        ("people", notifications::routes()),
+        ("keys", rules::routes()),
+        ("receipts", receipts::routes()),
+        ("audit", audit::routes()),
+        ("insights", insights::routes()),
+        ("testing", dev::routes()),
+    ];
+    features.into_iter().fold(OpenApiRouter::new(), tagged)
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {

@@ -1,12 +1,9 @@
 //! A person's own notification settings: `/api/v1/me/notices`, `/api/v1/me/contacts`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{FromRequestParts, State};
+use axum::http::StatusCode;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{CodeBody, NoticesBody, NoticesView};
 use gateway::Gateway;
@@ -20,10 +17,8 @@ use store::CodeTried;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::config::Config;
 use crate::http::Shared;
-use crate::http::api::json;
-use crate::http::callers::Callers;
+use crate::http::api::extract::{JsonBody, Person};
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 
@@ -41,17 +36,13 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     get,
     path = "/api/v1/me/notices",
     operation_id = "getNotices",
-    tag = "people",
     responses((status = 200, description = "As it is", body = NoticesView)),
-    security(("human_token" = [])),
 )]
 async fn notices(
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
     State(contacts): State<ContactMethods>,
-    headers: HeaderMap,
+    Myself { me, .. }: Myself,
 ) -> Result<Response, Problem> {
-    let (_, me) = me(&gateway, &callers, &headers).await?;
     notification_settings(&gateway, &contacts, &me)
 }
 
@@ -63,24 +54,18 @@ async fn notices(
     put,
     path = "/api/v1/me/notices",
     operation_id = "putNotices",
-    tag = "people",
     request_body(
         content = NoticesBody,
         example = json!({ "order": ["devices"], "digest": { "every": "day", "at": "08:30" } }),
     ),
     responses((status = 200, description = "As it is now", body = NoticesView)),
-    security(("human_token" = [])),
 )]
 async fn save_notices(
     State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
     State(contacts): State<ContactMethods>,
-    headers: HeaderMap,
-    body: Body,
+    Myself { actor, me }: Myself,
+    JsonBody(body): JsonBody<NoticesBody>,
 ) -> Result<Response, Problem> {
-    let (actor, me) = me(&gateway, &callers, &headers).await?;
-    let body: NoticesBody = json(&config, body).await?;
     gateway.run(actor, DirectoryCommand::SaveNotices(body.of(me.id.clone()))).await?;
     notification_settings(&gateway, &contacts, &me)
 }
@@ -92,7 +77,6 @@ async fn save_notices(
     post,
     path = "/api/v1/me/contacts",
     operation_id = "addContact",
-    tag = "people",
     request_body(
         content = Contact,
         example = json!({ "via": "email", "address": "ada@example.com" }),
@@ -101,18 +85,13 @@ async fn save_notices(
         (status = 201, description = "Added", body = NoticesView),
         (status = 409, description = "`exists`: it is there already"),
     ),
-    security(("human_token" = [])),
 )]
 async fn add_contact(
     State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
     State(contacts): State<ContactMethods>,
-    headers: HeaderMap,
-    body: Body,
+    Myself { actor, me }: Myself,
+    JsonBody(new): JsonBody<Contact>,
 ) -> Result<Response, Problem> {
-    let (actor, me) = me(&gateway, &callers, &headers).await?;
-    let new: Contact = json(&config, body).await?;
     gateway.run(actor, DirectoryCommand::AddContact(me.id.clone(), new)).await?;
     Ok((StatusCode::CREATED, notification_settings(&gateway, &contacts, &me)?).into_response())
 }
@@ -122,18 +101,13 @@ async fn add_contact(
     delete,
     path = "/api/v1/me/contacts/{id}",
     operation_id = "removeContact",
-    tag = "people",
-    params(("id" = Digest, Path, description = "The address")),
     responses((status = 204, description = "It is gone")),
-    security(("human_token" = [])),
 )]
 async fn remove_contact(
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
     Named(id): Named<String>,
-    headers: HeaderMap,
+    Myself { actor, me }: Myself,
 ) -> Result<Response, Problem> {
-    let (actor, me) = me(&gateway, &callers, &headers).await?;
     let gone = own(&me, &id)?;
     gateway.run(actor, DirectoryCommand::RemoveContact(me.id, gone)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
@@ -146,23 +120,17 @@ async fn remove_contact(
     post,
     path = "/api/v1/me/contacts/{id}/code",
     operation_id = "sendCode",
-    tag = "people",
-    params(("id" = Digest, Path, description = "The address")),
     responses(
         (status = 204, description = "It is on its way"),
         (status = 403, description = "`not-allowed`: this server sends nothing to such an address"),
         (status = 503, description = "`unavailable`: whoever carries it did not take it"),
     ),
-    security(("human_token" = [])),
 )]
 async fn send_code(
-    State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
     State(codes): State<VerificationCodes>,
     Named(id): Named<String>,
-    headers: HeaderMap,
+    Myself { me, .. }: Myself,
 ) -> Result<Response, Problem> {
-    let (_, me) = me(&gateway, &callers, &headers).await?;
     let to = own(&me, &id)?;
     match codes.send(&me, &to).await? {
         CodeSent::Sent => Ok(StatusCode::NO_CONTENT.into_response()),
@@ -181,8 +149,6 @@ async fn send_code(
     post,
     path = "/api/v1/me/contacts/{id}/verify",
     operation_id = "verifyContact",
-    tag = "people",
-    params(("id" = Digest, Path, description = "The address")),
     request_body(content = CodeBody, example = json!({ "code": "042137" })),
     responses(
         (status = 200, description = "It is mine", body = NoticesView),
@@ -192,20 +158,15 @@ async fn send_code(
                 five tries none does",
         ),
     ),
-    security(("human_token" = [])),
 )]
 async fn verify(
     State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
     State(contacts): State<ContactMethods>,
     State(codes): State<VerificationCodes>,
     Named(id): Named<String>,
-    request: Request,
+    Myself { actor, me }: Myself,
+    JsonBody(body): JsonBody<CodeBody>,
 ) -> Result<Response, Problem> {
-    let (Parts { headers, .. }, body) = request.into_parts();
-    let (actor, me) = me(&gateway, &callers, &headers).await?;
-    let body: CodeBody = json(&config, body).await?;
     let of = own(&me, &id)?;
     let expected = match codes.enter(&actor, &me, &of, &body.code).await? {
         CodeTried::Right => return notification_settings(&gateway, &contacts, &me),
@@ -228,15 +189,19 @@ fn own(me: &Human, id: &str) -> Result<Means, Refusal> {
 }
 
 /// The calling person, and their entry in the directory.
-async fn me(
-    gateway: &Gateway,
-    callers: &Callers,
-    headers: &HeaderMap,
-) -> Result<(Actor, Human), Problem> {
-    let actor = callers.person(headers).await?;
-    let Actor::Human { id, .. } = &actor else { return Err(Denied::Unknown.into()) };
-    let me = gateway.directory().human(id).cloned().ok_or(Denied::Unknown)?;
-    Ok((actor, me))
+struct Myself {
+    actor: Actor,
+    me: Human,
+}
+
+impl FromRequestParts<Shared> for Myself {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
+        let Person { id, actor } = Person::from_request_parts(parts, shared).await?;
+        let me = shared.core.gateway.directory().human(&id).cloned().ok_or(Denied::Unknown)?;
+        Ok(Self { actor, me })
+    }
 }
 
 /// A person's current notification settings.

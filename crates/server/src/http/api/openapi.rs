@@ -1,8 +1,14 @@
 //! The OpenAPI document of the native API. Paths, parameters and bodies come from the handlers and
-//! their types. This module adds what applies to all operations: credentials and common problems.
+//! their types. This module adds what many operations share: credentials, the objects that paths
+//! name, headers of pages and asks, and common problems. What a handler declares itself stays.
 
-use kernel::{ArtifactId, TaskId};
-use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
+use std::collections::BTreeMap;
+
+use kernel::audit::Digest;
+use kernel::ids::GroupId;
+use kernel::{AgentId, ArtifactId, AskId, HumanId, KeyId, ProjectId, RuleId, TaskId, WebhookId};
+use utoipa::openapi::header::Header;
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Schema};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
@@ -10,11 +16,10 @@ use utoipa::openapi::{
     ContentBuilder, HeaderBuilder, InfoBuilder, LicenseBuilder, OpenApi, Ref, RefOr, Required,
     Response, ResponseBuilder, ServerBuilder, Type,
 };
-use utoipa::{IntoParams, PartialSchema, ToSchema};
+use utoipa::{IntoParams, IntoResponses, PartialSchema, ToSchema};
 
-use crate::http::api::filters::View;
 use crate::http::api::history::Format;
-use crate::http::api::lists::Listed;
+use crate::http::api::lists::{Listed, View};
 use crate::http::api::search::Searched;
 use crate::http::problem::Wire;
 
@@ -79,18 +84,33 @@ pub(super) fn complete(mut document: OpenApi) -> OpenApi {
     for (status, name, about) in
         ALWAYS.iter().chain(&CLOSED).chain(&ONE_KIND).chain(&NAMED).chain(&WITH_BODY)
     {
-        let mut response = ResponseBuilder::new().description(*about).build();
+        let mut response = described(about);
         problem(status, &mut response);
         components.responses.insert((*name).to_owned(), response.into());
     }
     for (path, item) in &mut document.paths.paths {
-        let operations =
-            [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete];
-        for operation in operations.into_iter().flatten() {
-            common(operation, path.contains('{'));
+        for operation in operations(item) {
+            complete_operation(operation, path);
         }
     }
     document
+}
+
+/// Puts the operations that have no tag yet under this one.
+pub(super) fn tag(document: &mut OpenApi, tag: &str) {
+    for item in document.paths.paths.values_mut() {
+        for operation in operations(item) {
+            if operation.tags.as_ref().is_none_or(Vec::is_empty) {
+                operation.tags = Some(vec![tag.to_owned()]);
+            }
+        }
+    }
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete]
+        .into_iter()
+        .flatten()
 }
 
 /// Problems that any operation can return, then those of operations that need a credential, that
@@ -148,9 +168,112 @@ fn close(schema: &mut RefOr<Schema>) {
 
 type Usual = (&'static str, &'static str, &'static str);
 
+/// Adds what operations like this one share.
+fn complete_operation(operation: &mut Operation, path: &str) {
+    operation
+        .security
+        .get_or_insert_with(|| vec![SecurityRequirement::new("human_token", [""; 0])]);
+    let parameters = operation.parameters.get_or_insert_default();
+    let takes = |name: &str| {
+        let named = |one: &RefOr<Parameter>| matches!(one, RefOr::T(one) if one.name == name);
+        parameters.iter().any(named)
+    };
+    let (paged, conditional) = (takes("limit") && takes("cursor"), takes("If-Match"));
+    if path.contains("{id}") && !takes("id") {
+        let object = objects().into_iter().find(|(prefix, _)| path.starts_with(prefix));
+        parameters.splice(0..0, object.map(|(_, parameter)| parameter.into()));
+    }
+    if parameters.is_empty() {
+        operation.parameters = None;
+    }
+    let responses = &mut operation.responses.responses;
+    for (status, response) in responses.iter_mut() {
+        let RefOr::T(response) = response else { continue };
+        if paged && status == "200" {
+            let link = described_header("The next page, `rel=\"next\"`");
+            response.headers.insert("Link".to_owned(), link);
+        }
+        if status.starts_with('2') && has_body(response, "Ask") {
+            response.headers.insert("ETag".to_owned(), described_header("Its version"));
+        }
+    }
+    let mut declare = |applies: bool, (status, about): (&str, &str)| {
+        if applies && !responses.contains_key(status) {
+            responses.insert(status.to_owned(), described(about).into());
+        }
+    };
+    declare(paged, OTHER_LIST);
+    declare(conditional, CHANGED);
+    common_problems(operation, path.contains('{'));
+}
+
+/// Whether the JSON body of a response is of the schema of this name.
+fn has_body(response: &Response, name: &str) -> bool {
+    let Some(RefOr::T(content)) = response.content.get("application/json") else { return false };
+    matches!(&content.schema, Some(RefOr::Ref(schema)) if *schema == Ref::from_schema_name(name))
+}
+
+/// The object that `{id}` names, by the beginning of the path.
+fn objects() -> [(&'static str, Parameter); 12] {
+    fn id<T: PartialSchema + ToSchema>(about: &str, example: Option<&str>) -> Parameter {
+        ParameterBuilder::new()
+            .name("id")
+            .parameter_in(ParameterIn::Path)
+            .required(Required::True)
+            .description(Some(about))
+            .schema(Some(Ref::from_schema_name(T::name())))
+            .example(example.map(Into::into))
+            .build()
+    }
+    [
+        ("/api/v1/asks/", id::<AskId>("The ask", Some("ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"))),
+        (
+            "/api/v1/webhooks/",
+            id::<WebhookId>("The endpoint", Some("hook_01JZ3V5Q8N6M4K2H0G9F7E5D3C")),
+        ),
+        ("/api/v1/keys/", id::<KeyId>("The credential", Some("key_01JZ3V5Q8N6M4K2H0G9F7E5D3C"))),
+        ("/api/v1/people/", id::<HumanId>("Who", Some("user_dev"))),
+        ("/api/v1/groups/", id::<GroupId>("The name", Some("ops"))),
+        ("/api/v1/projects/", id::<ProjectId>("The name", Some("dev"))),
+        ("/api/v1/agents/", id::<AgentId>("The name", Some("agent_dev"))),
+        ("/api/v1/tasks/", id::<TaskId>("The task", Some("task_01JZ3V5Q8N6M4K2H0G9F7E5D3C"))),
+        (
+            "/api/v1/artifacts/",
+            id::<ArtifactId>("The artifact", Some("art_01JZ3V5Q8N6M4K2H0G9F7E5D3C")),
+        ),
+        ("/api/v1/rules/", id::<RuleId>("The rule", Some("rule_01JZ3V5Q8N6M4K2H0G9F7E5D3C"))),
+        ("/api/v1/me/contacts/", id::<Digest>("The address", None)),
+        ("/api/v1/me/push/", id::<Digest>("The device", None)),
+    ]
+}
+
+/// The problem of a list in pages, and the one of an action with `If-Match`.
+const OTHER_LIST: (&str, &str) = ("422", "`invalid-field`: a cursor of another list");
+const CHANGED: (&str, &str) = ("412", "`changed`: it is not at the version of `If-Match`");
+
+/// The problems of actions that need an open ask.
+pub(super) enum Closed {}
+
+impl IntoResponses for Closed {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        let over =
+            "`already-answered`, `already-cancelled`: it is over; `taken`: somebody else has it";
+        let problems = [("409", over), ("410", "`timed-out`: its time is up")];
+        problems.map(|(status, about)| (status.to_owned(), described(about).into())).into()
+    }
+}
+
+fn described(about: &str) -> Response {
+    ResponseBuilder::new().description(about).build()
+}
+
+fn described_header(about: &str) -> RefOr<Header> {
+    HeaderBuilder::new().schema(Some(String::schema())).description(Some(about)).build().into()
+}
+
 /// Adds references to the common problems of an operation like this one. Problems that the
 /// operation declares itself get the schema of a problem.
-fn common(operation: &mut Operation, named: bool) {
+fn common_problems(operation: &mut Operation, named: bool) {
     let responses = &mut operation.responses.responses;
     for (status, response) in responses.iter_mut() {
         if let RefOr::T(response) = response
@@ -175,17 +298,13 @@ fn common(operation: &mut Operation, named: bool) {
 fn problem(status: &str, response: &mut Response) {
     let body = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
     response.content.insert("application/problem+json".to_owned(), body.into());
-    let header = |about: &str| {
-        let schema = Some(String::schema());
-        HeaderBuilder::new().schema(schema).description(Some(about)).build().into()
-    };
     match status {
         "401" => {
-            response.headers.insert("WWW-Authenticate".to_owned(), header("`Bearer`"));
+            response.headers.insert("WWW-Authenticate".to_owned(), described_header("`Bearer`"));
         }
         "429" | "503" => {
             let about = "Seconds to wait before trying again";
-            response.headers.insert("Retry-After".to_owned(), header(about));
+            response.headers.insert("Retry-After".to_owned(), described_header(about));
         }
         _ => {}
     }

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{
     GroupBody, GroupPage, GroupView, Me, PeoplePage, PersonBody, PersonPatch, PersonView,
@@ -21,10 +20,9 @@ use utoipa_axum::routes;
 
 use crate::config::Config;
 use crate::http::Shared;
-use crate::http::api::directory::{Listing, Pairs, given_id, named, one, saved};
-use crate::http::api::json;
+use crate::http::api::extract::{Administrator, Anyone, JsonBody, Person};
 use crate::http::api::openapi::Pages;
-use crate::http::callers::Callers;
+use crate::http::api::paging::{Listing, Pairs, given_id, named, one, saved};
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 
@@ -44,16 +42,11 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     get,
     path = "/api/v1/me",
     operation_id = "getMe",
-    tag = "people",
     responses((status = 200, description = "An agent or a person", body = Me)),
     security(("agent_key" = []), ("human_token" = [])),
 )]
-async fn me(
-    State(callers): State<Callers>,
-    State(gateway): State<Gateway>,
-    headers: HeaderMap,
-) -> Result<Response, Problem> {
-    let me = match callers.anyone(&headers).await? {
+async fn me(State(gateway): State<Gateway>, Anyone(actor): Anyone) -> Result<Response, Problem> {
+    let me = match actor {
         Actor::Agent { id, project, reach, .. } => Me::Agent { id, project, reach },
         Actor::Human { id, .. } => {
             let directory = gateway.directory();
@@ -75,7 +68,6 @@ async fn me(
     put,
     path = "/api/v1/me",
     operation_id = "putMe",
-    tag = "people",
     request_body(
         content = ProfileBody,
         example = json!({
@@ -88,18 +80,12 @@ async fn me(
         }),
     ),
     responses((status = 200, description = "As it is now", body = PersonView)),
-    security(("human_token" = [])),
 )]
 async fn save_me(
     State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
-    headers: HeaderMap,
-    body: Body,
+    Person { id, actor }: Person,
+    JsonBody(body): JsonBody<ProfileBody>,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
-    let Actor::Human { id, .. } = &actor else { return Err(Denied::Unknown.into()) };
-    let (id, body) = (id.clone(), json::<ProfileBody>(&config, body).await?);
     gateway.run(actor, DirectoryCommand::SaveProfile(body.of(id.clone()))).await?;
     saved(false, gateway.directory().human(&id).map(PersonView::from), "person")
 }
@@ -109,8 +95,6 @@ async fn save_me(
     put,
     path = "/api/v1/people/{id}/profile",
     operation_id = "putProfile",
-    tag = "people",
-    params(("id" = HumanId, Path, description = "Who", example = "user_dev")),
     request_body(
         content = ProfileBody,
         example = json!({ "about": { "absence": { "delegate": "user_dev_2" } } }),
@@ -119,18 +103,13 @@ async fn save_me(
         (status = 200, description = "As it is now", body = PersonView),
         (status = 403, description = "`not-allowed`: neither they themselves nor an administrator"),
     ),
-    security(("human_token" = [])),
 )]
 async fn save_profile(
     State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
     Named(id): Named<String>,
-    headers: HeaderMap,
-    body: Body,
+    Person { actor, .. }: Person,
+    JsonBody(body): JsonBody<ProfileBody>,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
-    let body: ProfileBody = json(&config, body).await?;
     let id: HumanId = id.parse().map_err(|_| Refusal::NotFound { what: "person" })?;
     gateway.run(actor, DirectoryCommand::SaveProfile(body.of(id.clone()))).await?;
     saved(false, gateway.directory().human(&id).map(PersonView::from), "person")
@@ -141,26 +120,16 @@ async fn save_profile(
     get,
     path = "/api/v1/people",
     operation_id = "listPeople",
-    tag = "people",
     params(Pages),
     responses(
-        (
-            status = 200,
-            description = "A page",
-            body = PeoplePage,
-            headers(("Link" = String, description = "The next page, `rel=\"next\"`")),
-        ),
+        (status = 200, description = "A page", body = PeoplePage),
         (status = 403, description = "`not-allowed`: for administrators"),
-        (status = 422, description = "`invalid-field`: a cursor of another list"),
     ),
-    security(("human_token" = [])),
 )]
 async fn people(
-    State(callers): State<Callers>,
-    headers: HeaderMap,
     pairs: Pairs,
+    Administrator { directory, .. }: Administrator,
 ) -> Result<Response, Problem> {
-    let (directory, _) = callers.administrator(&headers).await?;
     let list = Listing::read(pairs, "people")?;
     let found = directory.humans_after(list.after()?.as_ref()).map(PersonView::from);
     Ok(list.show(found, |person| person.id.as_str(), PeoplePage::new))
@@ -171,20 +140,16 @@ async fn people(
     get,
     path = "/api/v1/people/{id}",
     operation_id = "getPerson",
-    tag = "people",
     params(("id" = HumanId, Path, description = "The name", example = "ada")),
     responses(
         (status = 200, description = "As it is", body = PersonView),
         (status = 403, description = "`not-allowed`: for administrators"),
     ),
-    security(("human_token" = [])),
 )]
 async fn person(
-    State(callers): State<Callers>,
     Named(id): Named<String>,
-    headers: HeaderMap,
+    Administrator { directory, .. }: Administrator,
 ) -> Result<Response, Problem> {
-    let (directory, _) = callers.administrator(&headers).await?;
     let found = id.parse().ok().and_then(|id| directory.human(&id).map(PersonView::from));
     one(found, "person")
 }
@@ -194,7 +159,6 @@ async fn person(
     post,
     path = "/api/v1/people",
     operation_id = "createPerson",
-    tag = "people",
     request_body(
         content = PersonBody,
         description = "With the `id` of the new person",
@@ -210,17 +174,12 @@ async fn person(
         ),
         (status = 422, description = "`invalid-field`: such as a missing `id`"),
     ),
-    security(("human_token" = [])),
 )]
 async fn add_person(
     State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
-    headers: HeaderMap,
-    body: Body,
+    Administrator { actor, .. }: Administrator,
+    JsonBody(body): JsonBody<PersonBody>,
 ) -> Result<Response, Problem> {
-    let (_, actor) = callers.administrator(&headers).await?;
-    let body: PersonBody = json(&config, body).await?;
     let id = given_id(body.id.clone())?;
     gateway.run(actor, DirectoryCommand::AddHuman(body.named(id.clone()))).await?;
     saved(true, gateway.directory().human(&id).map(PersonView::from), "person")
@@ -234,7 +193,6 @@ async fn add_person(
     patch,
     path = "/api/v1/people/{id}",
     operation_id = "patchPerson",
-    tag = "people",
     params(("id" = HumanId, Path, description = "Their id", example = "user_dev_2")),
     request_body(
         content = PersonPatch,
@@ -245,18 +203,13 @@ async fn add_person(
         (status = 403, description = "`not-allowed`: for administrators"),
         (status = 409, description = "`exists`: another person has this email address"),
     ),
-    security(("human_token" = [])),
 )]
 async fn change_person(
     State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
     Named(id): Named<String>,
-    headers: HeaderMap,
-    body: Body,
+    Administrator { actor, .. }: Administrator,
+    JsonBody(patch): JsonBody<PersonPatch>,
 ) -> Result<Response, Problem> {
-    let (_, actor) = callers.administrator(&headers).await?;
-    let patch: PersonPatch = json(&config, body).await?;
     let id: HumanId = id.parse().map_err(|_| Refusal::NotFound { what: "person" })?;
     let change = Box::new(patch.into());
     gateway.run(actor, DirectoryCommand::ChangeHuman(id.clone(), change)).await?;
@@ -271,7 +224,6 @@ async fn change_person(
     put,
     path = "/api/v1/people/{id}",
     operation_id = "putPerson",
-    tag = "people",
     params(("id" = HumanId, Path, description = "The name", example = "ada")),
     request_body(
         content = PersonBody,
@@ -283,18 +235,13 @@ async fn change_person(
         (status = 403, description = "`not-allowed`: for administrators"),
         (status = 409, description = "`exists`: somebody else has this email address"),
     ),
-    security(("human_token" = [])),
 )]
 async fn save_person(
     State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
     Named(id): Named<String>,
-    headers: HeaderMap,
-    body: Body,
+    Administrator { directory: before, actor }: Administrator,
+    JsonBody(body): JsonBody<PersonBody>,
 ) -> Result<Response, Problem> {
-    let (before, actor) = callers.administrator(&headers).await?;
-    let body: PersonBody = json(&config, body).await?;
     let id = named(&id, body.id.as_ref())?;
     let new = before.human(&id).is_none();
     gateway.run(actor, DirectoryCommand::SaveHuman(body.named(id.clone()))).await?;
@@ -306,22 +253,17 @@ async fn save_person(
     post,
     path = "/api/v1/people/{id}/link",
     operation_id = "createSignInLink",
-    tag = "people",
-    params(("id" = HumanId, Path, description = "Who", example = "user_dev")),
     responses(
         (status = 201, description = "Made", body = SignInLink),
         (status = 403, description = "`not-allowed`: for administrators"),
     ),
-    security(("human_token" = [])),
 )]
 async fn make_link(
-    State(callers): State<Callers>,
     State(config): State<Arc<Config>>,
     State(gateway): State<Gateway>,
     Named(id): Named<String>,
-    headers: HeaderMap,
+    Administrator { directory, actor }: Administrator,
 ) -> Result<Response, Problem> {
-    let (directory, actor) = callers.administrator(&headers).await?;
     let known = id.parse().ok().filter(|id| directory.living(id).is_some());
     let human = known.ok_or(Refusal::NotFound { what: "person" })?;
     let secret = bootstrap::link(&gateway, actor, human).await?;
@@ -337,26 +279,16 @@ async fn make_link(
     get,
     path = "/api/v1/groups",
     operation_id = "listGroups",
-    tag = "people",
     params(Pages),
     responses(
-        (
-            status = 200,
-            description = "A page",
-            body = GroupPage,
-            headers(("Link" = String, description = "The next page, `rel=\"next\"`")),
-        ),
+        (status = 200, description = "A page", body = GroupPage),
         (status = 403, description = "`not-allowed`: for administrators"),
-        (status = 422, description = "`invalid-field`: a cursor of another list"),
     ),
-    security(("human_token" = [])),
 )]
 async fn groups(
-    State(callers): State<Callers>,
-    headers: HeaderMap,
     pairs: Pairs,
+    Administrator { directory, .. }: Administrator,
 ) -> Result<Response, Problem> {
-    let (directory, _) = callers.administrator(&headers).await?;
     let list = Listing::read(pairs, "groups")?;
     let after: Option<GroupId> = list.after()?;
     let found = directory.groups_after(after.as_ref()).map(|id| members(&directory, id.clone()));
@@ -368,20 +300,15 @@ async fn groups(
     get,
     path = "/api/v1/groups/{id}",
     operation_id = "getGroup",
-    tag = "people",
-    params(("id" = GroupId, Path, description = "The name", example = "ops")),
     responses(
         (status = 200, description = "As it is", body = GroupView),
         (status = 403, description = "`not-allowed`: for administrators"),
     ),
-    security(("human_token" = [])),
 )]
 async fn group(
-    State(callers): State<Callers>,
     Named(id): Named<String>,
-    headers: HeaderMap,
+    Administrator { directory, .. }: Administrator,
 ) -> Result<Response, Problem> {
-    let (directory, _) = callers.administrator(&headers).await?;
     let found = id.parse().ok().map(|id| members(&directory, id));
     one(found.filter(|group| !group.members.is_empty()), "group")
 }
@@ -391,26 +318,19 @@ async fn group(
     put,
     path = "/api/v1/groups/{id}",
     operation_id = "putGroup",
-    tag = "people",
-    params(("id" = GroupId, Path, description = "The name", example = "ops")),
     request_body(content = GroupBody, example = json!({ "members": ["user_dev", "user_dev_2"] })),
     responses(
         (status = 200, description = "Changed", body = GroupView),
         (status = 201, description = "Added", body = GroupView),
         (status = 403, description = "`not-allowed`: for administrators"),
     ),
-    security(("human_token" = [])),
 )]
 async fn save_group(
     State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
     Named(id): Named<String>,
-    headers: HeaderMap,
-    body: Body,
+    Administrator { directory: before, actor }: Administrator,
+    JsonBody(body): JsonBody<GroupBody>,
 ) -> Result<Response, Problem> {
-    let (before, actor) = callers.administrator(&headers).await?;
-    let body: GroupBody = json(&config, body).await?;
     let id = named(&id, body.id.as_ref())?;
     // A group without members does not exist, so it is new if it had none before and has some now.
     let new = before.members(&id).next().is_none() && !body.members.is_empty();

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{Looker, Lookers};
 use gateway::Gateway;
@@ -11,10 +11,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
+use crate::http::api::extract::{Person, PersonAndAsk};
 use crate::http::api::paging::{Params, bad};
-use crate::http::api::snooze::person_and_ask;
-use crate::http::callers::Callers;
-use crate::http::name::Named;
 use crate::http::problem::Problem;
 
 /// How many seconds a person counts as viewing an ask after their last call.
@@ -33,20 +31,12 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     put,
     path = "/api/v1/asks/{id}/looking",
     operation_id = "lookAtAsk",
-    tag = "asks",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-    ),
     responses((status = 200, description = "Who looks now", body = Lookers)),
-    security(("human_token" = [])),
 )]
 async fn look(
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
+    PersonAndAsk { human, ask: id }: PersonAndAsk,
 ) -> Result<Response, Problem> {
-    let (human, id) = person_and_ask(&gateway, &callers, &headers, &id).await?;
     let until = gateway.now().plus_seconds(LEASE);
     gateway.store().view(id, human, Some(until)).await?;
     Ok(Json(viewers(&gateway, vec![id]).await?).into_response())
@@ -57,20 +47,12 @@ async fn look(
     delete,
     path = "/api/v1/asks/{id}/looking",
     operation_id = "leaveAsk",
-    tag = "asks",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-    ),
     responses((status = 204, description = "Gone, there before or not")),
-    security(("human_token" = [])),
 )]
 async fn leave(
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
+    PersonAndAsk { human, ask: id }: PersonAndAsk,
 ) -> Result<Response, Problem> {
-    let (human, id) = person_and_ask(&gateway, &callers, &headers, &id).await?;
     gateway.store().view(id, human, None).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -82,18 +64,14 @@ async fn leave(
     get,
     path = "/api/v1/looking",
     operation_id = "listLookers",
-    tag = "asks",
     params(("ask" = Vec<AskId>, Query, description = "Which; a hundred at most, repeated")),
     responses((status = 200, description = "Who looks now", body = Lookers)),
-    security(("human_token" = [])),
 )]
 async fn looking(
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
+    Person { actor, .. }: Person,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
     let params = Params::new(pairs, &["ask"])?;
     let asks: Option<Vec<AskId>> = params.all("ask").map(|id| id.parse().ok()).collect();
     let asks = asks.filter(|asks| (1..=MOST).contains(&asks.len()));

@@ -2,24 +2,22 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
 use axum::response::Response;
 use dialects::native::{AgentBody, AgentPage, AgentView, ProjectBody, ProjectPage, ProjectView};
 use gateway::Gateway;
-use kernel::directory::{Hears, NewProject, Reachable};
-use kernel::{AgentId, Assurance, DirectoryCommand, ProjectId, Refusal};
+use kernel::directory::{Directory, Hears, NewProject, Reachable};
+use kernel::{Actor, Assurance, DirectoryCommand, ProjectId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::config::Config;
 use crate::http::Shared;
-use crate::http::api::directory::{Listing, Pairs, given_id, named, one, saved};
-use crate::http::api::json;
+use crate::http::api::extract::{Administrator, JsonBody, Person};
 use crate::http::api::openapi::Pages;
-use crate::http::callers::Callers;
-use crate::http::name::Named;
+use crate::http::api::paging::{Listing, Pairs, given_id, named, one, saved};
+use crate::http::name::{Named, path_id};
 use crate::http::problem::Problem;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -35,26 +33,16 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     get,
     path = "/api/v1/projects",
     operation_id = "listProjects",
-    tag = "people",
     params(Pages),
     responses(
-        (
-            status = 200,
-            description = "A page",
-            body = ProjectPage,
-            headers(("Link" = String, description = "The next page, `rel=\"next\"`")),
-        ),
+        (status = 200, description = "A page", body = ProjectPage),
         (status = 403, description = "`not-allowed`: for administrators"),
-        (status = 422, description = "`invalid-field`: a cursor of another list"),
     ),
-    security(("human_token" = [])),
 )]
 async fn projects(
-    State(callers): State<Callers>,
-    headers: HeaderMap,
     pairs: Pairs,
+    Administrator { directory, .. }: Administrator,
 ) -> Result<Response, Problem> {
-    let (directory, _) = callers.administrator(&headers).await?;
     let list = Listing::read(pairs, "projects")?;
     let found = directory.projects_after(list.after()?.as_ref()).map(ProjectView::from);
     Ok(list.show(found, |project| project.id.as_str(), ProjectPage::new))
@@ -65,20 +53,15 @@ async fn projects(
     get,
     path = "/api/v1/projects/{id}",
     operation_id = "getProject",
-    tag = "people",
-    params(("id" = ProjectId, Path, description = "The name", example = "dev")),
     responses(
         (status = 200, description = "As it is", body = ProjectView),
         (status = 403, description = "`not-allowed`: for administrators"),
     ),
-    security(("human_token" = [])),
 )]
 async fn project(
-    State(callers): State<Callers>,
     Named(id): Named<String>,
-    headers: HeaderMap,
+    Administrator { directory, .. }: Administrator,
 ) -> Result<Response, Problem> {
-    let (directory, _) = callers.administrator(&headers).await?;
     let found = id.parse().ok().and_then(|id| directory.project(&id).map(ProjectView::from));
     one(found, "project")
 }
@@ -119,7 +102,6 @@ fn wanted_project(
     post,
     path = "/api/v1/projects",
     operation_id = "createProject",
-    tag = "people",
     request_body(
         content = ProjectBody,
         description = "With the `id` of the new project",
@@ -131,17 +113,13 @@ fn wanted_project(
         (status = 409, description = "`exists`: there is a project with this id"),
         (status = 422, description = "`invalid-field`: such as a missing `id`"),
     ),
-    security(("human_token" = [])),
 )]
 async fn add_project(
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
-    headers: HeaderMap,
-    body: Body,
+    Administrator { actor, .. }: Administrator,
+    JsonBody(body): JsonBody<ProjectBody>,
 ) -> Result<Response, Problem> {
-    let (_, actor) = callers.administrator(&headers).await?;
-    let body: ProjectBody = json(&config, body).await?;
     let id = given_id(body.id.clone())?;
     let new = wanted_project(&gateway, &config, body, &id);
     gateway.run(actor, DirectoryCommand::AddProject(new)).await?;
@@ -153,26 +131,20 @@ async fn add_project(
     put,
     path = "/api/v1/projects/{id}",
     operation_id = "putProject",
-    tag = "people",
-    params(("id" = ProjectId, Path, description = "The name", example = "dev")),
     request_body(content = ProjectBody, example = json!({ "default_on_silence": false, "reminders": [900, 3600] })),
     responses(
         (status = 200, description = "Changed", body = ProjectView),
         (status = 201, description = "Added", body = ProjectView),
         (status = 403, description = "`not-allowed`: for administrators"),
     ),
-    security(("human_token" = [])),
 )]
 async fn save_project(
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
     Named(id): Named<String>,
-    headers: HeaderMap,
-    body: Body,
+    Administrator { directory: before, actor }: Administrator,
+    JsonBody(body): JsonBody<ProjectBody>,
 ) -> Result<Response, Problem> {
-    let (before, actor) = callers.administrator(&headers).await?;
-    let body: ProjectBody = json(&config, body).await?;
     let id = named(&id, body.id.as_ref())?;
     let new = before.project(&id).is_none();
     let wanted = wanted_project(&gateway, &config, body, &id);
@@ -185,26 +157,16 @@ async fn save_project(
     get,
     path = "/api/v1/agents",
     operation_id = "listAgents",
-    tag = "people",
     params(Pages),
     responses(
-        (
-            status = 200,
-            description = "A page",
-            body = AgentPage,
-            headers(("Link" = String, description = "The next page, `rel=\"next\"`")),
-        ),
+        (status = 200, description = "A page", body = AgentPage),
         (status = 403, description = "`not-allowed`: for administrators"),
-        (status = 422, description = "`invalid-field`: a cursor of another list"),
     ),
-    security(("human_token" = [])),
 )]
 async fn agents(
-    State(callers): State<Callers>,
-    headers: HeaderMap,
     pairs: Pairs,
+    Administrator { directory, .. }: Administrator,
 ) -> Result<Response, Problem> {
-    let (directory, _) = callers.administrator(&headers).await?;
     let list = Listing::read(pairs, "agents")?;
     let found = directory.agents_after(list.after()?.as_ref()).map(AgentView::from);
     Ok(list.show(found, |agent| agent.id.as_str(), AgentPage::new))
@@ -215,20 +177,15 @@ async fn agents(
     get,
     path = "/api/v1/agents/{id}",
     operation_id = "getAgent",
-    tag = "people",
-    params(("id" = AgentId, Path, description = "The name", example = "agent_dev")),
     responses(
         (status = 200, description = "As it is", body = AgentView),
         (status = 403, description = "`not-allowed`: for administrators"),
     ),
-    security(("human_token" = [])),
 )]
 async fn agent(
-    State(callers): State<Callers>,
     Named(id): Named<String>,
-    headers: HeaderMap,
+    Administrator { directory, .. }: Administrator,
 ) -> Result<Response, Problem> {
-    let (directory, _) = callers.administrator(&headers).await?;
     let found = id.parse().ok().and_then(|id| directory.agent(&id).map(AgentView::from));
     one(found, "agent")
 }
@@ -240,34 +197,43 @@ async fn agent(
     put,
     path = "/api/v1/agents/{id}",
     operation_id = "putAgent",
-    tag = "people",
-    params(("id" = AgentId, Path, description = "The name", example = "agent_dev")),
     request_body(content = AgentBody, example = json!({ "project": "dev", "owner": "user_dev" })),
     responses(
         (status = 200, description = "Changed", body = AgentView),
         (status = 201, description = "Added", body = AgentView),
         (status = 403, description = "`not-allowed`: for administrators"),
     ),
-    security(("human_token" = [])),
 )]
 async fn save_agent(
     State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
     Named(id): Named<String>,
-    headers: HeaderMap,
-    body: Body,
+    AgentKeeper { before, actor }: AgentKeeper,
+    JsonBody(body): JsonBody<AgentBody>,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
-    let before = gateway.directory();
-    // The owner of an agent may allow people to write to it. The kernel checks the other changes.
-    let own = id.parse().is_ok_and(|id| before.keeps(&actor, &Hears::Agent(id)));
-    if !own && !before.administers(&actor) {
-        return Err(Refusal::NotAllowed { why: "only an administrator can do this" }.into());
-    }
-    let body: AgentBody = json(&config, body).await?;
     let id = named(&id, body.id.as_ref())?;
     let new = before.agent(&id).is_none();
     gateway.run(actor, DirectoryCommand::SaveAgent(body.named(id.clone()))).await?;
     saved(new, gateway.directory().agent(&id).map(AgentView::from), "agent")
+}
+
+/// An administrator, or the owner of the agent in the path, who may allow people to write to it. The
+/// kernel checks the other changes.
+struct AgentKeeper {
+    before: Arc<Directory>,
+    actor: Actor,
+}
+
+impl FromRequestParts<Shared> for AgentKeeper {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
+        let Person { actor, .. } = Person::from_request_parts(parts, shared).await?;
+        let before = shared.core.gateway.directory();
+        let agent = path_id(parts, shared).await.parse();
+        let own = agent.is_ok_and(|id| before.keeps(&actor, &Hears::Agent(id)));
+        if own || before.administers(&actor) {
+            return Ok(Self { before, actor });
+        }
+        Err(Refusal::NotAllowed { why: "only an administrator can do this" }.into())
+    }
 }

@@ -2,27 +2,23 @@
 
 use std::sync::Arc;
 
-use ::channels::DeliveryError;
-use ::channels::push::{InvalidSubscription, PushSubscription, WebPush};
 use axum::Json;
-use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use channels::ChannelRegistry;
+use channels::push::{InvalidSubscription, PushSubscription, WebPush};
+use channels::{ChannelRegistry, DeliveryError};
 use dialects::native::{DeviceTried, DeviceView, Devices, NewDevice, Tried};
 use gateway::Gateway;
-use gateway::auth::Denied;
 use kernel::audit::Digest;
-use kernel::{Actor, HumanId, Refusal};
+use kernel::{HumanId, Refusal};
 use notify::devices::{Added, FULL};
 use store::Device;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::config::Config;
 use crate::http::Shared;
-use crate::http::api::json;
+use crate::http::api::extract::{JsonBody, Person};
 use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
@@ -39,17 +35,13 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     get,
     path = "/api/v1/me/push",
     operation_id = "listDevices",
-    tag = "people",
     responses((status = 200, description = "All of them", body = Devices)),
-    security(("human_token" = [])),
 )]
 async fn devices(
-    State(callers): State<Callers>,
     State(channels): State<Arc<ChannelRegistry>>,
     State(devices): State<notify::devices::Devices>,
-    headers: HeaderMap,
+    Person { id: me, .. }: Person,
 ) -> Result<Response, Problem> {
-    let me = myself(&callers, &headers).await?;
     let devices = devices.of(&me).await?;
     let devices = devices.iter().map(|(device, address)| view(device, address)).collect();
     let key = channels.push.as_ref().map(|push| push.key().to_owned());
@@ -65,7 +57,6 @@ async fn devices(
     post,
     path = "/api/v1/me/push",
     operation_id = "addDevice",
-    tag = "people",
     request_body(
         content = NewDevice,
         example = json!({
@@ -81,18 +72,15 @@ async fn devices(
         (status = 201, description = "It is told", body = DeviceView),
         (status = 403, description = "`not-allowed`: this server tells no devices, or there are ten already"),
     ),
-    security(("human_token" = [])),
 )]
 async fn add_device(
-    State(config): State<Arc<Config>>,
     State(callers): State<Callers>,
     State(channels): State<Arc<ChannelRegistry>>,
     State(devices): State<notify::devices::Devices>,
     headers: HeaderMap,
-    body: Body,
+    Person { id: me, .. }: Person,
+    JsonBody(new): JsonBody<NewDevice>,
 ) -> Result<Response, Problem> {
-    let me = myself(&callers, &headers).await?;
-    let new: NewDevice = json(&config, body).await?;
     let push = pushing(&channels)?;
     let NewDevice { endpoint, keys, label, expiration_time: _ } = new;
     let address = PushSubscription { endpoint, p256dh: keys.p256dh, auth: keys.auth, label };
@@ -113,18 +101,13 @@ async fn add_device(
     delete,
     path = "/api/v1/me/push/{id}",
     operation_id = "removeDevice",
-    tag = "people",
-    params(("id" = Digest, Path, description = "The device")),
     responses((status = 204, description = "It is told nothing any more")),
-    security(("human_token" = [])),
 )]
 async fn remove_device(
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
     Named(id): Named<String>,
-    headers: HeaderMap,
+    Person { id: me, .. }: Person,
 ) -> Result<Response, Problem> {
-    let me = myself(&callers, &headers).await?;
     let device = own_device(&gateway, &me, &id).await?;
     gateway.store().forget_device(device).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
@@ -135,20 +118,15 @@ async fn remove_device(
     post,
     path = "/api/v1/me/push/{id}/test",
     operation_id = "testDevice",
-    tag = "people",
-    params(("id" = Digest, Path, description = "The device")),
     responses((status = 200, description = "What its push service said", body = DeviceTried)),
-    security(("human_token" = [])),
 )]
 async fn try_device(
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
     State(channels): State<Arc<ChannelRegistry>>,
     State(devices): State<notify::devices::Devices>,
     Named(id): Named<String>,
-    headers: HeaderMap,
+    Person { id: me, .. }: Person,
 ) -> Result<Response, Problem> {
-    let me = myself(&callers, &headers).await?;
     let device = own_device(&gateway, &me, &id).await?;
     let (result, error) = match devices.test(pushing(&channels)?, device).await? {
         Ok(()) => (Tried::Taken, None),
@@ -165,17 +143,6 @@ fn view(device: &Device, address: &PushSubscription) -> DeviceView {
         label: address.label.clone(),
         service: address.service(),
         added_at: device.made_at,
-    }
-}
-
-async fn myself(callers: &Callers, headers: &HeaderMap) -> Result<HumanId, Problem> {
-    match callers.person(headers).await? {
-        Actor::Human { id, .. } => Ok(id),
-        Actor::Agent { .. }
-        | Actor::LinkHolder { .. }
-        | Actor::Relay { .. }
-        | Actor::Guest { .. }
-        | Actor::System => Err(Denied::Unknown.into()),
     }
 }
 

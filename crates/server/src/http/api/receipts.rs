@@ -9,8 +9,8 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{AskView, Revocation};
-use dialects::proof::inclusion::Inclusion;
 use dialects::proof::receipt::{PREFIX, id as receipt_id};
+use dialects::proof::record::Inclusion;
 use dialects::proof::{
     EvidenceStatus, REVOCATIONS, ReceiptClaims, RevocationClaims, RevokedReceipt, compare, words,
 };
@@ -26,14 +26,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::config::Config;
-use crate::http::api::actions::act;
-use crate::http::api::asks::parse;
+use crate::http::api::AskViews;
+use crate::http::api::actions::AskAction;
 use crate::http::api::audit::{inclusion_of, inclusion_proof};
+use crate::http::api::extract::{JsonBody, Person, VisibleAsk};
 use crate::http::api::openapi::IfMatch;
 use crate::http::api::paging::{Params, unfit};
-use crate::http::api::{AskViews, json};
-use crate::http::callers::Callers;
-use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::{Shared, body};
 
@@ -78,10 +76,6 @@ struct Signed {
     get,
     path = "/api/v1/asks/{id}/receipt",
     operation_id = "getReceipt",
-    tag = "receipts",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-    ),
     responses(
         (
             status = 200,
@@ -97,14 +91,10 @@ struct Signed {
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn receipt(
-    State(callers): State<Callers>,
-    State(gateway): State<Gateway>,
     State(receipts): State<Receipts>,
-    Named(id): Named<String>,
     headers: HeaderMap,
+    VisibleAsk { ask, actor }: VisibleAsk,
 ) -> Result<Response, Problem> {
-    let actor = callers.anyone(&headers).await?;
-    let ask = gateway.visible(&actor, parse(&id)?).await?;
     if ask.is_open() {
         return Err(not_over());
     }
@@ -136,40 +126,23 @@ struct RevokeBody {
     post,
     path = "/api/v1/asks/{id}/revoke",
     operation_id = "revokeReceipt",
-    tag = "receipts",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-        IfMatch,
-    ),
+    params(IfMatch),
     request_body(content = RevokeBody, example = json!({ "reason": "the wrong account" })),
     responses(
-        (
-            status = 200,
-            description = "The ask as it is then",
-            body = AskView<'static>,
-            headers(("ETag" = String, description = "Its version")),
-        ),
+        (status = 200, description = "The ask as it is then", body = AskView<'static>),
         (
             status = 403,
             description = "`not-allowed`: for administrators",
         ),
         (status = 409, description = "`not-over`: it has a receipt once it is over"),
-        (status = 412, description = "`changed`: it is not at the version of `If-Match`"),
     ),
-    security(("human_token" = [])),
 )]
 async fn revoke(
-    State(ask_views): State<Arc<AskViews>>,
-    State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
-    body: Body,
+    action: AskAction,
+    Person { actor, .. }: Person,
+    JsonBody(RevokeBody { reason }): JsonBody<RevokeBody>,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
-    let RevokeBody { reason } = json(&config, body).await?;
-    act(&ask_views, &gateway, actor, &headers, &id, |id| AskCommand::Revoke(id, reason)).await
+    action.run(actor, |id| AskCommand::Revoke(id, reason)).await
 }
 
 /// Prove that the event a receipt names stands in a signed block.
@@ -177,10 +150,6 @@ async fn revoke(
     get,
     path = "/api/v1/asks/{id}/receipt/proof",
     operation_id = "proveReceipt",
-    tag = "receipts",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-    ),
     responses(
         (status = 200, description = "The way from the event to the signed root", body = Inclusion),
         (
@@ -195,12 +164,8 @@ async fn prove(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
+    VisibleAsk { ask, actor }: VisibleAsk,
 ) -> Result<Response, Problem> {
-    let actor = callers.anyone(&headers).await?;
-    let ask = gateway.visible(&actor, parse(&id)?).await?;
     let place = Receipt::of(&ask).ok_or_else(not_over)?.place;
     Ok(Json(inclusion_proof(&ask_views, &gateway, &config, &ask, &actor, place.seq).await?)
         .into_response())
@@ -214,10 +179,6 @@ async fn prove(
     get,
     path = "/api/v1/asks/{id}/receipt/enrolment",
     operation_id = "proveEnrolment",
-    tag = "receipts",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-    ),
     responses(
         (status = 200, description = "The way from the record to the signed root", body = Inclusion),
         (status = 404, description = "`not-found`: no evidence of a passkey comes with this receipt"),
@@ -232,12 +193,8 @@ async fn prove(
 async fn prove_enrolment(
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
+    VisibleAsk { ask, actor }: VisibleAsk,
 ) -> Result<Response, Problem> {
-    let actor = callers.anyone(&headers).await?;
-    let ask = gateway.visible(&actor, parse(&id)?).await?;
     if ask.is_open() {
         return Err(not_over());
     }
@@ -286,7 +243,6 @@ struct Checked {
     post,
     path = "/api/v1/receipts/verify",
     operation_id = "verifyReceipt",
-    tag = "receipts",
     request_body(content = VerifyBody, example = json!({ "receipt": "eyJhbGciOiJFZERTQSJ9.e30.c2ln" })),
     responses((status = 200, description = "Whether it counts, and if not, why", body = Checked)),
     security(()),
@@ -333,10 +289,7 @@ fn called_back(at: Time, reason: Option<&str>) -> String {
     get,
     path = "/api/v1/receipts/revocations",
     operation_id = "listRevocations",
-    tag = "receipts",
-    params(
-        ("cursor" = Option<String>, Query, description = "The `next` of the page before"),
-    ),
+    params(("cursor" = Option<String>, Query, description = "The `next` of the page before")),
     responses(
         (
             status = 200,

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Query, State};
-use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use dialects::native::SearchResults;
 use gateway::Gateway;
@@ -19,9 +18,9 @@ use utoipa_axum::routes;
 
 use crate::http::Shared;
 use crate::http::api::AskViews;
-use crate::http::api::filters::{View, Whose, filter, named, word};
+use crate::http::api::extract::Person;
+use crate::http::api::lists::{View, Whose, filter, named, word};
 use crate::http::api::paging::{Params, bad};
-use crate::http::callers::Callers;
 use crate::http::problem::Problem;
 
 const KNOWN: [&str; 7] = ["q", "view", "state", "kind", "project", "agent", "by"];
@@ -55,7 +54,6 @@ pub(super) enum Searched {
     get,
     path = "/api/v1/search",
     operation_id = "searchAsks",
-    tag = "asks",
     params(
         ("q" = String, Query, description = "Words", example = "refund ada", min_length = 1),
         ("view" = Option<View>, Query, description = "Which of one's lists"),
@@ -66,16 +64,13 @@ pub(super) enum Searched {
         ("by" = Option<HumanId>, Query, description = "Answered or withdrawn by this person"),
     ),
     responses((status = 200, description = "What was found", body = SearchResults<'static>)),
-    security(("human_token" = [])),
 )]
 async fn search(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
+    Person { actor, .. }: Person,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
     let params = Params::new(pairs, &KNOWN)?;
     let expected = "words to look for, 500 characters at most";
     let fits = |q: &&str| !q.trim().is_empty() && q.chars().count() <= LONGEST;

@@ -2,8 +2,9 @@
 //! administrators. One session is ended by revoking it: `DELETE /api/v1/keys/{id}`.
 
 use axum::Json;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::{FromRequestParts, State};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{SessionView, Sessions};
 use gateway::Gateway;
@@ -12,8 +13,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::callers::Callers;
-use crate::http::name::Named;
+use crate::http::api::extract::Person;
+use crate::http::name::path_id;
 use crate::http::problem::Problem;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -25,22 +26,16 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     get,
     path = "/api/v1/people/{id}/sessions",
     operation_id = "listSessions",
-    tag = "people",
-    params(("id" = HumanId, Path, description = "Who", example = "user_dev")),
     responses(
         (status = 200, description = "At most fifty, the newest first", body = Sessions),
         (status = 403, description = "`not-allowed`: somebody else's, and no administrator"),
     ),
-    security(("human_token" = [])),
 )]
 async fn sessions(
     State(gateway): State<Gateway>,
     State(sessions): State<gateway::sessions::Sessions>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
+    SessionsOf { human, .. }: SessionsOf,
 ) -> Result<Response, Problem> {
-    let (_, human) = own_sessions(&gateway, &callers, &headers, &id).await?;
     let (directory, now) = (gateway.directory(), gateway.now());
     let mut live = Vec::new();
     for key in directory.sessions_of(&human).rev().filter(|key| key.is_live(now)) {
@@ -57,21 +52,15 @@ async fn sessions(
     delete,
     path = "/api/v1/people/{id}/sessions",
     operation_id = "endSessions",
-    tag = "people",
-    params(("id" = HumanId, Path, description = "Who", example = "user_dev")),
     responses(
         (status = 204, description = "No browser of theirs is signed in"),
         (status = 403, description = "`not-allowed`: somebody else's, and no administrator"),
     ),
-    security(("human_token" = [])),
 )]
 async fn end_sessions(
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
+    SessionsOf { actor, human }: SessionsOf,
 ) -> Result<Response, Problem> {
-    let (actor, human) = own_sessions(&gateway, &callers, &headers, &id).await?;
     gateway.run(actor, DirectoryCommand::EndSessions(human, None)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -84,40 +73,37 @@ async fn end_sessions(
     delete,
     path = "/api/v1/people/{id}/access",
     operation_id = "endAccess",
-    tag = "people",
-    params(("id" = HumanId, Path, description = "Who", example = "user_dev")),
     responses(
         (status = 204, description = "Nothing lets them in any more"),
         (status = 403, description = "`not-allowed`: for administrators, and not for oneself"),
         (status = 404, description = "`not-found`: no such person"),
     ),
-    security(("human_token" = [])),
 )]
 async fn end_access(
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
+    SessionsOf { actor, human }: SessionsOf,
 ) -> Result<Response, Problem> {
-    let (actor, human) = own_sessions(&gateway, &callers, &headers, &id).await?;
     gateway.run(actor, DirectoryCommand::EndAccess(human)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// The caller and the named person, if the caller is that person or an administrator.
-async fn own_sessions(
-    gateway: &Gateway,
-    callers: &Callers,
-    headers: &HeaderMap,
-    id: &str,
-) -> Result<(Actor, HumanId), Problem> {
-    let actor = callers.person(headers).await?;
-    let directory = gateway.directory();
-    let administers = directory.administers(&actor);
-    let own = matches!(&actor, Actor::Human { id: own, .. } if own.as_str() == id);
-    if !own && !administers {
-        return Err(Refusal::NotAllowed { why: "only an administrator can do this" }.into());
+/// The caller and the person in the path, if the caller is that person or an administrator.
+struct SessionsOf {
+    actor: Actor,
+    human: HumanId,
+}
+
+impl FromRequestParts<Shared> for SessionsOf {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
+        let Person { id: own, actor } = Person::from_request_parts(parts, shared).await?;
+        let id = path_id(parts, shared).await;
+        let directory = shared.core.gateway.directory();
+        if own.as_str() != id && !directory.administers(&actor) {
+            return Err(Refusal::NotAllowed { why: "only an administrator can do this" }.into());
+        }
+        let known = id.parse().ok().filter(|id| directory.human(id).is_some());
+        Ok(Self { actor, human: known.ok_or(Refusal::NotFound { what: "person" })? })
     }
-    let known = id.parse().ok().filter(|id| directory.human(id).is_some());
-    Ok((actor, known.ok_or(Refusal::NotFound { what: "person" })?))
 }

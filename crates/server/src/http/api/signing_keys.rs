@@ -7,7 +7,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use gateway::key_destruction::{DestructionProgress, KeyDestruction, NotDestroyed};
 use gateway::receipts::Receipts;
@@ -19,7 +19,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::callers::Callers;
+use crate::http::api::extract::Administrator;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 
@@ -109,19 +109,12 @@ pub struct Destruction {
     get,
     path = "/api/v1/signing-keys",
     operation_id = "listSigningKeys",
-    tag = "receipts",
     responses(
         (status = 200, description = "Oldest first", body = SigningKeys),
         (status = 403, description = "`not-allowed`: for administrators"),
     ),
-    security(("human_token" = [])),
 )]
-async fn list(
-    State(callers): State<Callers>,
-    State(receipts): State<Receipts>,
-    headers: HeaderMap,
-) -> Result<Response, Problem> {
-    callers.administrator(&headers).await?;
+async fn list(State(receipts): State<Receipts>, _: Administrator) -> Result<Response, Problem> {
     let listed = receipts.signer().listed().await.map_err(|error| unreadable(&error))?;
     let keys = listed.into_iter().map(SigningKeyView::from).collect();
     Ok(Json(SigningKeys { keys }).into_response())
@@ -136,7 +129,6 @@ async fn list(
     post,
     path = "/api/v1/signing-keys/{kid}/destroy",
     operation_id = "destroySigningKey",
-    tag = "receipts",
     params(
         (
             "kid" = String,
@@ -156,15 +148,12 @@ async fn list(
                            or was revoked",
         ),
     ),
-    security(("human_token" = [])),
 )]
 async fn destroy(
-    State(callers): State<Callers>,
     State(key_destruction): State<KeyDestruction>,
     Named(kid): Named<String>,
-    headers: HeaderMap,
+    Administrator { actor, .. }: Administrator,
 ) -> Result<Response, Problem> {
-    let (_, actor) = callers.administrator(&headers).await?;
     let progress = key_destruction.destroy(&actor, &kid, STRETCH).await?;
     let DestructionProgress { destroyed, examined, stored } = progress;
     let status = if destroyed { StatusCode::OK } else { StatusCode::ACCEPTED };

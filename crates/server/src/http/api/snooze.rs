@@ -4,22 +4,18 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{SnoozeBody, Snoozed, SnoozedAsk};
 use gateway::Gateway;
-use kernel::{Actor, AskId, HumanId, Refusal};
+use kernel::Refusal;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::config::Config;
 use crate::http::Shared;
-use crate::http::api::asks::parse;
-use crate::http::api::{AskViews, json};
-use crate::http::callers::Callers;
-use crate::http::name::Named;
+use crate::http::api::AskViews;
+use crate::http::api::extract::{JsonBody, Person, PersonAndAsk};
 use crate::http::problem::Problem;
 
 /// The longest an ask can be hidden: ten years.
@@ -37,10 +33,6 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     put,
     path = "/api/v1/asks/{id}/snooze",
     operation_id = "snoozeAsk",
-    tag = "asks",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-    ),
     request_body(content = SnoozeBody, example = json!({ "until": "2030-01-31T12:00:00Z" })),
     responses(
         (status = 204, description = "Hidden"),
@@ -50,18 +42,12 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
                 500 are hidden already",
         ),
     ),
-    security(("human_token" = [])),
 )]
 async fn snooze(
     State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
-    body: Body,
+    PersonAndAsk { human, ask: id }: PersonAndAsk,
+    JsonBody(SnoozeBody { until }): JsonBody<SnoozeBody>,
 ) -> Result<Response, Problem> {
-    let (human, id) = person_and_ask(&gateway, &callers, &headers, &id).await?;
-    let SnoozeBody { until } = json(&config, body).await?;
     let now = gateway.now();
     if until <= now || until > now.plus_seconds(LONGEST) {
         let expected = "a moment within the next ten years";
@@ -79,20 +65,12 @@ async fn snooze(
     delete,
     path = "/api/v1/asks/{id}/snooze",
     operation_id = "unsnoozeAsk",
-    tag = "asks",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-    ),
     responses((status = 204, description = "Shown, hidden before or not")),
-    security(("human_token" = [])),
 )]
 async fn wake(
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
+    PersonAndAsk { human, ask: id }: PersonAndAsk,
 ) -> Result<Response, Problem> {
-    let (human, id) = person_and_ask(&gateway, &callers, &headers, &id).await?;
     gateway.store().snooze(human, id, None).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -102,18 +80,14 @@ async fn wake(
     get,
     path = "/api/v1/snoozed",
     operation_id = "listSnoozed",
-    tag = "asks",
     responses((status = 200, description = "All of it, soonest first", body = Snoozed<'static>)),
-    security(("human_token" = [])),
 )]
 async fn snoozed(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    headers: HeaderMap,
+    Person { id, actor }: Person,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
-    let hidden = gateway.store().snoozed(own(&actor)?, gateway.now()).await?;
+    let hidden = gateway.store().snoozed(id, gateway.now()).await?;
     let directory = gateway.directory();
     let mut asks = Vec::with_capacity(hidden.len());
     for (id, until) in hidden {
@@ -126,27 +100,4 @@ async fn snoozed(
         snoozed.push(SnoozedAsk { until: *until, ask: ask_views.view(ask, &actor).await? });
     }
     Ok(Json(Snoozed { snoozed }).into_response())
-}
-
-/// The calling person, and an ask they may see.
-pub(super) async fn person_and_ask(
-    gateway: &Gateway,
-    callers: &Callers,
-    headers: &HeaderMap,
-    id: &str,
-) -> Result<(HumanId, AskId), Problem> {
-    let actor = callers.person(headers).await?;
-    let ask = gateway.visible(&actor, parse(id)?).await?;
-    Ok((own(&actor)?, ask.id))
-}
-
-fn own(actor: &Actor) -> Result<HumanId, Problem> {
-    match actor {
-        Actor::Human { id, .. } => Ok(id.clone()),
-        Actor::Agent { .. }
-        | Actor::LinkHolder { .. }
-        | Actor::Relay { .. }
-        | Actor::Guest { .. }
-        | Actor::System => Err(Refusal::NotAllowed { why: "only people have a desk" }.into()),
-    }
 }

@@ -4,28 +4,30 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::{FromRequestParts, Query, State};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{
-    CallbackSecret, RotateBody, WebhookBody, WebhookPage, WebhookSecret, WebhookView,
+    CallbackSecret, DeliveryAttempt, DeliveryPage, DeliveryStatus, DeliveryView, RotateBody,
+    WebhookBody, WebhookPage, WebhookSecret, WebhookView,
 };
+use dialects::webhooks::TEST;
 use gateway::Gateway;
+use kernel::ask::CallbackAttempt;
 use kernel::directory::{Directory, NewWebhook};
-use kernel::{Actor, DirectoryCommand, Refusal, WebhookId};
+use kernel::{Actor, DirectoryCommand, Refusal, Time, Topic, WebhookId};
 use notify::callbacks::Callbacks;
 use notify::webhooks::Webhooks;
+use store::work_queue::{LogQuery, Logged, Standing};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::config::Config;
 use crate::http::Shared;
-use crate::http::api::directory::{Listing, Pairs};
+use crate::http::api::extract::{JsonBody, JsonBodyIfAny, OnlyAgent, Person};
 use crate::http::api::openapi::Pages;
-use crate::http::api::{json, json_if_any};
-use crate::http::callers::Callers;
-use crate::http::name::Named;
+use crate::http::api::paging::{Listing, Pairs, Params, bad, seal};
+use crate::http::name::{Named, path_id};
 use crate::http::problem::Problem;
 
 /// How many endpoints the server examines for one page. A page may be short and still have a next
@@ -41,8 +43,8 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(webhook, save, remove))
         .routes(routes!(rotate))
         .routes(routes!(test))
-        .routes(routes!(super::deliveries::deliveries))
-        .routes(routes!(super::deliveries::redeliver))
+        .routes(routes!(deliveries))
+        .routes(routes!(redeliver))
         .routes(routes!(callback_secret))
 }
 
@@ -51,26 +53,14 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     get,
     path = "/api/v1/webhooks",
     operation_id = "listWebhooks",
-    tag = "webhooks",
     params(Pages),
-    responses(
-        (
-            status = 200,
-            description = "A page",
-            body = WebhookPage,
-            headers(("Link" = String, description = "The next page, `rel=\"next\"`")),
-        ),
-        (status = 422, description = "`invalid-field`: a cursor of another list"),
-    ),
-    security(("human_token" = [])),
+    responses((status = 200, description = "A page", body = WebhookPage)),
 )]
 async fn webhooks(
-    State(callers): State<Callers>,
     State(gateway): State<Gateway>,
-    headers: HeaderMap,
     pairs: Pairs,
+    Person { actor, .. }: Person,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
     let directory = gateway.directory();
     let list = Listing::read(pairs, "webhooks")?;
     let mut rest = directory.webhooks_after(list.after()?.as_ref()).peekable();
@@ -96,7 +86,6 @@ async fn webhooks(
     post,
     path = "/api/v1/webhooks",
     operation_id = "createWebhook",
-    tag = "webhooks",
     request_body(
         content = WebhookBody,
         example = json!({ "agent": "agent_dev", "url": "https://agent.example/hook" }),
@@ -105,19 +94,14 @@ async fn webhooks(
         (status = 201, description = "Added", body = WebhookSecret),
         (status = 403, description = "`not-allowed`: neither an administrator nor the owner"),
     ),
-    security(("human_token" = [])),
 )]
 async fn add(
     State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
     State(webhooks): State<Webhooks>,
     State(callbacks): State<Callbacks>,
-    headers: HeaderMap,
-    body: Body,
+    Person { actor, .. }: Person,
+    JsonBody(body): JsonBody<WebhookBody>,
 ) -> Result<Response, Problem> {
-    let actor = callers.person(&headers).await?;
-    let body: WebhookBody = json(&config, body).await?;
     let id = WebhookId::new(gateway.ids().ulid());
     let made = add_webhook(&gateway, &webhooks, &callbacks, actor, wanted(body, id)?).await?;
     Ok((StatusCode::CREATED, Json(made)).into_response())
@@ -128,20 +112,9 @@ async fn add(
     get,
     path = "/api/v1/webhooks/{id}",
     operation_id = "getWebhook",
-    tag = "webhooks",
-    params(
-        ("id" = WebhookId, Path, description = "The endpoint", example = "hook_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-    ),
     responses((status = 200, description = "As it is", body = WebhookView)),
-    security(("human_token" = [])),
 )]
-async fn webhook(
-    State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
-) -> Result<Response, Problem> {
-    let (_, directory, id) = kept_webhook(&gateway, &callers, &headers, &id).await?;
+async fn webhook(KeptWebhook { directory, id, .. }: KeptWebhook) -> Result<Response, Problem> {
     Ok(Json(directory.webhook(id).map(WebhookView::from)).into_response())
 }
 
@@ -152,28 +125,19 @@ async fn webhook(
     put,
     path = "/api/v1/webhooks/{id}",
     operation_id = "putWebhook",
-    tag = "webhooks",
-    params(
-        ("id" = WebhookId, Path, description = "The endpoint", example = "hook_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-    ),
     request_body(
         content = WebhookBody,
         example = json!({ "agent": "agent_dev", "url": "https://agent.example/hook", "enabled": false }),
     ),
     responses((status = 200, description = "Changed", body = WebhookView)),
-    security(("human_token" = [])),
 )]
 async fn save(
     State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
     State(callbacks): State<Callbacks>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
-    body: Body,
+    KeptWebhook { actor, id, .. }: KeptWebhook,
+    JsonBody(body): JsonBody<WebhookBody>,
 ) -> Result<Response, Problem> {
-    let (actor, _, id) = kept_webhook(&gateway, &callers, &headers, &id).await?;
-    let new = wanted(json(&config, body).await?, id)?;
+    let new = wanted(body, id)?;
     callable(&callbacks, "url", &new.url)?;
     gateway.run(actor, DirectoryCommand::SaveWebhook(new)).await?;
     shown_webhook(&gateway, StatusCode::OK, id)
@@ -184,20 +148,12 @@ async fn save(
     delete,
     path = "/api/v1/webhooks/{id}",
     operation_id = "removeWebhook",
-    tag = "webhooks",
-    params(
-        ("id" = WebhookId, Path, description = "The endpoint", example = "hook_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-    ),
     responses((status = 204, description = "Removed")),
-    security(("human_token" = [])),
 )]
 async fn remove(
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
+    KeptWebhook { actor, id, .. }: KeptWebhook,
 ) -> Result<Response, Problem> {
-    let (actor, _, id) = kept_webhook(&gateway, &callers, &headers, &id).await?;
     remove_webhook(&gateway, actor, id).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -210,25 +166,15 @@ async fn remove(
     post,
     path = "/api/v1/webhooks/{id}/rotate",
     operation_id = "rotateWebhook",
-    tag = "webhooks",
-    params(
-        ("id" = WebhookId, Path, description = "The endpoint", example = "hook_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-    ),
     request_body(content = Option<RotateBody>, example = json!({ "grace_seconds": 3600 })),
     responses((status = 200, description = "Replaced", body = WebhookSecret)),
-    security(("human_token" = [])),
 )]
 async fn rotate(
     State(gateway): State<Gateway>,
-    State(config): State<Arc<Config>>,
-    State(callers): State<Callers>,
     State(webhooks): State<Webhooks>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
-    body: Body,
+    KeptWebhook { actor, id, .. }: KeptWebhook,
+    JsonBodyIfAny(RotateBody { grace_seconds }): JsonBodyIfAny<RotateBody>,
 ) -> Result<Response, Problem> {
-    let (actor, _, id) = kept_webhook(&gateway, &callers, &headers, &id).await?;
-    let RotateBody { grace_seconds } = json_if_any(&config, body).await?;
     gateway.run(actor, DirectoryCommand::RotateWebhook(id, grace_seconds)).await?;
     Ok(Json(revealed_webhook(&gateway, &webhooks, id)?).into_response())
 }
@@ -240,23 +186,15 @@ async fn rotate(
     post,
     path = "/api/v1/webhooks/{id}/test",
     operation_id = "testWebhook",
-    tag = "webhooks",
-    params(
-        ("id" = WebhookId, Path, description = "The endpoint", example = "hook_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-    ),
     responses(
         (status = 202, description = "It will be sent", body = WebhookView),
         (status = 403, description = "`not-allowed`: the endpoint is disabled"),
     ),
-    security(("human_token" = [])),
 )]
 async fn test(
     State(gateway): State<Gateway>,
-    State(callers): State<Callers>,
-    Named(id): Named<String>,
-    headers: HeaderMap,
+    KeptWebhook { actor, id, .. }: KeptWebhook,
 ) -> Result<Response, Problem> {
-    let (actor, _, id) = kept_webhook(&gateway, &callers, &headers, &id).await?;
     gateway.run(actor, DirectoryCommand::TestWebhook(id)).await?;
     shown_webhook(&gateway, StatusCode::ACCEPTED, id)
 }
@@ -274,13 +212,9 @@ async fn test(
     security(("agent_key" = [])),
 )]
 async fn callback_secret(
-    State(callers): State<Callers>,
     State(webhooks): State<Webhooks>,
-    headers: HeaderMap,
+    OnlyAgent { key, .. }: OnlyAgent,
 ) -> Result<Response, Problem> {
-    let Actor::Agent { key, .. } = callers.only_agent(&headers).await? else {
-        return Err(Refusal::NotAllowed { why: "this takes an agent key" }.into());
-    };
     let secret = webhooks.callback_signer(key).shown();
     Ok(Json(CallbackSecret { secret }).into_response())
 }
@@ -324,7 +258,7 @@ pub(crate) async fn remove_webhook(
     id: WebhookId,
 ) -> Result<(), store::StoreError> {
     gateway.run(actor, DirectoryCommand::RemoveWebhook(id)).await?;
-    while gateway.store().unlog(id, FORGOTTEN).await? == FORGOTTEN {}
+    while gateway.store().clear_delivery_log(id, FORGOTTEN).await? == FORGOTTEN {}
     Ok(())
 }
 
@@ -340,19 +274,24 @@ pub(crate) fn revealed_webhook(
     Ok(WebhookSecret { webhook: WebhookView::from(webhook), secret })
 }
 
-/// An endpoint the caller may manage.
-pub(super) async fn kept_webhook(
-    gateway: &Gateway,
-    callers: &Callers,
-    headers: &HeaderMap,
-    id: &str,
-) -> Result<(Actor, Arc<Directory>, WebhookId), Problem> {
-    let actor = callers.person(headers).await?;
-    let directory = gateway.directory();
-    let known = id.parse().ok().and_then(|id| directory.webhook(id));
-    let kept = known.filter(|webhook| directory.keeps(&actor, &webhook.of));
-    let id = kept.ok_or(Refusal::NotFound { what: "webhook" })?.id;
-    Ok((actor, directory, id))
+/// The endpoint that the path names, if the caller may manage it.
+pub(super) struct KeptWebhook {
+    pub(super) actor: Actor,
+    pub(super) directory: Arc<Directory>,
+    pub(super) id: WebhookId,
+}
+
+impl FromRequestParts<Shared> for KeptWebhook {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
+        let Person { actor, .. } = Person::from_request_parts(parts, shared).await?;
+        let directory = shared.core.gateway.directory();
+        let known = path_id(parts, shared).await.parse().ok().and_then(|id| directory.webhook(id));
+        let kept = known.filter(|webhook| directory.keeps(&actor, &webhook.of));
+        let id = kept.ok_or(Refusal::NotFound { what: "webhook" })?.id;
+        Ok(Self { actor, directory, id })
+    }
 }
 
 fn shown_webhook(
@@ -363,4 +302,118 @@ fn shown_webhook(
     let directory = gateway.directory();
     let webhook = directory.webhook(id).ok_or(Refusal::NotFound { what: "webhook" })?;
     Ok((status, Json(WebhookView::from(webhook))).into_response())
+}
+
+// The delivery log of a webhook endpoint: `/api/v1/webhooks/{id}/deliveries`.
+
+/// What an endpoint was told, newest first; what was given up is a dead letter.
+///
+/// A delivery is listed once it was tried, and for 30 days after the last attempt.
+#[utoipa::path(
+    get,
+    path = "/api/v1/webhooks/{id}/deliveries",
+    operation_id = "listDeliveries",
+    params(
+        ("status" = Option<DeliveryStatus>, Query, description = "Only those that stand so"),
+        Pages,
+    ),
+    responses((status = 200, description = "A page", body = DeliveryPage)),
+)]
+pub(super) async fn deliveries(
+    State(gateway): State<Gateway>,
+    Query(pairs): Pairs,
+    KeptWebhook { id: webhook, .. }: KeptWebhook,
+) -> Result<Response, Problem> {
+    let params = Params::new(pairs, &["status", "limit", "cursor"])?;
+    let (limit, status) = (params.limit()?, status(&params)?);
+    let path = format!("/api/v1/webhooks/{webhook}/deliveries");
+    let name = format!("{path}?{}", status.map_or("", Standing::as_str));
+    let after = params.cursor(&name, place)?;
+    // Read one delivery more than the page holds, to know whether there is a next page.
+    let wanted = LogQuery { webhook, status, after, limit: limit + 1 };
+    let mut found = gateway.store().delivery_log(wanted).await?;
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let next = found.last().filter(|_| more).map(|last| {
+        seal(&name, format!("{}/{}", last.message.at.millis(), last.message.id).as_bytes())
+    });
+    let page = DeliveryPage::new(found.into_iter().map(view).collect(), next.clone());
+    Ok(params.page(&path, &page, next.as_deref()))
+}
+
+/// Tell an endpoint once more what it was told.
+///
+/// It is sent at once, under the same `webhook-id`, and from then on as often as anything else: whether
+/// it was taken, given up or still waits.
+#[utoipa::path(
+    post,
+    path = "/api/v1/webhooks/{id}/deliveries/{delivery}/redeliver",
+    operation_id = "redeliver",
+    params(
+        (
+            "delivery" = String,
+            Path,
+            description = "Its `webhook-id`",
+            example = "msg_01JZ3V5Q8N6M4K2H0G9F7E5D3C_3",
+        ),
+    ),
+    responses(
+        (status = 202, description = "It will be sent", body = DeliveryView),
+        (status = 403, description = "`not-allowed`: the endpoint is disabled"),
+    ),
+)]
+pub(super) async fn redeliver(
+    State(gateway): State<Gateway>,
+    Named((_, delivery)): Named<(String, String)>,
+    KeptWebhook { id: webhook, .. }: KeptWebhook,
+) -> Result<Response, Problem> {
+    let logged = send_again(&gateway, webhook, &delivery).await?;
+    Ok((StatusCode::ACCEPTED, Json(view(logged))).into_response())
+}
+
+/// Sends a delivery to its endpoint again.
+pub(in crate::http) async fn send_again(
+    gateway: &Gateway,
+    webhook: WebhookId,
+    id: &str,
+) -> Result<Logged, store::StoreError> {
+    let directory = gateway.directory();
+    if directory.webhook(webhook).is_some_and(|webhook| webhook.disabled.is_some()) {
+        let why = "this endpoint is disabled; enable it first";
+        return Err(Refusal::NotAllowed { why }.into());
+    }
+    let again = gateway.store().redeliver(webhook, id, gateway.now()).await?;
+    Ok(again.ok_or(Refusal::NotFound { what: "delivery" })?)
+}
+
+fn status(params: &Params) -> Result<Option<Standing>, Problem> {
+    let Some(text) = params.one("status")? else { return Ok(None) };
+    let known = Standing::ALL.into_iter().find(|standing| standing.as_str() == text);
+    known.map(Some).ok_or_else(|| bad("status", "one of waiting, done, dead"))
+}
+
+fn place(place: &[u8]) -> Option<(Time, String)> {
+    let (at, id) = std::str::from_utf8(place).ok()?.split_once('/')?;
+    Some((Time::from_millis(at.parse().ok()?), id.to_owned()))
+}
+
+fn view(logged: Logged) -> DeliveryView {
+    let attempt = |attempt: store::work_queue::Attempt| DeliveryAttempt {
+        attempt: CallbackAttempt { at: attempt.at, result: attempt.result },
+        answer: attempt.answer,
+    };
+    DeliveryView {
+        kind: logged.message.topic.map_or(TEST, Topic::as_str).to_owned(),
+        id: logged.message.id,
+        ask: logged.message.ask,
+        task: logged.message.contract.map(|contract| contract.task),
+        at: logged.message.at,
+        status: match logged.status {
+            Standing::Waiting => DeliveryStatus::Waiting,
+            Standing::Done => DeliveryStatus::Done,
+            Standing::Dead => DeliveryStatus::Dead,
+        },
+        next_at: logged.next_at,
+        attempts: logged.attempts.into_iter().map(attempt).collect(),
+    }
 }

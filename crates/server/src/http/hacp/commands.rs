@@ -171,7 +171,7 @@ impl HacpOperations {
     async fn event(&self, id: TaskId, seq: u64) -> Result<Option<TaskEvent>, Failure> {
         let after = seq.saturating_sub(1);
         let subject = kernel::Subject::Task(id);
-        let records = self.gateway.store().records(subject, after, 1).await?;
+        let records = self.gateway.store().chain(subject, after, 1).await?;
         let event = records.first().and_then(|record| record.event().ok());
         Ok(event.and_then(|event| match event.what {
             Happened::Task(event) => Some(*event),

@@ -131,7 +131,9 @@ impl Feed {
     /// incomplete and are dropped.
     async fn read(&mut self) -> Result<(), StoreError> {
         let store = self.hacp.gateway.store();
-        let more = store.task_records(self.projects.clone(), self.after, BATCH).await?;
+        let more = store
+            .records(store::FeedQuery::Tasks(self.projects.clone(), self.after), BATCH)
+            .await?;
         if self.follow().await? {
             self.stale = more.len() == BATCH;
             self.records = more.into();

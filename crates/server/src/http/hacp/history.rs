@@ -127,7 +127,8 @@ impl HacpOperations {
         while left > 0 {
             let wanted = most.min(left);
             let store = self.gateway.store();
-            let records = store.task_records(projects.clone(), after, wanted).await?;
+            let records =
+                store.records(store::FeedQuery::Tasks(projects.clone(), after), wanted).await?;
             for (position, record) in &records {
                 after = *position;
                 if !self.shows(actor, record).await? {
@@ -282,7 +283,7 @@ impl Trails {
                 break;
             }
             let most = usize::try_from(missing).map_or(BATCH, |missing| missing.min(BATCH));
-            let earlier = gateway.store().records(Subject::Task(id), known.seq, most).await?;
+            let earlier = gateway.store().chain(Subject::Task(id), known.seq, most).await?;
             if earlier.is_empty() {
                 untold(id, &Missing);
                 return Ok(None);
@@ -376,7 +377,7 @@ mod tests {
             let grant = NewGrant { scope, decision: Leave::Allow, until };
             run(TaskCommand::Grant(task, grant)).await.unwrap();
         }
-        let records = gateway.store().records(Subject::Task(task), 0, 10).await.unwrap();
+        let records = gateway.store().chain(Subject::Task(task), 0, 10).await.unwrap();
         let mut trails = Trails::new(Version::V02);
         let mut whole = Vec::new();
         for record in &records {

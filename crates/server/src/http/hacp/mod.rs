@@ -10,7 +10,7 @@
 //! | `socket` | `GET /hacp/ws`: the operations as JSON-RPC 2.0 |
 //! | `uploads` | `POST`, `PUT /hacp/v1/uploads`; `GET`, `PATCH`, `DELETE /hacp/v1/uploads/{id}` |
 //! | `content` | `GET …/content` of an upload, and of a version of an artifact |
-//! | `version` | `GET /hacp/v1/health`, `GET`, `POST /hacp/v1/version`, `GET /hacp/v1/schemas/{name}` |
+//! | this one | `GET /hacp/v1/health`, `GET`, `POST /hacp/v1/version`, `GET /hacp/v1/schemas/{name}` |
 //!
 //! The actor is the credential, an agent key or a human token, and never a parameter.
 
@@ -21,29 +21,31 @@ mod events;
 mod history;
 mod ops;
 mod queries;
-mod range;
 mod runtime;
 mod socket;
 mod uploads;
-mod version;
 
 use std::sync::Arc;
 
-use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use dialects::hacp::{HacpError, VERSION_HEADER, Version};
+use axum::{Json, Router};
+use dialects::hacp::{self, HacpError, VERSION_HEADER, Version, schema as registry};
 use gateway::Gateway;
 use gateway::blobs::Blobs;
 use kernel::actor::Reach;
 use kernel::{Actor, ProjectId};
+use serde_json::json;
 use store::StoreError;
 
 use crate::config::Config;
-use crate::http::Shared;
 use crate::http::callers::Callers;
+use crate::http::name::Named;
 use crate::http::services::Streaming;
+use crate::http::{Shared, body};
 
 pub use error::Failure;
 pub use history::PageEnds;
@@ -51,10 +53,10 @@ pub use history::PageEnds;
 pub fn routes() -> Router<Shared> {
     Router::new()
         .route("/hacp/v1/ops/{operation}", post(ops::call))
-        .route("/hacp/v1/health", get(version::health))
-        .route("/hacp/v1/version", get(version::spoken).post(version::negotiated))
-        .route("/hacp/v1/schemas", get(version::schemas))
-        .route("/hacp/v1/schemas/{name}", get(version::schema))
+        .route("/hacp/v1/health", get(health))
+        .route("/hacp/v1/version", get(spoken).post(negotiated))
+        .route("/hacp/v1/schemas", get(schemas))
+        .route("/hacp/v1/schemas/{name}", get(schema))
         .route("/hacp/v1/events", get(events::stream))
         .route("/hacp/v1/uploads", post(uploads::begin).put(uploads::all_at_once))
         .route(
@@ -127,4 +129,38 @@ impl HacpOperations {
             | Actor::System => Vec::new(),
         })
     }
+}
+
+// `GET /hacp/v1/health`; `GET`, `POST /hacp/v1/version`; `GET /hacp/v1/schemas` and each schema.
+// None of them needs a credential.
+
+/// 200 with the protocol version while the store answers; else 503 `UNAVAILABLE`.
+async fn health(State(gateway): State<Gateway>, headers: HeaderMap) -> Result<Response, Failure> {
+    let version = version_of(&headers)?;
+    if let Err(error) = gateway.store().ping().await {
+        tracing::warn!(error = %error, "the HACP health check failed: the store does not answer");
+        return Err(Failure::from(HacpError::unavailable()).in_version(version));
+    }
+    Ok(Json(version.stamped(json!({ "status": "ok" }))).into_response())
+}
+
+async fn spoken(headers: HeaderMap) -> Result<Response, Failure> {
+    Ok(Json(hacp::spoken(version_of(&headers)?)).into_response())
+}
+
+async fn negotiated(State(config): State<Arc<Config>>, body: Body) -> Result<Response, Failure> {
+    let bytes = body::read(body, config.body_limit).await?;
+    Ok(Json(hacp::negotiate(&bytes)?.stamp()).into_response())
+}
+
+async fn schemas(headers: HeaderMap) -> Result<Response, Failure> {
+    let names: Vec<_> = registry::names(version_of(&headers)?).collect();
+    Ok(Json(names).into_response())
+}
+
+async fn schema(Named(name): Named<String>, headers: HeaderMap) -> Result<Response, Failure> {
+    let version = version_of(&headers)?;
+    let schema = registry::schema(&name, version);
+    let schema = schema.map_err(|error| Failure::from(error).in_version(version));
+    Ok(Json(schema?).into_response())
 }

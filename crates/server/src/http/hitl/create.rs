@@ -2,11 +2,11 @@
 //! return to its caller unchanged. Specification §6, §7.5.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::State;
+use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::IntoResponse;
 use dialects::hitl::{self, Links, NewCase, WireError};
@@ -18,11 +18,10 @@ use kernel::question::Stance;
 use kernel::verification::Policy;
 use kernel::{Actor, Ask, AskCommand, Assurance};
 use notify::callbacks::Callbacks;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use store::StoreError;
 
-use super::{Answer, HitlError};
-use crate::http::hitl::HitlCases;
+use super::{Answer, HitlCases, HitlError, param};
 use crate::http::{body, conditions, envelope_headers};
 
 /// The tokens of a new case. The server stores only their hashes.
@@ -163,4 +162,33 @@ impl HitlCases {
         let granted = self.gateway.run(actor, command).await?;
         Ok((granted.ask.ok_or_else(WireError::internal)?, tokens))
     }
+}
+
+// `POST /api/demo?type=…`, with `--dev` only: creates a sample case of each type to try its page.
+
+/// One sample per type, as a service would send it.
+static SAMPLES: LazyLock<Map<String, Value>> = LazyLock::new(|| {
+    // The file is part of the binary, and a test parses it.
+    serde_json::from_str(include_str!("demo.json")).unwrap_or_default()
+});
+
+/// The agent key that every server has with `--dev`.
+const DEV_KEY: &str = "Bearer dev-agent-key";
+
+pub(super) async fn demo(
+    State(cases): State<Arc<HitlCases>>,
+    callbacks: State<Callbacks>,
+    Query(pairs): Query<Vec<(String, String)>>,
+    mut headers: HeaderMap,
+) -> Answer {
+    if !cases.config.dev {
+        return Err(WireError::no_route().into());
+    }
+    let kind = param(&pairs, "type").unwrap_or("approval");
+    let Some(sample) = SAMPLES.get(kind) else {
+        let kinds: Vec<&str> = SAMPLES.keys().map(String::as_str).collect();
+        return Err(WireError::field("type", &kinds.join(", ")).into());
+    };
+    headers.entry(header::AUTHORIZATION).or_insert(HeaderValue::from_static(DEV_KEY));
+    create(State(cases), callbacks, headers, Body::from(sample.to_string())).await
 }

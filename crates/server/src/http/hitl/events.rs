@@ -142,7 +142,7 @@ impl OfCase {
             self.over = true;
             return Ok(());
         }
-        let records = gateway.store().records(Subject::Ask(self.id), self.read, BATCH).await?;
+        let records = gateway.store().chain(Subject::Ask(self.id), self.read, BATCH).await?;
         self.stale = records.len() == BATCH;
         let signature = self.cases.receipts.hitl_signature(&ask).await?;
         // Records that are newer than the ask that was read are sent later, with the newer ask:

@@ -2,47 +2,46 @@
 //!
 //! | file | route |
 //! |---|---|
-//! | `create` | `POST /hitl/v1/cases`, `GET /hitl/v1/callback-secret` |
-//! | `status` | `GET /hitl/v1/reviews/{id}/status` |
+//! | `create` | `POST /hitl/v1/cases`, `GET /hitl/v1/callback-secret`; with `--dev`, `POST /api/demo?type=…` |
 //! | `events` | `GET /hitl/v1/reviews/{id}/events` |
-//! | `respond` | `POST /hitl/v1/reviews/{id}/respond`, `…/submit`, `…/cancel` |
-//! | `files` | `POST /hitl/v1/reviews/{id}/files`, `GET …/files/{digest}` |
-//! | `discovery` | `GET /.well-known/hitl.json`, `GET /skill.md` |
-//! | `demo` | `POST /api/demo?type=…`, with `--dev` |
+//! | `respond` | `POST /hitl/v1/reviews/{id}/respond`, `…/submit`, `…/cancel`, `…/files`; `GET …/files/{digest}` |
+//! | this one | `GET /hitl/v1/reviews/{id}/status`, `GET /.well-known/hitl.json`, `GET /skill.md` |
 //!
 //! Each token has one purpose: the review token for answering as the holder of the link, the submit
 //! token for relaying an answer, the poll token for reading. The key that created the case can also
 //! read and cancel it.
 
 mod create;
-mod demo;
-mod discovery;
 mod error;
 mod events;
-mod files;
 mod respond;
-mod status;
 
 use std::sync::Arc;
 
-use axum::Router;
-use axum::http::{HeaderMap, header};
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use dialects::hitl::{self, WireError};
+use axum::{Json, Router};
+use dialects::hitl::discovery::{Kept, discovery};
+use dialects::hitl::{self, Version, WireError};
 use gateway::Gateway;
 use gateway::answer_files::AnswerFiles;
-use gateway::auth::Authenticator;
+use gateway::auth::{Authenticator, Lane};
 use gateway::receipts::Receipts;
 use gateway::verification::Providers;
 use kernel::ask::Purpose;
 use kernel::audit::Digest;
+use kernel::directory::Project;
 use kernel::{Actor, Ask};
+use store::StoreError;
 
-use crate::config::Config;
+use crate::config::{Config, Retention};
 use crate::http::Shared;
 use crate::http::callers::Callers;
+use crate::http::conditions::{self, Seen};
 use crate::http::hxp_execution::is_loopback;
+use crate::http::name::Named;
 use crate::http::stream_credential::StreamToken;
 
 pub use error::HitlError;
@@ -53,16 +52,16 @@ pub fn routes() -> Router<Shared> {
     Router::new()
         .route("/hitl/v1/cases", post(create::create))
         .route("/hitl/v1/callback-secret", get(create::callback_secret))
-        .route("/hitl/v1/reviews/{id}/status", get(status::status))
+        .route("/hitl/v1/reviews/{id}/status", get(status))
         .route("/hitl/v1/reviews/{id}/events", get(events::events))
         .route("/hitl/v1/reviews/{id}/respond", post(respond::respond))
         .route("/hitl/v1/reviews/{id}/submit", post(respond::respond))
         .route("/hitl/v1/reviews/{id}/cancel", post(respond::cancel))
-        .route("/hitl/v1/reviews/{id}/files", post(files::upload))
-        .route("/hitl/v1/reviews/{id}/files/{digest}", get(files::file))
-        .route("/.well-known/hitl.json", get(discovery::document))
-        .route("/skill.md", get(discovery::skill))
-        .route("/api/demo", post(demo::demo))
+        .route("/hitl/v1/reviews/{id}/files", post(respond::upload))
+        .route("/hitl/v1/reviews/{id}/files/{digest}", get(respond::file))
+        .route("/.well-known/hitl.json", get(document))
+        .route("/skill.md", get(skill))
+        .route("/api/demo", post(create::demo))
 }
 
 /// The response for an unknown path under `/hitl`.
@@ -200,4 +199,82 @@ impl HitlCases {
             None => public.as_str().trim_end_matches('/').to_owned(),
         }
     }
+}
+
+// `GET /hitl/v1/reviews/{id}/status`: the status of a case. Specification §8.
+
+async fn status(
+    State(cases): State<Arc<HitlCases>>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Answer {
+    let (ask, _) = cases.readable(&id, &headers, &pairs).await?;
+    let left = cases.authenticator.count(ask.id, Lane::Poll)?;
+    // An `If-None-Match` that cannot be read is ignored: polling continues (HITL-082).
+    let seen = Seen::read(&headers).unwrap_or(Seen::Unsaid);
+    let mut answer = if seen.has(ask.version()) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        cases.poll(&*cases.gateway.told(Arc::clone(&ask)).await?).await?
+    };
+    let headers = answer.headers_mut();
+    if let Ok(tag) = HeaderValue::from_str(&conditions::tag(&ask)) {
+        headers.insert(header::ETAG, tag);
+    }
+    if ask.is_open() {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(hitl::POLL_EVERY));
+    }
+    headers.insert("x-ratelimit-limit", HeaderValue::from(left.limit));
+    headers.insert("x-ratelimit-remaining", HeaderValue::from(left.remaining));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(answer)
+}
+
+impl HitlCases {
+    /// The response of a poll.
+    async fn poll(&self, ask: &Ask) -> Result<Response, StoreError> {
+        let (name, signature) =
+            (self.receipts.respondent(ask), self.receipts.hitl_signature(ask).await?);
+        Ok(Json(hitl::poll(ask, name, signature)).into_response())
+    }
+}
+
+// `GET /.well-known/hitl.json` and `GET /skill.md`: a description of this server for programs and
+// for agents. HITL appendix D and §12.
+
+/// The page for agents. `{base}` is the server's base URL.
+const SKILL: &str = include_str!("skill.md");
+/// The section that is added if proofs of a person can be checked.
+const PROOFS: &str = include_str!("skill-proofs.md");
+
+async fn document(
+    State(cases): State<Arc<HitlCases>>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Answer {
+    let version = match param(&pairs, "spec_version") {
+        None => Version::default(),
+        Some(name) => Version::named(name)
+            .ok_or_else(|| WireError::field("spec_version", "\"0.7\" or \"0.8\""))?,
+    };
+    let proofs = cases.providers.words();
+    let cache = [(header::CACHE_CONTROL, "public, max-age=86400")];
+    let usual = cases.config.retention;
+    let other = |project: &Project| project.retention.is_some_and(|keep| keep.span() != usual);
+    let unless_told = cases.gateway.directory().projects().any(other);
+    let kept = Kept { days: usual.map(Retention::days), unless_told };
+    let document = discovery(&cases.base(&headers), version, kept, proofs.as_deref());
+    Ok((cache, Json(document)).into_response())
+}
+
+async fn skill(State(cases): State<Arc<HitlCases>>, headers: HeaderMap) -> Response {
+    let proofs = cases.providers.words().map(|words| PROOFS.replace("{proofs}", &words));
+    let text = format!("{SKILL}{}", proofs.unwrap_or_default());
+    let text = text.replace("{base}", &cases.base(&headers));
+    let headers = [
+        (header::CONTENT_TYPE, "text/markdown; charset=utf-8"),
+        (header::CACHE_CONTROL, "public, max-age=3600"),
+    ];
+    (headers, text).into_response()
 }

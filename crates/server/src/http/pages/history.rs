@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use dialects::hxp_execution::Cursor;
 use dialects::proof::jws;
 use gateway::Gateway;
@@ -24,9 +24,9 @@ use views::site::paths;
 
 use super::{Page, html};
 use crate::http::api::AskViews;
-use crate::http::api::filters::{View, Whose, page_of, word};
 use crate::http::api::history::{Format, not_before, written};
-use crate::http::pages::visitors::Visitors;
+use crate::http::api::lists::{View, Whose, page_of, word};
+use crate::http::pages::visitors::Visitor;
 
 /// The number of rows per page.
 const PAGE: usize = 50;
@@ -87,13 +87,11 @@ fn just_before(at: Time) -> store::Cursor {
 }
 
 pub(super) async fn show(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     State(receipts): State<Receipts>,
-    headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     let wanted = Wanted::of(&pairs, &visitor.human);
     let whole = wanted.view.whole(&visitor.human);
     let (asks, next, found) = if let Some(words) = wanted.words.clone() {
@@ -145,13 +143,11 @@ pub(super) async fn show(
 
 /// `GET /history/export`: the whole filtered history as a file.
 pub(super) async fn export(
-    State(visitors): State<Arc<Visitors>>,
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
-    headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     let wanted = Wanted::of(&pairs, &visitor.human);
     let format = pairs.iter().rfind(|(name, _)| name == "format");
     let format = format.and_then(|(_, name)| word::<Format>(name)).unwrap_or(Format::Csv);
@@ -163,7 +159,7 @@ pub(super) async fn export(
 async fn chain(gateway: &Gateway, receipts: &Receipts) -> Result<Chain, StoreError> {
     let store = gateway.store();
     let last = store.last_position().await?;
-    let Some(sealed) = store.last_block().await? else {
+    let Some(sealed) = store.block(store::BlockQuery::Last).await? else {
         return Ok(Chain { sealed: None, waiting: last });
     };
     let block = &sealed.block;

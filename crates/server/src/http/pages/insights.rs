@@ -1,9 +1,7 @@
 //! `GET /insights`: statistics of the projects and agents of the person who is signed in.
 
-use std::sync::Arc;
-
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use gateway::Gateway;
 use gateway::insights::{self, Unseen};
 use kernel::insight::Day;
@@ -12,15 +10,13 @@ use views::components::query::Query as Narrowed;
 use views::insights::{KNOWN, SPANS, USUAL, View, page};
 
 use super::{Page, html};
-use crate::http::pages::visitors::Visitors;
+use crate::http::pages::visitors::Visitor;
 
 pub(super) async fn show(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     let mut query = Narrowed::of(&pairs, &KNOWN);
     let days = query.take("days", |text| SPANS.into_iter().find(|days| days.to_string() == text));
     let to = Day::of(gateway.now());

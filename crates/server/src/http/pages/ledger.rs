@@ -1,9 +1,7 @@
 //! Ledgers: `GET /ledger`, `GET /ledger/{scope}`, and the history of one key with `?key=`.
 
-use std::sync::Arc;
-
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect};
 use gateway::Gateway;
 use kernel::EntryId;
@@ -14,7 +12,7 @@ use views::message_page;
 use views::site::paths;
 
 use super::{Page, html, page};
-use crate::http::pages::visitors::Visitors;
+use crate::http::pages::visitors::Visitor;
 
 /// The number of keys or values per page.
 const PAGE: usize = 30;
@@ -30,12 +28,10 @@ pub(super) struct Named {
 
 /// `GET /ledger`
 pub(super) async fn list(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     Query(named): Query<Named>,
-    headers: HeaderMap,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     let typed = named.scope.as_deref().map(str::trim).filter(|text| !text.is_empty());
     let scope = typed.and_then(|text| text.parse::<Scope>().ok());
     let directory = gateway.directory();
@@ -68,13 +64,11 @@ pub(super) struct Part {
 
 /// `GET /ledger/{scope}`
 pub(super) async fn show(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     Path(scope): Path<String>,
     Query(part): Query<Part>,
-    headers: HeaderMap,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     let missing = || page(StatusCode::NOT_FOUND, message_page::not_found(&visitor.frame));
     let directory = gateway.directory();
     let scope = scope.parse::<Scope>().ok();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, Query, Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect};
 use gateway::Gateway;
 use kernel::{Ask, AskCommand, AskId, By, Refusal};
@@ -14,7 +14,7 @@ use serde::Serialize;
 use store::StoreError;
 use views::answer_form::prefill;
 use views::banner::Notice;
-use views::banner::answered::{Answered, AnswersSent, Next, Undo, Unsent};
+use views::banner::{Answered, AnswersSent, Next, Undo, Unsent};
 use views::components::query;
 use views::site::paths;
 use views::{Draft, FormProblem, Frame, Submitted, inbox, render};
@@ -25,7 +25,7 @@ use super::{Page, Visitor};
 use crate::http::api::bulk::MOST;
 use crate::http::pages::inbox::list::listed;
 use crate::http::pages::request::RequestPages;
-use crate::http::pages::visitors::Visitors;
+use crate::http::pages::visitors::{AskForm, Visitors};
 
 /// Undoes one answer and shows the request again, with the person's input restored.
 pub(super) async fn one(
@@ -33,9 +33,8 @@ pub(super) async fn one(
     State(request_pages): State<Arc<RequestPages>>,
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    from: Request,
+    AskForm { visitor, ask, .. }: AskForm,
 ) -> Page {
-    let (visitor, ask, _) = visitors.acting_on(&id, from).await?;
     let held = ask.held.as_ref().and_then(|held| held.vote.reply.value());
     let draft = ask.question.value().zip(held).map(|(question, reply)| {
         Draft::new(question, &prefill::of(question, reply), FormProblem::default())
@@ -89,10 +88,9 @@ struct Sent {
 pub(super) async fn sent(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     let form = Submitted::new(pairs);
     let mut asks = Vec::new();
     for id in form.values("ask").take(MOST) {

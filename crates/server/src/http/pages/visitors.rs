@@ -1,9 +1,11 @@
 //! The person who is signed in, and the forms they send.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::Request;
+use axum::extract::{FromRef, FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
 use gateway::Gateway;
@@ -20,10 +22,11 @@ use super::cookies::{Cookie, Cookies};
 use super::sign_in::SignIn;
 use super::{Instead, html, page, parts};
 use crate::config::Config;
+use crate::http::Shared;
 use crate::http::body::BodyError;
+use crate::http::name::path_id;
 use crate::http::observe::{Caller, note_caller};
-use crate::http::submitted;
-use crate::http::submitted::{Posted, Proof, Unread};
+use crate::http::submitted::{self, Posted, Proof, Unread};
 
 /// A person who is signed in, with their session.
 pub(super) struct Visitor {
@@ -141,26 +144,87 @@ impl Visitors {
         let form = self.submitted(&visitor, &headers, body, back).await?;
         Ok((visitor, form))
     }
+}
 
-    /// Like [`Self::acting`], on the page of a request that the person may see.
-    pub(super) async fn acting_on(
-        &self,
-        id: &str,
-        from: Request,
-    ) -> Result<(Visitor, Arc<Ask>, Submitted), Instead> {
-        let (headers, body) = parts(from);
-        let visitor = self.visitor(&headers).await?;
-        let ask = self.seen_by(&visitor, id).await?;
-        let form = self.submitted(&visitor, &headers, body, &paths::request(ask.id)).await?;
-        Ok((visitor, ask, form))
+impl FromRequestParts<Shared> for Visitor {
+    type Rejection = Instead;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Instead> {
+        Arc::<Visitors>::from_ref(shared).visitor(&parts.headers).await
     }
+}
 
-    /// The person who is signed in, if they are an administrator.
-    pub(super) async fn administrator(&self, headers: &HeaderMap) -> Result<Visitor, Instead> {
-        let visitor = self.visitor(headers).await?;
+/// The person who is signed in, if they are an administrator.
+pub(super) struct Administrator(pub(super) Visitor);
+
+impl FromRequestParts<Shared> for Administrator {
+    type Rejection = Instead;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Instead> {
+        let visitor = Visitor::from_request_parts(parts, shared).await?;
         if visitor.human.admin {
-            return Ok(visitor);
+            return Ok(Self(visitor));
         }
         Err(page(StatusCode::FORBIDDEN, message_page::forbidden(&visitor.frame)))
+    }
+}
+
+/// The visitor, and the request that the path names, if they may see it.
+pub(super) struct SeenAsk {
+    pub(super) visitor: Visitor,
+    pub(super) ask: Arc<Ask>,
+}
+
+impl FromRequestParts<Shared> for SeenAsk {
+    type Rejection = Instead;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Instead> {
+        let visitor = Visitor::from_request_parts(parts, shared).await?;
+        let id = path_id(parts, shared).await;
+        let ask = Arc::<Visitors>::from_ref(shared).seen_by(&visitor, &id).await?;
+        Ok(Self { visitor, ask })
+    }
+}
+
+/// A form on the page of a request that the visitor may see.
+pub(super) struct AskForm {
+    pub(super) visitor: Visitor,
+    pub(super) ask: Arc<Ask>,
+    pub(super) form: Submitted,
+}
+
+impl FromRequest<Shared> for AskForm {
+    type Rejection = Instead;
+
+    async fn from_request(request: Request, shared: &Shared) -> Result<Self, Instead> {
+        let (mut parts, body) = request.into_parts();
+        let SeenAsk { visitor, ask } = SeenAsk::from_request_parts(&mut parts, shared).await?;
+        let visitors = Arc::<Visitors>::from_ref(shared);
+        let back = paths::request(ask.id);
+        let form = visitors.submitted(&visitor, &parts.headers, body, &back).await?;
+        Ok(Self { visitor, ask, form })
+    }
+}
+
+/// A form that is not read yet, because the page to go back to depends on the object it is about.
+pub(super) struct UnreadForm {
+    visitors: Arc<Visitors>,
+    headers: HeaderMap,
+    body: Body,
+}
+
+impl UnreadForm {
+    /// Reads the form. If that fails, the visitor is sent `back`.
+    pub(super) async fn read(self, visitor: &Visitor, back: &str) -> Result<Submitted, Instead> {
+        self.visitors.submitted(visitor, &self.headers, self.body, back).await
+    }
+}
+
+impl FromRequest<Shared> for UnreadForm {
+    type Rejection = Infallible;
+
+    async fn from_request(request: Request, shared: &Shared) -> Result<Self, Infallible> {
+        let (headers, body) = parts(request);
+        Ok(Self { visitors: Arc::from_ref(shared), headers, body })
     }
 }

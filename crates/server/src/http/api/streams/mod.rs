@@ -4,15 +4,10 @@
 //! position, so it resumes exactly. A person's stream is live: after a gap, or if the client is too
 //! slow, the server sends `reset` and the client reads the lists again.
 
-mod agent;
-mod ask;
-mod person;
-
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent::OfAgent;
-use ask::OfAsk;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -20,26 +15,26 @@ use bytes::Bytes;
 use dialects::native::EventView;
 use gateway::auth::Denied;
 use gateway::streams::{Held, Wire};
-use gateway::wake::Waiter;
+use gateway::wake::{Topic, Waiter};
 use gateway::{Gateway, REQUESTS};
 use kernel::actor::Reach;
 use kernel::event::HELD_ANSWER;
-use kernel::{Actor, Ask, AskId};
-use person::OfPerson;
+use kernel::{Actor, AgentId, Ask, AskId, AskState, HumanId, Subject};
 use serde_json::json;
 use store::{Change, Scope};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::api::AskViews;
-use crate::http::api::asks::parse;
+use crate::http::api::extract::{Anyone, ask_id};
 use crate::http::api::openapi::Left;
 use crate::http::callers::Callers;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::services::Streaming;
+use crate::http::sse::{self, HEARTBEAT, Source};
 use crate::http::stream_credential::StreamCredential;
-use crate::http::{Shared, sse};
+use crate::http::{Shared, envelope_headers};
 
 /// The interval of heartbeats on an idle stream.
 const BEAT: Duration = Duration::from_secs(15);
@@ -62,7 +57,6 @@ type Pairs = Query<Vec<(String, String)>>;
     get,
     path = "/api/v1/events",
     operation_id = "streamEvents",
-    tag = "streams",
     params(Left),
     responses(
         (
@@ -79,8 +73,8 @@ async fn everything(
     State(streams): State<Arc<AskStreams>>,
     headers: HeaderMap,
     Query(pairs): Pairs,
+    Anyone(actor): Anyone,
 ) -> Result<Response, Problem> {
-    let actor = streams.callers.anyone(&headers).await?;
     let credential = StreamCredential::new(&streams.callers, actor, &headers);
     let seen = last_seen(&headers, &pairs)?;
     let line = Line::open(streams, credential)?;
@@ -104,11 +98,7 @@ async fn everything(
     get,
     path = "/api/v1/asks/{id}/events",
     operation_id = "streamAsk",
-    tag = "streams",
-    params(
-        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
-        Left,
-    ),
+    params(Left),
     responses(
         (
             status = 200,
@@ -126,10 +116,10 @@ async fn one_ask(
     Named(id): Named<String>,
     headers: HeaderMap,
     Query(pairs): Pairs,
+    Anyone(actor): Anyone,
 ) -> Result<Response, Problem> {
-    let actor = streams.callers.anyone(&headers).await?;
     let credential = StreamCredential::new(&streams.callers, actor, &headers);
-    let id = parse(&id)?;
+    let id = ask_id(&id)?;
     let seen = last_seen(&headers, &pairs)?;
     let line = Line::open(streams, credential)?;
     match OfAsk::begin(line, id, seen).await? {
@@ -251,4 +241,343 @@ fn is_left_out(change: &Change) -> bool {
 /// A `ready` or `reset` event, which contains only the position.
 fn mark(position: u64, event: &str) -> Bytes {
     sse::frame(position, event, &json!({ "position": position }))
+}
+
+// The stream of an agent.
+
+/// The stream of the asks of an agent, or of its project, from a position on.
+struct OfAgent {
+    line: Line,
+    waiter: Waiter,
+    scope: Scope,
+    /// The last position that was sent.
+    after: u64,
+    marks: VecDeque<Bytes>,
+    changes: VecDeque<Change>,
+    /// Whether the store may have more.
+    stale: bool,
+}
+
+impl OfAgent {
+    async fn begin(line: Line, scope: Scope, seen: Option<u64>) -> Result<Self, Problem> {
+        let list = Topic::List(scope.clone());
+        let waiter = line.streams.gateway.wake().subscribe(line.credential.topics().chain([list]));
+        let last = line.streams.gateway.store().last_position().await?;
+        // A position after the last one is from another store, so the server cannot know which
+        // events were missed.
+        let lost = seen.is_some_and(|seen| seen > last);
+        let after = seen.unwrap_or(last).min(last);
+        let mut marks = VecDeque::from([sse::first(&mark(after, "ready"))]);
+        marks.extend(lost.then(|| mark(after, "reset")));
+        let changes = VecDeque::new();
+        Ok(Self { line, waiter, scope, after, marks, changes, stale: true })
+    }
+
+    /// The agents whose asks the stream covers.
+    fn agents(&self) -> Vec<AgentId> {
+        match &self.scope {
+            Scope::Project(project) => {
+                let directory = self.line.streams.gateway.directory();
+                let members = directory.agents().filter(|agent| agent.project == *project);
+                members.map(|agent| agent.id.clone()).collect()
+            }
+            Scope::Agent(id) => vec![id.clone()],
+            Scope::Human(_)
+            | Scope::Pool(..)
+            | Scope::Revoked
+            | Scope::Kind(_)
+            | Scope::By(_)
+            | Scope::Begun(_)
+            | Scope::Tasks(_)
+            | Scope::Runtime(_) => Vec::new(),
+        }
+    }
+}
+
+impl Source for OfAgent {
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(mark) = self.marks.pop_front() {
+                return Some(mark);
+            }
+            // The backlog may be long: nothing more of it is sent once the key is revoked.
+            if !self.line.credential.holds(&self.line.streams.gateway) {
+                return None;
+            }
+            let gateway = &self.line.streams.gateway;
+            if let Some(change) = self.changes.front() {
+                let Subject::Ask(id) = change.subject else { return None };
+                if is_left_out(change) {
+                    self.after = change.position;
+                    self.changes.pop_front();
+                    continue;
+                }
+                let framed = match Box::pin(gateway.ask(id)).await {
+                    Ok(Some(ask)) => Box::pin(self.line.frame(change, &ask)).await,
+                    Ok(None) => return None,
+                    Err(error) => Err(error),
+                };
+                match framed {
+                    Ok(frame) => {
+                        self.after = change.position;
+                        self.changes.pop_front();
+                        return Some(frame);
+                    }
+                    Err(error) => self.line.pause(&error).await?,
+                }
+            } else if self.stale {
+                match gateway
+                    .store()
+                    .changes(store::FeedQuery::Agents(self.agents(), self.after), BATCH)
+                    .await
+                {
+                    Ok(more) => {
+                        self.stale = more.len() == BATCH;
+                        self.changes = more.into();
+                    }
+                    Err(error) => self.line.pause(&error).await?,
+                }
+            } else {
+                match self.line.wait(&mut self.waiter).await {
+                    Turn::Woken => self.stale = true,
+                    Turn::Idle => return Some(HEARTBEAT),
+                    Turn::Over => return None,
+                }
+            }
+        }
+    }
+}
+
+// The stream of one ask.
+
+/// The stream of one ask until it is closed.
+struct OfAsk {
+    line: Line,
+    waiter: Waiter,
+    id: AskId,
+    /// The last version that was sent.
+    seq: u64,
+    first: Option<Bytes>,
+    changes: VecDeque<Change>,
+    stale: bool,
+    over: bool,
+}
+
+impl OfAsk {
+    /// `None` if the ask is closed and the caller has received the last event.
+    async fn begin(line: Line, id: AskId, seen: Option<u64>) -> Result<Option<Self>, Problem> {
+        let own = Topic::Subject(Subject::Ask(id));
+        let waiter = line.streams.gateway.wake().subscribe(line.credential.topics().chain([own]));
+        let ask = line.streams.gateway.visible(&line.credential.actor, id).await?;
+        let mut before = ask.head.seq.saturating_sub(1);
+        // Find the newest event that the stream sends. The first event of an ask is always sent.
+        let newest = loop {
+            let newest = line
+                .streams
+                .gateway
+                .store()
+                .changes(store::FeedQuery::Subject(Subject::Ask(id), before), 1)
+                .await?;
+            match newest.into_iter().next() {
+                Some(newest) if is_left_out(&newest) => before = before.saturating_sub(1),
+                Some(newest) => break newest,
+                None => {
+                    let detail = "the history of this request is gone";
+                    return Err(Problem::new(500, "internal").detail(detail));
+                }
+            }
+        };
+        let over = decided(&ask, newest.seq);
+        if over && seen.is_some_and(|seen| seen >= newest.position) {
+            return Ok(None);
+        }
+        let ask = line.told(ask).await?;
+        let prelude = envelope_headers::prelude_event(&ask).unwrap_or_default();
+        let first = [prelude.as_bytes(), &line.frame(&newest, &ask).await?].concat();
+        let first = Some(sse::first(&Bytes::from(first)));
+        let (seq, changes) = (newest.seq, VecDeque::new());
+        Ok(Some(Self { line, waiter, id, seq, first, changes, stale: true, over }))
+    }
+}
+
+impl Source for OfAsk {
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(first) = self.first.take() {
+                return Some(first);
+            }
+            if !self.line.credential.holds(&self.line.streams.gateway) {
+                return None;
+            }
+            let gateway = &self.line.streams.gateway;
+            if let Some(change) = self.changes.front() {
+                if is_left_out(change) {
+                    self.seq = change.seq;
+                    self.changes.pop_front();
+                    continue;
+                }
+                let found = match Box::pin(gateway.ask(self.id)).await {
+                    Ok(found) => found,
+                    Err(error) => {
+                        self.line.pause(&error).await?;
+                        continue;
+                    }
+                };
+                let actor = &self.line.credential.actor;
+                let ask = found.filter(|ask| ask.is_shown_to(actor, &gateway.directory()))?;
+                let ask = match Box::pin(self.line.told(ask)).await {
+                    Ok(ask) => ask,
+                    Err(error) => {
+                        self.line.pause(&error).await?;
+                        continue;
+                    }
+                };
+                let frame = match Box::pin(self.line.frame(change, &ask)).await {
+                    Ok(frame) => frame,
+                    Err(error) => {
+                        self.line.pause(&error).await?;
+                        continue;
+                    }
+                };
+                self.seq = change.seq;
+                self.over = decided(&ask, change.seq);
+                self.changes.pop_front();
+                return Some(frame);
+            }
+            if self.over {
+                return None;
+            }
+            if self.stale {
+                match gateway
+                    .store()
+                    .changes(store::FeedQuery::Subject(Subject::Ask(self.id), self.seq), BATCH)
+                    .await
+                {
+                    Ok(more) => {
+                        self.stale = more.len() == BATCH;
+                        self.changes = more.into();
+                    }
+                    Err(error) => self.line.pause(&error).await?,
+                }
+            } else {
+                match self.line.wait(&mut self.waiter).await {
+                    Turn::Woken => self.stale = true,
+                    Turn::Idle => return Some(HEARTBEAT),
+                    Turn::Over => return None,
+                }
+            }
+        }
+    }
+}
+
+/// Whether an ask is closed, and this version or an earlier one closed it.
+fn decided(ask: &Ask, version: u64) -> bool {
+    matches!(&ask.state, AskState::Over { place, .. } if place.seq <= version)
+}
+
+// The stream of a person.
+
+/// The live stream of the asks a person may see.
+struct OfPerson {
+    line: Line,
+    waiter: Waiter,
+    id: HumanId,
+    scopes: Vec<Scope>,
+    marks: VecDeque<Bytes>,
+    changes: VecDeque<Change>,
+}
+
+impl OfPerson {
+    async fn begin(line: Line, id: HumanId, seen: Option<u64>) -> Result<Self, Problem> {
+        let scopes = scopes(&line.streams.gateway, &id);
+        let waiter = listen(&line, &scopes);
+        let last = line.streams.gateway.store().last_position().await?;
+        let mut marks = VecDeque::from([sse::first(&mark(last, "ready"))]);
+        marks.extend(seen.filter(|seen| *seen != last).map(|_| mark(last, "reset")));
+        Ok(Self { line, waiter, id, scopes, marks, changes: VecDeque::new() })
+    }
+
+    /// Takes the changes from the waiter. `None` if the stream cannot continue.
+    async fn hear(&mut self) -> Option<()> {
+        let mut heard = self.waiter.heard();
+        let about_me = |change: &Change| matches!(&change.subject, Subject::Human(_));
+        let mut missed = heard.missed;
+        if missed || heard.changes.iter().any(about_me) {
+            let now = scopes(&self.line.streams.gateway, &self.id);
+            // The person's lists changed, and the asks in the new lists were not sent.
+            if now != self.scopes {
+                missed = true;
+                self.waiter = listen(&self.line, &now);
+                self.scopes = now;
+            }
+        }
+        let told =
+            |change: &Change| matches!(change.subject, Subject::Ask(_)) && !is_left_out(change);
+        heard.changes.retain(told);
+        self.changes.extend(heard.changes);
+        if missed {
+            self.changes.clear();
+            let last = loop {
+                match self.line.streams.gateway.store().last_position().await {
+                    Ok(last) => break last,
+                    Err(error) => self.line.pause(&error).await?,
+                }
+            };
+            self.marks.push_back(mark(last, "reset"));
+        }
+        Some(())
+    }
+}
+
+fn scopes(gateway: &Gateway, id: &HumanId) -> Vec<Scope> {
+    gateway.directory().human(id).map(Scope::inbox).unwrap_or_default()
+}
+
+fn listen(line: &Line, scopes: &[Scope]) -> Waiter {
+    let lists = scopes.iter().cloned().map(Topic::List);
+    line.streams.gateway.wake().listen(line.credential.topics().chain(lists))
+}
+
+impl Source for OfPerson {
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(mark) = self.marks.pop_front() {
+                return Some(mark);
+            }
+            if !self.line.credential.holds(&self.line.streams.gateway) {
+                return None;
+            }
+            if let Some(change) = self.changes.front() {
+                let Subject::Ask(id) = change.subject else { return None };
+                let found = match Box::pin(self.line.streams.gateway.ask(id)).await {
+                    Ok(found) => found,
+                    Err(error) => {
+                        self.line.pause(&error).await?;
+                        continue;
+                    }
+                };
+                let directory = self.line.streams.gateway.directory();
+                let admits =
+                    |ask: &Arc<Ask>| directory.human(&self.id).is_some_and(|h| ask.admits(h));
+                // A pool may contain asks that this person is not qualified to answer.
+                let Some(ask) = found.filter(admits) else {
+                    self.changes.pop_front();
+                    continue;
+                };
+                match Box::pin(self.line.frame(change, &ask)).await {
+                    Ok(frame) => {
+                        self.changes.pop_front();
+                        return Some(frame);
+                    }
+                    Err(error) => self.line.pause(&error).await?,
+                }
+            } else {
+                match self.line.wait(&mut self.waiter).await {
+                    Turn::Woken => self.hear().await?,
+                    Turn::Idle => return Some(HEARTBEAT),
+                    Turn::Over => return None,
+                }
+            }
+        }
+    }
 }

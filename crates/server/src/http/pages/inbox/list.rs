@@ -16,7 +16,7 @@ use views::components::query::Query;
 use views::inbox::row::{EXPIRING_SOON, Item};
 use views::inbox::{Found, KNOWN, Tab};
 
-use crate::http::api::filters::{View, Whole, page_of, word};
+use crate::http::api::lists::{View, Whole, page_of, word};
 
 /// The number of rows per page.
 pub(super) const PAGE: usize = 50;

@@ -1,10 +1,8 @@
 //! `GET /inbox/live`: live updates of an open list of requests: rows as HTML, headings and counts.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use axum::extract::{Query, State};
-use axum::http::HeaderMap;
 use bytes::Bytes;
 use gateway::Gateway;
 use kernel::AskId;
@@ -19,18 +17,16 @@ use super::list::Wanted;
 use crate::http::pages::Page;
 use crate::http::pages::inbox::inbox_now;
 use crate::http::pages::live::{self, Looked, Sent};
-use crate::http::pages::visitors::Visitors;
+use crate::http::pages::visitors::Visitor;
 use crate::http::services::Streaming;
 use crate::http::sse;
 
 pub(super) async fn follow(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     State(streaming): State<Streaming>,
-    headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     let wanted = Wanted::of(&pairs, &visitor.human);
     Ok(live::follow(gateway, &streaming, visitor, Requests { wanted, sent: Sent::said(&pairs) }))
 }

@@ -2,7 +2,6 @@
 //! that every page can be bookmarked and shared.
 
 pub(crate) mod actions;
-mod bulk;
 pub(crate) mod list;
 mod live;
 
@@ -10,26 +9,25 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use gateway::Gateway;
 use kernel::directory::{Directory, Human};
 use kernel::{Ask, AskId, HumanId, Phase, Time};
 use store::{Count, Filter, List, Order, Scope, StoreError};
+use views::Frame;
 use views::banner::Notice;
 use views::components::query;
-use views::inbox::{Inbox, Tab};
+use views::inbox::{self, Inbox, Tab};
 use views::site::paths;
-use views::{Frame, inbox};
 
 use self::list::{Listed, Wanted};
 use super::{Page, Visitor, html, undo};
 use crate::http::Shared;
-use crate::http::api::filters::count_of;
+use crate::http::api::lists::count_of;
 use crate::http::pages::inbox::list::{aside_of, listed};
 use crate::http::pages::undo::answered_notice;
-use crate::http::pages::visitors::Visitors;
 
 /// The routes of the inbox.
 pub(super) fn routes() -> Router<Shared> {
@@ -43,8 +41,8 @@ pub(super) fn routes() -> Router<Shared> {
         .route("/inbox/snooze", get(back).post(actions::snooze))
         .route("/inbox/wake", get(back).post(actions::wake))
         .route("/inbox/hand", get(back).post(actions::hand))
-        .route("/inbox/bulk", get(bulk::show).post(bulk::confirm))
-        .route("/inbox/bulk/answer", get(back).post(bulk::answer))
+        .route("/inbox/bulk", get(actions::show).post(actions::confirm))
+        .route("/inbox/bulk/answer", get(back).post(actions::answer_all))
 }
 
 /// The number of recently closed requests below the list.
@@ -52,12 +50,10 @@ const RECENT: usize = 10;
 
 /// `GET /`
 async fn show(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     let wanted = Wanted::of(&pairs, &visitor.human);
     let mut notice = told(&pairs);
     let sent = pairs.iter().rfind(|(name, _)| name == "sent");

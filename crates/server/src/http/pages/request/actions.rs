@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use gateway::Gateway;
 use gateway::files::Unread;
@@ -20,7 +20,7 @@ use views::request::related;
 use super::live::Looking;
 use crate::http::pages::request::RequestPages;
 use crate::http::pages::request::related::{note_look, others_looking};
-use crate::http::pages::visitors::Visitors;
+use crate::http::pages::visitors::{AskForm, SeenAsk};
 use crate::http::pages::{Page, page};
 use crate::http::uploads::Uploads;
 
@@ -29,12 +29,9 @@ const SPANS: [u64; 3] = [3600, 86_400, 604_800];
 
 /// `POST /asks/{id}/comment`
 pub(super) async fn comment(
-    State(visitors): State<Arc<Visitors>>,
     State(request_pages): State<Arc<RequestPages>>,
-    Path(id): Path<String>,
-    from: Request,
+    AskForm { visitor, ask, form: submitted }: AskForm,
 ) -> Page {
-    let (visitor, ask, submitted) = visitors.acting_on(&id, from).await?;
     let text = submitted.text("text").unwrap_or_default();
     let command = AskCommand::Comment(ask.id, text.clone());
     match request_pages.gateway.run(visitor.actor.clone(), command).await {
@@ -53,12 +50,9 @@ pub(super) async fn comment(
 
 /// `POST /asks/{id}/pick`: one of the agent's actions, by its index.
 pub(super) async fn pick(
-    State(visitors): State<Arc<Visitors>>,
     State(request_pages): State<Arc<RequestPages>>,
-    Path(id): Path<String>,
-    from: Request,
+    AskForm { visitor, ask, form: submitted }: AskForm,
 ) -> Page {
-    let (visitor, ask, submitted) = visitors.acting_on(&id, from).await?;
     let place = submitted.value("pick").and_then(|place| place.parse().ok());
     // The kernel refuses an index that the agent did not offer.
     let command = AskCommand::Pick(ask.id, place.unwrap_or(usize::MAX));
@@ -67,12 +61,9 @@ pub(super) async fn pick(
 
 /// `POST /asks/{id}/extend`: extends the deadline by `by` seconds.
 pub(super) async fn extend(
-    State(visitors): State<Arc<Visitors>>,
     State(request_pages): State<Arc<RequestPages>>,
-    Path(id): Path<String>,
-    from: Request,
+    AskForm { visitor, ask, form: submitted }: AskForm,
 ) -> Page {
-    let (visitor, ask, submitted) = visitors.acting_on(&id, from).await?;
     let by = submitted.value("by").and_then(|by| by.parse().ok()).filter(|by| SPANS.contains(by));
     let (Some(by), Some(deadline)) = (by, ask.expires_at) else {
         let refusal = match ask.expires_at {
@@ -92,12 +83,9 @@ pub(super) async fn extend(
 /// `POST /asks/{id}/snooze`: hides the request from the person's inbox for `for` seconds;
 /// 0 ends the snooze.
 pub(super) async fn snooze(
-    State(visitors): State<Arc<Visitors>>,
     State(request_pages): State<Arc<RequestPages>>,
-    Path(id): Path<String>,
-    from: Request,
+    AskForm { visitor, ask, form: submitted }: AskForm,
 ) -> Page {
-    let (visitor, ask, submitted) = visitors.acting_on(&id, from).await?;
     let span = submitted.value("for").and_then(|text| text.parse::<u64>().ok());
     let invalid = |expected| Notice::Refused(Refusal::Invalid { field: "for", expected });
     let until = span.filter(|span| SPANS.contains(span));
@@ -124,12 +112,9 @@ pub(super) async fn snooze(
 /// `POST /asks/{id}/looking`: the page reports that it is still open, or with `leave` that it
 /// closes. The response lists the other viewers.
 pub(super) async fn looking(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    Path(id): Path<String>,
-    from: Request,
+    AskForm { visitor, ask, form: submitted }: AskForm,
 ) -> Page {
-    let (visitor, ask, submitted) = visitors.acting_on(&id, from).await?;
     let stays = submitted.value("leave").is_none() && ask.is_open();
     note_look(&gateway, &visitor, ask.id, stays).await?;
     let others = others_looking(&gateway, &visitor.human.id, ask.id).await?;
@@ -139,13 +124,9 @@ pub(super) async fn looking(
 
 /// `GET /asks/{id}/receipt`: the receipt as a file.
 pub(super) async fn receipt(
-    State(visitors): State<Arc<Visitors>>,
     State(receipts): State<Receipts>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
+    SeenAsk { visitor, ask }: SeenAsk,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
-    let ask = visitors.seen_by(&visitor, &id).await?;
     let missing = || page(StatusCode::NOT_FOUND, message_page::no_receipt(&visitor.frame));
     let receipt = receipts.receipt_for(&ask, &visitor.actor).await?.ok_or_else(missing)?;
     let name = format!("attachment; filename=\"receipt-{}.jws\"", ask.id);
@@ -161,12 +142,9 @@ pub(super) async fn receipt(
 /// `GET /asks/{id}/files/{digest}`: a file of the answer.
 pub(super) async fn file(
     State(uploads): State<Arc<Uploads>>,
-    State(visitors): State<Arc<Visitors>>,
-    Path((id, digest)): Path<(String, String)>,
-    headers: HeaderMap,
+    Path((_, digest)): Path<(String, String)>,
+    SeenAsk { visitor, ask }: SeenAsk,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
-    let ask = visitors.seen_by(&visitor, &id).await?;
     let kept = uploads.kept_file(&ask, &digest).await.map_err(|unread| match unread {
         Unread::Away => {
             page(StatusCode::SERVICE_UNAVAILABLE, message_page::unavailable(&visitor.frame))

@@ -23,9 +23,9 @@ use views::answer_form::problem::Place;
 use views::answer_form::second_step::{self, HELD, SecondStep};
 use views::answer_form::{CLOSE, Desk, submitted};
 use views::banner::Notice;
-use views::request::claim;
+use views::request::{self, claim};
 use views::site::paths;
-use views::{Draft, FormProblem, Submitted, message_page, request};
+use views::{Draft, FormProblem, Submitted, message_page};
 
 use super::bot_detection::is_person;
 use super::files::{NotKept, Unkept, again_after};
@@ -36,7 +36,7 @@ use crate::http::pages::request::related::note_look;
 use crate::http::pages::sealed_values::SealedValues;
 use crate::http::pages::sign_in::passkeys::PasskeyPages;
 use crate::http::pages::undo::answered_notice;
-use crate::http::pages::visitors::Visitors;
+use crate::http::pages::visitors::{AskForm, Visitors};
 use crate::http::submitted::Posted;
 use crate::http::uploads::Uploads;
 
@@ -249,23 +249,17 @@ async fn answer(
 
 /// `POST /asks/{id}/claim`
 async fn claim(
-    State(visitors): State<Arc<Visitors>>,
     State(request_pages): State<Arc<RequestPages>>,
-    Path(id): Path<String>,
-    from: Request,
+    AskForm { visitor, ask, .. }: AskForm,
 ) -> Page {
-    let (visitor, ask, _) = visitors.acting_on(&id, from).await?;
     request_pages.acted(&visitor, &ask, AskCommand::Claim(ask.id), Notice::Taken).await
 }
 
 /// `POST /asks/{id}/assign`
 async fn assign(
-    State(visitors): State<Arc<Visitors>>,
     State(request_pages): State<Arc<RequestPages>>,
-    Path(id): Path<String>,
-    from: Request,
+    AskForm { visitor, ask, form: submitted }: AskForm,
 ) -> Page {
-    let (visitor, ask, submitted) = visitors.acting_on(&id, from).await?;
     let to = submitted.value("to").and_then(|to| to.parse::<HumanId>().ok());
     let Some(to) = to else {
         let expected = "a person who is a member of this project";

@@ -9,14 +9,14 @@ use gateway::Gateway;
 use gateway::audit::{NoProof, proof};
 use kernel::{Ask, AskId, HumanId, Phase, Subject};
 use store::{Filter, List, Message, Order, Scope, Sent, StoreError};
-use views::request::notifications::{Notification, NotificationStatus};
-use views::request::receipt::{Checked, Found, Proof};
+use views::request::Belongs;
 use views::request::related::{Alike, Around};
-use views::request::task::Belongs;
 use views::request::timeline::{Entry, Trail};
+use views::request::{Checked, Found, Proof};
+use views::request::{Notification, NotificationStatus};
 
 use crate::http::api::LEASE;
-use crate::http::api::thread::rounds;
+use crate::http::api::asks::rounds;
 use crate::http::pages::Visitor;
 use crate::http::pages::request::RequestPages;
 
@@ -113,14 +113,15 @@ impl RequestPages {
     /// The timeline of a request, each event with the sealed block that contains it.
     async fn timeline(&self, ask: &Ask) -> Result<Trail, StoreError> {
         let store = self.gateway.store();
-        let records = store.records(Subject::Ask(ask.id), 0, Trail::MOST + 1).await?;
-        let places = store.history(ask.id, 0, Trail::MOST).await?;
+        let records = store.chain(Subject::Ask(ask.id), 0, Trail::MOST + 1).await?;
+        let places =
+            store.changes(store::FeedQuery::Subject(Subject::Ask(ask.id), 0), Trail::MOST).await?;
         let mut blocks: BTreeMap<u64, u64> = BTreeMap::new();
         let mut end = 0;
         let mut number = None;
         for change in places {
             if change.position >= end {
-                let sealed = store.block_at(change.position).await?;
+                let sealed = store.block(store::BlockQuery::At(change.position)).await?;
                 let Some(sealed) = sealed else { break };
                 (end, number) = (sealed.block.end(), Some(sealed.block.n));
             }

@@ -14,7 +14,7 @@ use views::answer_form::problem::FormProblem;
 use views::answer_form::second_step::{SURE, SecondStep};
 use views::answer_form::{Desk, steps, submitted};
 use views::banner::Notice;
-use views::review::draft::Kept;
+use views::review::Kept;
 use views::site::paths;
 use views::{Submitted, message_page};
 

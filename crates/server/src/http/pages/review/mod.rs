@@ -6,16 +6,14 @@
 //! no other website can post to it. Loading the page decides nothing.
 
 mod actions;
-mod draft;
-mod live;
 mod proof;
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Query, Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::Response;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -24,15 +22,20 @@ use gateway::Gateway;
 use gateway::auth::{Authenticator, Lane};
 use gateway::ids::random;
 use gateway::secrets::Secrets;
+use gateway::streams::Wire;
+use gateway::vault::cipher;
 use gateway::verification::Providers;
 use kernel::ask::{Ending, Purpose};
-use kernel::{Actor, Ask, AskCommand};
+use kernel::question::{Body, Question};
+use kernel::{Actor, Ask, AskCommand, Subject};
 use serde::Deserialize;
-use views::answer_form::confirm::Confirm;
+use store::StoreError;
+use views::answer_form::Confirm;
 use views::answer_form::problem::{FormProblem, Place};
 use views::answer_form::second_step::SecondStep;
+use views::answer_form::submitted as entered;
 use views::banner::Notice;
-use views::review::draft::Kept;
+use views::review::Kept;
 use views::site::{headers, paths};
 use views::{Draft, Frame, message_page, review};
 
@@ -40,19 +43,22 @@ use self::proof::CAME_IN_VAIN;
 use super::bot_detection::is_person;
 use super::{Instead, Page, html, parts};
 use crate::config::Config;
-use crate::http::Shared;
 use crate::http::body::BodyError;
-use crate::http::hitl::{HitlCases, cookie, is_token, link_holder, review_cookie};
+use crate::http::hitl::{HitlCases, cookie, is_token, link_holder, review_cookie, shown};
 use crate::http::name::Named;
+use crate::http::pages::request::live::{Watched, Watcher};
 use crate::http::pages::sealed_values::SealedValues;
+use crate::http::services::Streaming;
+use crate::http::stream_credential::StreamToken;
 use crate::http::submitted::{self, Proof, Unread};
 use crate::http::uploads::Uploads;
+use crate::http::{Shared, sse};
 
 /// The routes of review links.
 pub(super) fn routes() -> Router<Shared> {
     Router::new()
         .route("/review/{id}", get(show).post(submit))
-        .route("/review/{id}/end", get(live::follow))
+        .route("/review/{id}/end", get(follow))
         .route("/review/{id}/proof", get(proof::back).post(proof::come_back))
 }
 
@@ -319,4 +325,78 @@ pub(super) fn guest_instead(status: StatusCode, frame: &Frame, page: String) -> 
 
 fn no_link(status: StatusCode, frame: &Frame) -> Instead {
     guest_instead(status, frame, message_page::no_such_link(frame))
+}
+
+// Drafts of review links: input that the holder of a link entered and has not sent. The store
+// keeps them encrypted, so that a copy of the database alone reveals no drafts.
+
+impl ReviewPages {
+    /// The draft for this ask; empty if there is none, or if it can no longer be decrypted.
+    async fn kept(&self, ask: &Ask) -> Result<Kept, StoreError> {
+        let Some(closed) = self.gateway.store().draft(ask.id).await? else {
+            return Ok(Kept::default());
+        };
+        let about = ask.id.to_string();
+        let plain = cipher::open(&self.secrets.draft(ask.id), about.as_bytes(), &closed);
+        let kept = plain.and_then(|plain| serde_json::from_slice(&plain).ok());
+        if kept.is_none() {
+            tracing::warn!(ask.id = %ask.id, "a draft cannot be opened; it is begun anew");
+        }
+        Ok(kept.unwrap_or_default())
+    }
+
+    /// Saves a draft, and reports the person's progress to the agent. Refused once
+    /// the ask is closed.
+    async fn keep(&self, ask: &Ask, question: &Question, kept: &Kept) -> Result<(), StoreError> {
+        ask.still_open(self.gateway.now())?;
+        let about = ask.id.to_string();
+        let plain =
+            serde_json::to_vec(kept).map_err(|error| StoreError::Unavailable(error.into()))?;
+        let closed = cipher::close(&self.secrets.draft(ask.id), about.as_bytes(), &plain);
+        let closed =
+            closed.ok_or_else(|| StoreError::Unavailable("a draft is too large".into()))?;
+        // The store keeps no draft for an ask that was closed meanwhile. The next response reports
+        // that.
+        self.gateway.store().put_draft(ask.id, closed).await?;
+        let progress = match question.body() {
+            Body::Provide { form } => Some(form.progress(&entered::values(form, &kept.form))),
+            Body::Approve { .. }
+            | Body::Choose { .. }
+            | Body::Confirm { .. }
+            | Body::Escalate { .. }
+            | Body::Converse => None,
+        };
+        let holder = Actor::link_holder(ask.id);
+        self.gateway.run(holder, AskCommand::Progress(ask.id, progress)).await.map(drop)
+    }
+}
+
+// `GET /review/{case_id}/end?token=…`: notifies an open review page when its request is resolved,
+// with a single server-sent event.
+
+async fn follow(
+    State(gateway): State<Gateway>,
+    State(authenticator): State<Arc<Authenticator>>,
+    State(streaming): State<Streaming>,
+    Named(case_id): Named<String>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Result<Response, StatusCode> {
+    let id = hitl::ask_id(&case_id).ok_or(StatusCode::UNAUTHORIZED)?;
+    let ask = gateway.ask(id).await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
+    let ask = ask.ok_or(StatusCode::UNAUTHORIZED)?;
+    let token = shown(&pairs, &headers, &case_id);
+    let token = token.filter(|token| is_token(&gateway, &ask, Purpose::Review, token));
+    let credential =
+        StreamToken::new(&ask, Purpose::Review, token.ok_or(StatusCode::UNAUTHORIZED)?);
+    // The request is read again after the subscription, so that its end in between is not missed.
+    let waiter = gateway.wake().subscribe(credential.topics());
+    authenticator.count(id, Lane::Watch).map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
+    let held = streaming.watchers.open(Some(Subject::Ask(id)), Wire::Events);
+    let held = held.map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
+    let returned = headers.contains_key("last-event-id");
+    let by = Watcher::Link(credential);
+    let watched = Watched::new(gateway.clone(), streaming.stop.clone(), id, by, waiter, held)
+        .showing(None, returned);
+    Ok(sse::respond(watched).into_response())
 }

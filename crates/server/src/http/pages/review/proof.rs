@@ -21,10 +21,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use store::StoreError;
 use url::Url;
-use views::answer_form::confirm::{Confirm, PROOF, Way};
 use views::answer_form::problem::{FormProblem, Place};
+use views::answer_form::{Confirm, PROOF, Way};
 use views::components::words::Words;
-use views::review::draft::Kept;
+use views::review::Kept;
 use views::site::paths;
 use views::{Submitted, message_page};
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, Query, Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::Response;
 use dialects::native::IssueKey;
 use gateway::auth::Authenticator;
@@ -15,37 +15,33 @@ use kernel::{AgentId, DirectoryCommand, KeyId};
 use store::StoreError;
 use views::settings::agents::{self as view, Used};
 use views::settings::controls::{Filled, refused};
-use views::settings::{self, PAGE, SettingsPage};
+use views::settings::{self, SettingsPage};
 use views::site::paths;
 
-use super::{Asked, framed, nothing_here, saved, untouched};
+use super::{Asked, framed, nothing_here, page_of, saved, untouched};
 use crate::config::Config;
 use crate::http::pages::settings::{attempt, attempt_new, home};
-use crate::http::pages::visitors::Visitors;
-use crate::http::pages::{Instead, Page, Visitor, html, parts};
+use crate::http::pages::visitors::{Administrator, UnreadForm, Visitors};
+use crate::http::pages::{Instead, Page, Visitor, html};
 
 /// The most keys of an agent that are shown, the newest first.
 const KEYS: usize = 100;
 
 pub(super) async fn list(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    headers: HeaderMap,
     Query(asked): Query<Asked>,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     let after = asked.after.and_then(|id| id.parse().ok());
     Ok(agents_page(&gateway, &visitor, after.as_ref(), untouched()))
 }
 
 pub(super) async fn add(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    from: Request,
+    Administrator(visitor): Administrator,
+    posted: UnreadForm,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = visitors.administrator(&headers).await?;
-    let form = visitors.submitted(&visitor, &headers, body, paths::AGENTS).await?;
+    let form = posted.read(&visitor, paths::AGENTS).await?;
     let problems = match view::read(&form) {
         Ok(new) => {
             let path = paths::agent(&new.id);
@@ -62,14 +58,12 @@ pub(super) async fn add(
 }
 
 pub(super) async fn show(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     State(authenticator): State<Arc<Authenticator>>,
     Path(id): Path<String>,
-    headers: HeaderMap,
     Query(asked): Query<Asked>,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     let directory = gateway.directory();
     let agent = theirs(&visitor, &directory, &id)?;
     let filled = untouched();
@@ -79,32 +73,27 @@ pub(super) async fn show(
 /// Changes the owner, or whether people may write to the agent. An agent never
 /// moves to another project.
 pub(super) async fn save(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     State(authenticator): State<Arc<Authenticator>>,
     Path(id): Path<String>,
-    from: Request,
+    visitor: Visitor,
+    posted: UnreadForm,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = visitors.visitor(&headers).await?;
     let directory = gateway.directory();
     let agent = theirs(&visitor, &directory, &id)?;
     let path = paths::agent(&agent.id);
-    let form = visitors.submitted(&visitor, &headers, body, &path).await?;
+    let form = posted.read(&visitor, &path).await?;
     // The form of an owner who is no administrator has no field for another owner.
     let owner = match form.value("owner") {
         None if !visitor.human.admin => Ok(agent.owner.clone()),
         Some(_) | None => settings::people::id(&form, "owner", "Who answers for it"),
     };
-    let done = match owner {
-        Ok(owner) => {
-            let (id, project) = (agent.id.clone(), agent.project.clone());
-            let conversations = Some(form.value("conversations").is_some());
-            let new = NewAgent { id, project, owner, conversations };
-            attempt(&gateway, &visitor, DirectoryCommand::SaveAgent(new), view::LABELS).await?
-        }
-        Err(problems) => Err(problems),
-    };
+    let command = owner.map(|owner| {
+        let (id, project) = (agent.id.clone(), agent.project.clone());
+        let conversations = Some(form.value("conversations").is_some());
+        DirectoryCommand::SaveAgent(NewAgent { id, project, owner, conversations })
+    });
+    let done = attempt(&gateway, &visitor, command, view::LABELS).await?;
     let Err(problems) = done else { return Ok(saved(&path)) };
     let filled = Filled { form: Some(&form), problems: &problems };
     agent_page(&gateway, &authenticator, &visitor, &directory, agent, None, filled).await
@@ -112,18 +101,16 @@ pub(super) async fn save(
 
 /// Creates a key for an agent and shows it once, with three examples of its use.
 pub(super) async fn make_key(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
     State(authenticator): State<Arc<Authenticator>>,
     Path(id): Path<String>,
-    from: Request,
+    visitor: Visitor,
+    posted: UnreadForm,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = visitors.visitor(&headers).await?;
     let directory = gateway.directory();
     let agent = theirs(&visitor, &directory, &id)?;
-    let form = visitors.submitted(&visitor, &headers, body, &paths::agent(&agent.id)).await?;
+    let form = posted.read(&visitor, &paths::agent(&agent.id)).await?;
     let label = form.value("label").unwrap_or_default().trim().to_owned();
     let wide = form.value("project_wide").is_some();
     let new = IssueKey {
@@ -147,12 +134,10 @@ pub(super) async fn make_key(
 }
 
 pub(super) async fn show_revoke(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    headers: HeaderMap,
     Query(asked): Query<Asked>,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     let directory = gateway.directory();
     let (key, agent) = managed(&visitor, &directory, view::key(asked.key.as_deref()))?;
     Ok(framed(&visitor, &view::revoke(key, agent)))
@@ -210,16 +195,14 @@ fn agents_page(
     filled: Filled<'_>,
 ) -> Response {
     let (directory, admin) = (gateway.directory(), visitor.human.admin);
-    let mut agents: Vec<_> = if admin {
-        directory.agents_after(after).take(PAGE + 1).collect()
+    let id = |agent: &&Agent| agent.id.to_string();
+    let (agents, next) = if admin {
+        page_of(directory.agents_after(after), paths::AGENTS, id)
     } else {
         let mine = directory.agents_of(&visitor.human.id);
-        mine.filter(|agent| after.is_none_or(|id| agent.id > *id)).take(PAGE + 1).collect()
+        let mine = mine.filter(|agent| after.is_none_or(|id| agent.id > *id));
+        page_of(mine, paths::AGENTS, id)
     };
-    let more = agents.len() > PAGE;
-    agents.truncate(PAGE);
-    let last = agents.last().filter(|_| more);
-    let next = last.map(|agent| format!("{}?after={}", paths::AGENTS, agent.id));
     let shown = view::list(&agents, &directory, next, admin, filled);
     framed(visitor, &SettingsPage { problems: filled.problems.clone(), ..shown })
 }

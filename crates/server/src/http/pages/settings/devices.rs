@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use ::channels::DeliveryError;
-use ::channels::push::{InvalidSubscription, PushSubscription};
 use axum::extract::{Query, Request, State};
-use axum::http::HeaderMap;
 use axum::response::Response;
-use channels::ChannelRegistry;
+use channels::push::{InvalidSubscription, PushSubscription};
+use channels::{ChannelRegistry, DeliveryError};
 use gateway::Gateway;
 use kernel::audit::Digest;
 use notify::devices::{Added, Devices, FULL};
@@ -23,14 +21,12 @@ use crate::http::pages::visitors::Visitors;
 use crate::http::pages::{Page, Visitor};
 
 pub(super) async fn show(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     State(channels): State<Arc<ChannelRegistry>>,
     State(devices): State<Devices>,
-    headers: HeaderMap,
     Query(asked): Query<Asked>,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     devices_page(&gateway, &channels, &devices, &visitor, asked.done(), FormProblem::default())
         .await
 }

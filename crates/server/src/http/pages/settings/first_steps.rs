@@ -22,8 +22,8 @@ use views::site::paths;
 use crate::config::Config;
 use crate::http::api::projects::new_project;
 use crate::http::pages::settings::agents::new_key;
-use crate::http::pages::visitors::Visitors;
-use crate::http::pages::{Instead, Page, Visitor, page, parts};
+use crate::http::pages::visitors::{Administrator, UnreadForm, Visitors};
+use crate::http::pages::{Instead, Page, Visitor, page};
 
 /// After this time an unanswered demonstration expires.
 const DEMO_SECONDS: u64 = 60 * 60;
@@ -55,14 +55,12 @@ pub(super) async fn key(
 /// can ask as this agent. Its request says that it is a demonstration, has no callback, and fails
 /// when it expires.
 pub(super) async fn demo(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
-    from: Request,
+    Administrator(visitor): Administrator,
+    posted: UnreadForm,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = visitors.administrator(&headers).await?;
-    visitors.submitted(&visitor, &headers, body, paths::INBOX).await?;
+    posted.read(&visitor, paths::INBOX).await?;
     let (agent, project) = demo_names(&visitor)?;
     let directory = gateway.directory();
     if directory.project(&project).is_none() {

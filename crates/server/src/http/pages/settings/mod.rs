@@ -14,11 +14,8 @@ mod rules;
 mod signing;
 mod webhooks;
 
-use std::sync::Arc;
-
 use axum::Router;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use gateway::Gateway;
@@ -26,15 +23,14 @@ use kernel::{Command, Refusal};
 use serde::Deserialize;
 use store::StoreError;
 use views::answer_form::problem::FormProblem;
-use views::message_page;
 use views::settings::controls::{Filled, refused};
-use views::settings::{self, SettingsPage};
+use views::settings::{self, PAGE, SettingsPage};
 use views::site::paths;
+use views::{Submitted, message_page};
 
 use super::{Instead, Page, Visitor, html, page};
 use crate::config::Config;
 use crate::http::Shared;
-use crate::http::pages::visitors::Visitors;
 
 /// The routes of the settings.
 pub(super) fn routes() -> Router<Shared> {
@@ -87,8 +83,7 @@ impl Asked {
     }
 }
 
-async fn overview(State(visitors): State<Arc<Visitors>>, headers: HeaderMap) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
+async fn overview(visitor: Visitor) -> Page {
     Ok(framed(&visitor, &settings::overview(visitor.human.admin)))
 }
 
@@ -107,17 +102,47 @@ fn framed(visitor: &Visitor, shown: &SettingsPage) -> Response {
     html(status, settings::page(&visitor.frame, visitor.human.admin, shown))
 }
 
+/// The page again, with the input of a form that was refused and its problems.
+fn shown_again(
+    visitor: &Visitor,
+    form: &Submitted,
+    problems: &FormProblem,
+    page: impl FnOnce(Filled<'_>) -> SettingsPage,
+) -> Response {
+    let shown = page(Filled { form: Some(form), problems });
+    framed(visitor, &SettingsPage { problems: problems.clone(), ..shown })
+}
+
+/// The entries of one page of a list, and the address of the next page.
+fn page_of<T>(
+    found: impl Iterator<Item = T>,
+    path: &str,
+    id: impl FnOnce(&T) -> String,
+) -> (Vec<T>, Option<String>) {
+    let mut entries: Vec<T> = found.take(PAGE + 1).collect();
+    let more = entries.len() > PAGE;
+    entries.truncate(PAGE);
+    let last = entries.last().filter(|_| more);
+    let next = last.map(|last| format!("{path}?after={}", id(last)));
+    (entries, next)
+}
+
 fn saved(path: &str) -> Response {
     Redirect::to(&format!("{path}?saved=1")).into_response()
 }
 
-/// Executes the command of a form. A refusal is reported at the field it is about.
+/// Executes the command of a form, if the form could be read. A refusal is reported at the field it
+/// is about.
 async fn attempt(
     gateway: &Gateway,
     visitor: &Visitor,
-    command: impl Into<Command>,
+    command: Result<impl Into<Command>, FormProblem>,
     labels: &[(&str, &str)],
 ) -> Result<Result<(), FormProblem>, Instead> {
+    let command = match command {
+        Ok(command) => command,
+        Err(problems) => return Ok(Err(problems)),
+    };
     match gateway.run(visitor.actor.clone(), command).await {
         Ok(_) => Ok(Ok(())),
         Err(StoreError::Refused(refusal)) => Ok(Err(refused(&refusal, labels))),
@@ -136,7 +161,7 @@ async fn attempt_new(
 ) -> Result<Result<(), FormProblem>, Instead> {
     match taken {
         Some(expected) => Ok(Err(refused(&Refusal::Invalid { field: "id", expected }, labels))),
-        None => attempt(gateway, visitor, command, labels).await,
+        None => attempt(gateway, visitor, Ok(command), labels).await,
     }
 }
 

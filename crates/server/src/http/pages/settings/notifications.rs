@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::extract::{Query, Request, State};
-use axum::http::HeaderMap;
 use axum::response::Response;
 use channels::ChannelRegistry;
 use gateway::Gateway;
@@ -31,14 +30,12 @@ use crate::http::pages::{Page, Visitor};
 const NO_SUCH_KIND: &str = "choose one of these";
 
 pub(super) async fn show(
-    State(visitors): State<Arc<Visitors>>,
     State(channels): State<Arc<ChannelRegistry>>,
     State(devices): State<Devices>,
     State(contacts): State<ContactMethods>,
-    headers: HeaderMap,
     Query(asked): Query<Asked>,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     notices_page(&channels, &devices, &contacts, &visitor, asked.done(), untouched()).await
 }
 
@@ -91,7 +88,7 @@ pub(super) async fn change(
             }
         }
     };
-    match attempt(&gateway, &visitor, command, LABELS).await? {
+    match attempt(&gateway, &visitor, Ok(command), LABELS).await? {
         Ok(()) => Ok(saved(paths::NOTICES)),
         Err(problems) => {
             wrong_notices(&channels, &devices, &contacts, &visitor, &form, problems).await

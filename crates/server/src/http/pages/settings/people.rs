@@ -2,45 +2,41 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, Query, Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
 use axum::response::Response;
 use gateway::erasure::Erasure;
 use gateway::{Gateway, bootstrap};
-use kernel::directory::Human;
+use kernel::directory::{Directory, Human};
 use kernel::ids::GroupId;
 use kernel::{DirectoryCommand, HumanId, KeyId};
 use store::StoreError;
 use views::settings::controls::Filled;
-use views::settings::{self, PAGE, SettingsPage, people as view};
+use views::settings::{self, SettingsPage, people as view};
 use views::site::paths;
 use views::{FormProblem, message_page};
 
-use super::{Asked, framed, nothing_here, saved, untouched};
+use super::{Asked, framed, nothing_here, page_of, saved, shown_again, untouched};
 use crate::config::Config;
 use crate::http::pages::settings::{attempt, attempt_new};
-use crate::http::pages::visitors::Visitors;
-use crate::http::pages::{Page, Visitor, html, page as instead, parts};
+use crate::http::pages::visitors::{Administrator, UnreadForm};
+use crate::http::pages::{Instead, Page, Visitor, html, page as instead};
 
 pub(super) async fn list(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    headers: HeaderMap,
     Query(asked): Query<Asked>,
+    Administrator(visitor): Administrator,
 ) -> Page {
-    let visitor = visitors.administrator(&headers).await?;
     let after = asked.after.and_then(|id| id.parse().ok());
     Ok(people_page(&gateway, &visitor, after.as_ref(), untouched()))
 }
 
 pub(super) async fn add(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    from: Request,
+    Administrator(visitor): Administrator,
+    posted: UnreadForm,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = visitors.administrator(&headers).await?;
-    let form = visitors.submitted(&visitor, &headers, body, paths::PEOPLE).await?;
+    let form = posted.read(&visitor, paths::PEOPLE).await?;
     let problems = match view::read_new(&form) {
         Ok(new) => {
             let path = paths::person(&new.id);
@@ -57,59 +53,46 @@ pub(super) async fn add(
 }
 
 pub(super) async fn show(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    headers: HeaderMap,
     Query(asked): Query<Asked>,
+    Administrator(visitor): Administrator,
 ) -> Page {
-    let visitor = visitors.administrator(&headers).await?;
     let directory = gateway.directory();
-    let known = id.parse().ok().and_then(|id: HumanId| directory.human(&id));
-    let human = known.ok_or_else(|| nothing_here(&visitor))?;
+    let human = known_person(&visitor, &directory, &id)?;
     let shown = view::page(human, &directory, gateway.now(), untouched());
     Ok(framed(&visitor, &SettingsPage { done: asked.done(), ..shown }))
 }
 
 pub(super) async fn save(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    from: Request,
+    Administrator(visitor): Administrator,
+    posted: UnreadForm,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = visitors.administrator(&headers).await?;
     let directory = gateway.directory();
-    let known = id.parse().ok().and_then(|id: HumanId| directory.human(&id));
-    let human = known.ok_or_else(|| nothing_here(&visitor))?;
+    let human = known_person(&visitor, &directory, &id)?;
     let path = paths::person(&human.id);
-    let form = visitors.submitted(&visitor, &headers, body, &path).await?;
-    let done = match view::read(&form, human.id.clone()) {
-        Ok(new) => {
-            attempt(&gateway, &visitor, DirectoryCommand::SaveHuman(new), view::LABELS).await?
-        }
-        Err(problems) => Err(problems),
-    };
+    let form = posted.read(&visitor, &path).await?;
+    let command = view::read(&form, human.id.clone()).map(DirectoryCommand::SaveHuman);
+    let done = attempt(&gateway, &visitor, command, view::LABELS).await?;
     let Err(problems) = done else { return Ok(saved(&path)) };
-    let filled = Filled { form: Some(&form), problems: &problems };
-    let shown = view::page(human, &directory, gateway.now(), filled);
-    Ok(framed(&visitor, &SettingsPage { problems: problems.clone(), ..shown }))
+    Ok(shown_again(&visitor, &form, &problems, |filled| {
+        view::page(human, &directory, gateway.now(), filled)
+    }))
 }
 
 /// A sign-in link, shown once.
 pub(super) async fn link(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
     Path(id): Path<String>,
-    from: Request,
+    Administrator(visitor): Administrator,
+    posted: UnreadForm,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = visitors.administrator(&headers).await?;
     let directory = gateway.directory();
-    let known = id.parse().ok().and_then(|id: HumanId| directory.human(&id));
-    let human = known.ok_or_else(|| nothing_here(&visitor))?;
-    visitors.submitted(&visitor, &headers, body, &paths::person(&human.id)).await?;
+    let human = known_person(&visitor, &directory, &id)?;
+    posted.read(&visitor, &paths::person(&human.id)).await?;
     let secret = bootstrap::link(&gateway, visitor.actor.clone(), human.id.clone()).await?;
     let url = config.links().sign_in(&secret).map_err(|_| {
         let shown =
@@ -122,41 +105,35 @@ pub(super) async fn link(
 
 /// Confirms a waiting passkey of the person.
 pub(super) async fn confirm_passkey(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    from: Request,
+    Administrator(visitor): Administrator,
+    posted: UnreadForm,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = visitors.administrator(&headers).await?;
     let directory = gateway.directory();
-    let known = id.parse().ok().and_then(|id: HumanId| directory.living(&id));
-    let human = known.ok_or_else(|| nothing_here(&visitor))?;
+    let human = living_person(&visitor, &directory, &id)?;
     let path = paths::person(&human.id);
-    let form = visitors.submitted(&visitor, &headers, body, &path).await?;
+    let form = posted.read(&visitor, &path).await?;
     let key = form.value("key").and_then(|key| key.parse::<KeyId>().ok());
     let own = |key: &KeyId| directory.passkeys_of(&human.id).any(|one| one.id == *key);
     let key = key.filter(own).ok_or_else(|| nothing_here(&visitor))?;
-    let done =
-        attempt(&gateway, &visitor, DirectoryCommand::ConfirmPasskey(key), view::LABELS).await?;
+    let command = DirectoryCommand::ConfirmPasskey(key);
+    let done = attempt(&gateway, &visitor, Ok(command), view::LABELS).await?;
     Ok(person_after(&gateway, &visitor, human, done))
 }
 
 /// Revokes all access of the person: their credentials, links and verified contact methods.
 pub(super) async fn end_access(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    from: Request,
+    Administrator(visitor): Administrator,
+    posted: UnreadForm,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = visitors.administrator(&headers).await?;
     let directory = gateway.directory();
-    let known = id.parse().ok().and_then(|id: HumanId| directory.living(&id));
-    let human = known.ok_or_else(|| nothing_here(&visitor))?;
-    visitors.submitted(&visitor, &headers, body, &paths::person(&human.id)).await?;
+    let human = living_person(&visitor, &directory, &id)?;
+    posted.read(&visitor, &paths::person(&human.id)).await?;
     let command = DirectoryCommand::EndAccess(human.id.clone());
-    let done = attempt(&gateway, &visitor, command, view::LABELS).await?;
+    let done = attempt(&gateway, &visitor, Ok(command), view::LABELS).await?;
     Ok(person_after(&gateway, &visitor, human, done))
 }
 
@@ -175,32 +152,25 @@ fn person_after(
 
 /// Shows what erasing a person removes and what stays, before the administrator confirms it.
 pub(super) async fn confirm_erase(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    headers: HeaderMap,
+    Administrator(visitor): Administrator,
 ) -> Page {
-    let visitor = visitors.administrator(&headers).await?;
     let directory = gateway.directory();
-    let known = id.parse().ok().and_then(|id: HumanId| directory.living(&id));
-    let human = known.ok_or_else(|| nothing_here(&visitor))?;
+    let human = living_person(&visitor, &directory, &id)?;
     Ok(framed(&visitor, &view::erase(human, &directory, untouched())))
 }
 
 pub(super) async fn erase(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     State(erasure): State<Erasure>,
     Path(id): Path<String>,
-    from: Request,
+    Administrator(visitor): Administrator,
+    posted: UnreadForm,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = visitors.administrator(&headers).await?;
     let directory = gateway.directory();
-    let known = id.parse().ok().and_then(|id: HumanId| directory.living(&id));
-    let human = known.ok_or_else(|| nothing_here(&visitor))?;
-    let form =
-        visitors.submitted(&visitor, &headers, body, &paths::person_erase(&human.id)).await?;
+    let human = living_person(&visitor, &directory, &id)?;
+    let form = posted.read(&visitor, &paths::person_erase(&human.id)).await?;
     let problems = match view::confirmed(&form, &human.id) {
         Ok(()) => match erasure.erase_person(visitor.actor.clone(), &human.id).await {
             Ok(()) => return Ok(saved(&paths::person(&human.id))),
@@ -209,30 +179,24 @@ pub(super) async fn erase(
         },
         Err(problems) => problems,
     };
-    let filled = Filled { form: Some(&form), problems: &problems };
-    let shown = view::erase(human, &directory, filled);
-    Ok(framed(&visitor, &SettingsPage { problems: problems.clone(), ..shown }))
+    Ok(shown_again(&visitor, &form, &problems, |filled| view::erase(human, &directory, filled)))
 }
 
 pub(super) async fn groups(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    headers: HeaderMap,
     Query(asked): Query<Asked>,
+    Administrator(visitor): Administrator,
 ) -> Page {
-    let visitor = visitors.administrator(&headers).await?;
     let shown = view::groups(&gateway.directory(), untouched());
     Ok(framed(&visitor, &SettingsPage { done: asked.done(), ..shown }))
 }
 
 pub(super) async fn add_group(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    from: Request,
+    Administrator(visitor): Administrator,
+    posted: UnreadForm,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = visitors.administrator(&headers).await?;
-    let form = visitors.submitted(&visitor, &headers, body, paths::GROUPS).await?;
+    let form = posted.read(&visitor, paths::GROUPS).await?;
     let read = view::id(&form, "id", "Name of the group").and_then(|id: GroupId| {
         let new = view::read_group(&form, id)?;
         if new.members.is_empty() {
@@ -242,26 +206,17 @@ pub(super) async fn add_group(
         }
         Ok(new)
     });
-    let done = match read {
-        Ok(new) => {
-            attempt(&gateway, &visitor, DirectoryCommand::SaveGroup(new), view::GROUP_LABELS)
-                .await?
-        }
-        Err(problems) => Err(problems),
-    };
+    let command = read.map(DirectoryCommand::SaveGroup);
+    let done = attempt(&gateway, &visitor, command, view::GROUP_LABELS).await?;
     let Err(problems) = done else { return Ok(saved(paths::GROUPS)) };
-    let filled = Filled { form: Some(&form), problems: &problems };
-    let shown = view::groups(&gateway.directory(), filled);
-    Ok(framed(&visitor, &SettingsPage { problems: problems.clone(), ..shown }))
+    Ok(shown_again(&visitor, &form, &problems, |filled| view::groups(&gateway.directory(), filled)))
 }
 
 pub(super) async fn group(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    headers: HeaderMap,
+    Administrator(visitor): Administrator,
 ) -> Page {
-    let visitor = visitors.administrator(&headers).await?;
     let id: GroupId = id.parse().map_err(|_| nothing_here(&visitor))?;
     let directory = gateway.directory();
     directory.members(&id).next().ok_or_else(|| nothing_here(&visitor))?;
@@ -270,26 +225,19 @@ pub(super) async fn group(
 }
 
 pub(super) async fn save_group(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    from: Request,
+    Administrator(visitor): Administrator,
+    posted: UnreadForm,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = visitors.administrator(&headers).await?;
     let id: GroupId = id.parse().map_err(|_| nothing_here(&visitor))?;
-    let form = visitors.submitted(&visitor, &headers, body, &paths::group(&id)).await?;
-    let done = match view::read_group(&form, id.clone()) {
-        Ok(new) => {
-            attempt(&gateway, &visitor, DirectoryCommand::SaveGroup(new), view::GROUP_LABELS)
-                .await?
-        }
-        Err(problems) => Err(problems),
-    };
+    let form = posted.read(&visitor, &paths::group(&id)).await?;
+    let command = view::read_group(&form, id.clone()).map(DirectoryCommand::SaveGroup);
+    let done = attempt(&gateway, &visitor, command, view::GROUP_LABELS).await?;
     let Err(problems) = done else { return Ok(saved(paths::GROUPS)) };
-    let filled = Filled { form: Some(&form), problems: &problems };
-    let shown = view::group(&id, &gateway.directory(), filled);
-    Ok(framed(&visitor, &SettingsPage { problems: problems.clone(), ..shown }))
+    Ok(shown_again(&visitor, &form, &problems, |filled| {
+        view::group(&id, &gateway.directory(), filled)
+    }))
 }
 
 fn people_page(
@@ -299,11 +247,27 @@ fn people_page(
     filled: Filled<'_>,
 ) -> Response {
     let directory = gateway.directory();
-    let mut people: Vec<_> = directory.humans_after(after).take(PAGE + 1).collect();
-    let more = people.len() > PAGE;
-    people.truncate(PAGE);
-    let last = people.last().filter(|_| more);
-    let next = last.map(|human| format!("{}?after={}", paths::PEOPLE, human.id));
+    let found = directory.humans_after(after);
+    let (people, next) = page_of(found, paths::PEOPLE, |human| human.id.to_string());
     let shown = view::list(&people, next, gateway.now(), filled);
     framed(visitor, &SettingsPage { problems: filled.problems.clone(), ..shown })
+}
+
+fn known_person<'a>(
+    visitor: &Visitor,
+    directory: &'a Directory,
+    id: &str,
+) -> Result<&'a Human, Instead> {
+    let known = id.parse().ok().and_then(|id| directory.human(&id));
+    known.ok_or_else(|| nothing_here(visitor))
+}
+
+/// Like [`known_person`], but someone whose data was erased does not exist.
+fn living_person<'a>(
+    visitor: &Visitor,
+    directory: &'a Directory,
+    id: &str,
+) -> Result<&'a Human, Instead> {
+    let known = id.parse().ok().and_then(|id| directory.living(&id));
+    known.ok_or_else(|| nothing_here(visitor))
 }

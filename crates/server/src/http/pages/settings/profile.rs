@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::extract::{Query, Request, State};
-use axum::http::HeaderMap;
 use gateway::Gateway;
 use kernel::DirectoryCommand;
 use views::settings::SettingsPage;
@@ -11,18 +10,16 @@ use views::settings::controls::Filled;
 use views::settings::profile::{LABELS, away_page, page, read, read_away};
 use views::site::paths;
 
-use super::{Asked, framed, saved, untouched};
+use super::{Asked, framed, saved, shown_again, untouched};
 use crate::http::pages::Page;
 use crate::http::pages::settings::attempt;
-use crate::http::pages::visitors::Visitors;
+use crate::http::pages::visitors::{Visitor, Visitors};
 
 pub(super) async fn show(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    headers: HeaderMap,
     Query(asked): Query<Asked>,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     let shown = page(&visitor.human, gateway.now(), untouched());
     Ok(framed(&visitor, &SettingsPage { done: asked.done(), ..shown }))
 }
@@ -33,23 +30,18 @@ pub(super) async fn save(
     from: Request,
 ) -> Page {
     let (visitor, form) = visitors.acting(from, paths::PROFILE).await?;
-    let done = match read(&form, &visitor.human) {
-        Ok(new) => attempt(&gateway, &visitor, DirectoryCommand::SaveProfile(new), LABELS).await?,
-        Err(problems) => Err(problems),
-    };
+    let command = read(&form, &visitor.human).map(DirectoryCommand::SaveProfile);
+    let done = attempt(&gateway, &visitor, command, LABELS).await?;
     let Err(problems) = done else { return Ok(saved(paths::PROFILE)) };
-    let filled = Filled { form: Some(&form), problems: &problems };
-    let shown = page(&visitor.human, gateway.now(), filled);
-    Ok(framed(&visitor, &SettingsPage { problems: problems.clone(), ..shown }))
+    let again = |filled: Filled<'_>| page(&visitor.human, gateway.now(), filled);
+    Ok(shown_again(&visitor, &form, &problems, again))
 }
 
 pub(super) async fn show_away(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    headers: HeaderMap,
     Query(asked): Query<Asked>,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     let (directory, now) = (gateway.directory(), gateway.now());
     let shown = away_page(&visitor.human, &directory, now, untouched());
     Ok(framed(&visitor, &SettingsPage { done: asked.done(), ..shown }))
@@ -61,13 +53,10 @@ pub(super) async fn save_away(
     from: Request,
 ) -> Page {
     let (visitor, form) = visitors.acting(from, paths::AWAY).await?;
-    let done = match read_away(&form, &visitor.human) {
-        Ok(new) => attempt(&gateway, &visitor, DirectoryCommand::SaveProfile(new), LABELS).await?,
-        Err(problems) => Err(problems),
-    };
+    let command = read_away(&form, &visitor.human).map(DirectoryCommand::SaveProfile);
+    let done = attempt(&gateway, &visitor, command, LABELS).await?;
     let Err(problems) = done else { return Ok(saved(paths::AWAY)) };
     let (directory, now) = (gateway.directory(), gateway.now());
-    let filled = Filled { form: Some(&form), problems: &problems };
-    let shown = away_page(&visitor.human, &directory, now, filled);
-    Ok(framed(&visitor, &SettingsPage { problems: problems.clone(), ..shown }))
+    let again = |filled: Filled<'_>| away_page(&visitor.human, &directory, now, filled);
+    Ok(shown_again(&visitor, &form, &problems, again))
 }

@@ -2,43 +2,38 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, Query, Request, State};
-use axum::http::HeaderMap;
+use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use gateway::Gateway;
 use kernel::{DirectoryCommand, ProjectId};
 use views::settings::controls::Filled;
 use views::settings::people::id as named;
-use views::settings::{PAGE, SettingsPage, projects as view};
+use views::settings::{SettingsPage, projects as view};
 use views::site::paths;
 
-use super::{Asked, framed, nothing_here, saved, untouched};
+use super::{Asked, framed, nothing_here, page_of, saved, shown_again, untouched};
 use crate::config::Config;
 use crate::http::api::projects::new_project;
 use crate::http::pages::settings::{attempt, attempt_new};
-use crate::http::pages::visitors::Visitors;
-use crate::http::pages::{Page, Visitor, parts};
+use crate::http::pages::visitors::{Administrator, UnreadForm};
+use crate::http::pages::{Page, Visitor};
 
 pub(super) async fn list(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    headers: HeaderMap,
     Query(asked): Query<Asked>,
+    Administrator(visitor): Administrator,
 ) -> Page {
-    let visitor = visitors.administrator(&headers).await?;
     let after = asked.after.and_then(|id| id.parse().ok());
     Ok(projects_page(&gateway, &visitor, after.as_ref(), untouched()))
 }
 
 pub(super) async fn add(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
-    from: Request,
+    Administrator(visitor): Administrator,
+    posted: UnreadForm,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = visitors.administrator(&headers).await?;
-    let form = visitors.submitted(&visitor, &headers, body, paths::PROJECTS).await?;
+    let form = posted.read(&visitor, paths::PROJECTS).await?;
     let problems = match named(&form, "id", "Name of the project") {
         Ok(id) => {
             let path = paths::project(&id);
@@ -55,13 +50,11 @@ pub(super) async fn add(
 }
 
 pub(super) async fn show(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    headers: HeaderMap,
     Query(asked): Query<Asked>,
+    Administrator(visitor): Administrator,
 ) -> Page {
-    let visitor = visitors.administrator(&headers).await?;
     let directory = gateway.directory();
     let known = id.parse().ok().and_then(|id: ProjectId| directory.project(&id));
     let project = known.ok_or_else(|| nothing_here(&visitor))?;
@@ -70,28 +63,20 @@ pub(super) async fn show(
 }
 
 pub(super) async fn save(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    from: Request,
+    Administrator(visitor): Administrator,
+    posted: UnreadForm,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = visitors.administrator(&headers).await?;
     let directory = gateway.directory();
     let known = id.parse().ok().and_then(|id: ProjectId| directory.project(&id));
     let project = known.ok_or_else(|| nothing_here(&visitor))?;
     let path = paths::project(&project.id);
-    let form = visitors.submitted(&visitor, &headers, body, &path).await?;
-    let done = match view::read(&form, project.id.clone()) {
-        Ok(new) => {
-            attempt(&gateway, &visitor, DirectoryCommand::SaveProject(new), view::LABELS).await?
-        }
-        Err(problems) => Err(problems),
-    };
+    let form = posted.read(&visitor, &path).await?;
+    let command = view::read(&form, project.id.clone()).map(DirectoryCommand::SaveProject);
+    let done = attempt(&gateway, &visitor, command, view::LABELS).await?;
     let Err(problems) = done else { return Ok(saved(&path)) };
-    let filled = Filled { form: Some(&form), problems: &problems };
-    let shown = view::page(project, &directory, filled);
-    Ok(framed(&visitor, &SettingsPage { problems: problems.clone(), ..shown }))
+    Ok(shown_again(&visitor, &form, &problems, |filled| view::page(project, &directory, filled)))
 }
 
 fn projects_page(
@@ -101,11 +86,8 @@ fn projects_page(
     filled: Filled<'_>,
 ) -> Response {
     let directory = gateway.directory();
-    let mut projects: Vec<_> = directory.projects_after(after).take(PAGE + 1).collect();
-    let more = projects.len() > PAGE;
-    projects.truncate(PAGE);
-    let last = projects.last().filter(|_| more);
-    let next = last.map(|project| format!("{}?after={}", paths::PROJECTS, project.id));
+    let found = directory.projects_after(after);
+    let (projects, next) = page_of(found, paths::PROJECTS, |project| project.id.to_string());
     let shown = view::list(&projects, next, filled);
     framed(visitor, &SettingsPage { problems: filled.problems.clone(), ..shown })
 }

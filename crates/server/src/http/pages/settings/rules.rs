@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::extract::{Query, Request, State};
-use axum::http::HeaderMap;
 use gateway::Gateway;
 use kernel::{DirectoryCommand, RuleId};
 use views::settings::SettingsPage;
@@ -11,18 +10,16 @@ use views::settings::controls::Filled;
 use views::settings::rules::{LABELS, page, read};
 use views::site::paths;
 
-use super::{Asked, framed, saved, untouched};
+use super::{Asked, framed, saved, shown_again, untouched};
 use crate::http::pages::Page;
 use crate::http::pages::settings::attempt;
-use crate::http::pages::visitors::Visitors;
+use crate::http::pages::visitors::{Visitor, Visitors};
 
 pub(super) async fn show(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    headers: HeaderMap,
     Query(asked): Query<Asked>,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     let filled = untouched();
     let shown = page(&visitor.human, &gateway.directory(), filled);
     Ok(framed(&visitor, &SettingsPage { done: asked.done(), ..shown }))
@@ -42,12 +39,8 @@ pub(super) async fn save(
             DirectoryCommand::AddRules(vec![(id, new)])
         }),
     };
-    let done = match command {
-        Ok(command) => attempt(&gateway, &visitor, command, LABELS).await?,
-        Err(problems) => Err(problems),
-    };
+    let done = attempt(&gateway, &visitor, command, LABELS).await?;
     let Err(problems) = done else { return Ok(saved(paths::RULES)) };
-    let filled = Filled { form: Some(&form), problems: &problems };
-    let shown = page(&visitor.human, &gateway.directory(), filled);
-    Ok(framed(&visitor, &SettingsPage { problems: problems.clone(), ..shown }))
+    let again = |filled: Filled<'_>| page(&visitor.human, &gateway.directory(), filled);
+    Ok(shown_again(&visitor, &form, &problems, again))
 }

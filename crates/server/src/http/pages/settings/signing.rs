@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use gateway::Gateway;
 use gateway::receipts::Receipts;
 use gateway::signing::{Destroyed, Listed, Revoked};
@@ -13,17 +13,15 @@ use views::settings::signing::{SigningKeyState, SigningKeyView, page};
 use super::framed;
 use crate::config::Config;
 use crate::http::pages::settings::home;
-use crate::http::pages::visitors::Visitors;
+use crate::http::pages::visitors::Administrator;
 use crate::http::pages::{Page, page as instead};
 
 pub(super) async fn show(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
     State(receipts): State<Receipts>,
-    headers: HeaderMap,
+    Administrator(visitor): Administrator,
 ) -> Page {
-    let visitor = visitors.administrator(&headers).await?;
     let keys = receipts.signer().listed().await.map_err(|error| {
         tracing::error!(error = format!("{error:#}"), "the signing keys cannot be read");
         let shown = message_page::server_error(&visitor.frame, "the signing keys cannot be read");

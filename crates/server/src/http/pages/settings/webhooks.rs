@@ -1,10 +1,8 @@
 //! Webhook endpoints: `/settings/webhooks`. People see those of agents they own, administrators see
 //! all.
 
-use std::sync::Arc;
-
-use axum::extract::{Path, Query, Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request, State};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use dialects::native::WebhookSecret;
 use gateway::Gateway;
@@ -21,12 +19,15 @@ use views::settings::controls::{Filled, refused};
 use views::settings::{self, PAGE, SettingsPage, webhooks as view};
 use views::site::paths;
 
-use super::{framed, nothing_here, untouched};
-use crate::http::api::deliveries::send_again;
-use crate::http::api::webhooks::{add_webhook, callable, remove_webhook, revealed_webhook};
+use super::{framed, nothing_here, page_of, untouched};
+use crate::http::Shared;
+use crate::http::api::webhooks::{
+    add_webhook, callable, remove_webhook, revealed_webhook, send_again,
+};
+use crate::http::name::path_id;
 use crate::http::pages::settings::attempt;
-use crate::http::pages::visitors::Visitors;
-use crate::http::pages::{Instead, Page, Visitor, html, parts};
+use crate::http::pages::visitors::UnreadForm;
+use crate::http::pages::{Instead, Page, Visitor, html};
 
 /// How long the previous secret signs as well, unless it leaked.
 const GRACE: u64 = 24 * 60 * 60;
@@ -57,27 +58,23 @@ fn done(path: &str, what: &str) -> Response {
 }
 
 pub(super) async fn list(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    headers: HeaderMap,
     Query(asked): Query<Asked>,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     let after = asked.after.as_ref().and_then(|id| id.parse().ok());
     let shown = webhooks_page(&gateway, &visitor, after, untouched());
     Ok(framed(&visitor, &SettingsPage { done: asked.words(), ..shown }))
 }
 
 pub(super) async fn add(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     State(webhooks): State<Webhooks>,
     State(callbacks): State<Callbacks>,
-    from: Request,
+    visitor: Visitor,
+    posted: UnreadForm,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = visitors.visitor(&headers).await?;
-    let form = visitors.submitted(&visitor, &headers, body, paths::WEBHOOKS).await?;
+    let form = posted.read(&visitor, paths::WEBHOOKS).await?;
     let id = WebhookId::new(gateway.ids().ulid());
     let problems = match view::read(&form, id, None) {
         Ok(new) => {
@@ -95,13 +92,11 @@ pub(super) async fn add(
 }
 
 pub(super) async fn show(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    headers: HeaderMap,
     Query(asked): Query<Asked>,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     let directory = gateway.directory();
     let webhook = kept(&visitor, &directory, &id)?;
     let after = asked.after.as_deref().and_then(place);
@@ -110,108 +105,78 @@ pub(super) async fn show(
 }
 
 pub(super) async fn save(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     State(callbacks): State<Callbacks>,
-    Path(id): Path<String>,
-    from: Request,
+    WebhookForm { visitor, webhook, form }: WebhookForm,
 ) -> Page {
-    let (visitor, directory, form) = about_webhook(&visitors, &gateway, &id, from).await?;
-    let webhook = kept(&visitor, &directory, &id)?;
-    let problems = match view::read(&form, webhook.id, Some(webhook)) {
-        Ok(new) => match callable(&callbacks, "url", &new.url) {
-            Err(refusal) => refused(&refusal, view::LABELS),
-            Ok(()) => {
-                match attempt(&gateway, &visitor, DirectoryCommand::SaveWebhook(new), view::LABELS)
-                    .await?
-                {
-                    Ok(()) => return Ok(done(&paths::webhook(webhook.id), "saved")),
-                    Err(problems) => problems,
-                }
-            }
-        },
-        Err(problems) => problems,
-    };
-    webhook_again(&gateway, &visitor, webhook, &form, problems).await
+    let command = view::read(&form, webhook.id, Some(&webhook)).and_then(|new| {
+        callable(&callbacks, "url", &new.url).map_err(|refusal| refused(&refusal, view::LABELS))?;
+        Ok(DirectoryCommand::SaveWebhook(new))
+    });
+    match attempt(&gateway, &visitor, command, view::LABELS).await? {
+        Ok(()) => Ok(done(&paths::webhook(webhook.id), "saved")),
+        Err(problems) => webhook_again(&gateway, &visitor, &webhook, &form, problems).await,
+    }
 }
 
 /// The new secret, shown once.
 pub(super) async fn rotate(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     State(webhooks): State<Webhooks>,
-    Path(id): Path<String>,
-    from: Request,
+    WebhookForm { visitor, webhook, form }: WebhookForm,
 ) -> Page {
-    let (visitor, directory, form) = about_webhook(&visitors, &gateway, &id, from).await?;
-    let webhook = kept(&visitor, &directory, &id)?;
     let grace = form.value("grace_seconds").and_then(|text| text.parse().ok()).unwrap_or(GRACE);
     let rotate = DirectoryCommand::RotateWebhook(webhook.id, grace);
-    match attempt(&gateway, &visitor, rotate, view::LABELS).await? {
+    match attempt(&gateway, &visitor, Ok(rotate), view::LABELS).await? {
         Ok(()) => {
             let made =
                 revealed_webhook(&gateway, &webhooks, webhook.id).map_err(StoreError::from)?;
             Ok(revealed(&visitor, StatusCode::OK, &made))
         }
-        Err(problems) => webhook_again(&gateway, &visitor, webhook, &form, problems).await,
+        Err(problems) => webhook_again(&gateway, &visitor, &webhook, &form, problems).await,
     }
 }
 
 pub(super) async fn test(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    Path(id): Path<String>,
-    from: Request,
+    WebhookForm { visitor, webhook, form }: WebhookForm,
 ) -> Page {
-    let (visitor, directory, form) = about_webhook(&visitors, &gateway, &id, from).await?;
-    let webhook = kept(&visitor, &directory, &id)?;
-    match attempt(&gateway, &visitor, DirectoryCommand::TestWebhook(webhook.id), view::LABELS)
-        .await?
-    {
+    let test = DirectoryCommand::TestWebhook(webhook.id);
+    match attempt(&gateway, &visitor, Ok(test), view::LABELS).await? {
         Ok(()) => Ok(done(&paths::webhook(webhook.id), "test")),
-        Err(problems) => webhook_again(&gateway, &visitor, webhook, &form, problems).await,
+        Err(problems) => webhook_again(&gateway, &visitor, &webhook, &form, problems).await,
     }
 }
 
 pub(super) async fn redeliver(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    Path(id): Path<String>,
-    from: Request,
+    WebhookForm { visitor, webhook, form }: WebhookForm,
 ) -> Page {
-    let (visitor, directory, form) = about_webhook(&visitors, &gateway, &id, from).await?;
-    let webhook = kept(&visitor, &directory, &id)?;
     let delivery = form.value("delivery").unwrap_or_default();
     match send_again(&gateway, webhook.id, delivery).await {
         Ok(_) => Ok(done(&paths::webhook(webhook.id), "again")),
         Err(StoreError::Refused(refusal)) => {
             let problems = refused(&refusal, view::LABELS);
-            webhook_again(&gateway, &visitor, webhook, &form, problems).await
+            webhook_again(&gateway, &visitor, &webhook, &form, problems).await
         }
         Err(error) => Err(error.into()),
     }
 }
 
 pub(super) async fn show_remove(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    headers: HeaderMap,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     let directory = gateway.directory();
     let webhook = kept(&visitor, &directory, &id)?;
     Ok(framed(&visitor, &view::remove(webhook)))
 }
 
 pub(super) async fn remove(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    Path(id): Path<String>,
-    from: Request,
+    WebhookForm { visitor, webhook, .. }: WebhookForm,
 ) -> Page {
-    let (visitor, directory, _) = about_webhook(&visitors, &gateway, &id, from).await?;
-    let webhook = kept(&visitor, &directory, &id)?;
     remove_webhook(&gateway, visitor.actor.clone(), webhook.id).await?;
     Ok(done(paths::WEBHOOKS, "removed"))
 }
@@ -255,19 +220,25 @@ fn delivery(mut logged: Logged) -> view::Delivery {
     }
 }
 
-/// Reads a form about an endpoint: the visitor, the endpoint and the form.
-async fn about_webhook(
-    visitors: &Visitors,
-    gateway: &Gateway,
-    id: &str,
-    from: Request,
-) -> Result<(Visitor, Arc<Directory>, Submitted), Instead> {
-    let (headers, body) = parts(from);
-    let visitor = visitors.visitor(&headers).await?;
-    let directory = gateway.directory();
-    let path = paths::webhook(kept(&visitor, &directory, id)?.id);
-    let form = visitors.submitted(&visitor, &headers, body, &path).await?;
-    Ok((visitor, directory, form))
+/// A form about the endpoint that the path names, if the visitor may manage it.
+pub(super) struct WebhookForm {
+    visitor: Visitor,
+    webhook: Webhook,
+    form: Submitted,
+}
+
+impl FromRequest<Shared> for WebhookForm {
+    type Rejection = Instead;
+
+    async fn from_request(request: Request, shared: &Shared) -> Result<Self, Instead> {
+        let (mut parts, body) = request.into_parts();
+        let visitor = Visitor::from_request_parts(&mut parts, shared).await?;
+        let id = path_id(&mut parts, shared).await;
+        let webhook = kept(&visitor, &shared.core.gateway.directory(), &id)?.clone();
+        let Ok(posted) = UnreadForm::from_request(Request::from_parts(parts, body), shared).await;
+        let form = posted.read(&visitor, &paths::webhook(webhook.id)).await?;
+        Ok(Self { visitor, webhook, form })
+    }
 }
 
 fn webhooks_page(
@@ -277,7 +248,7 @@ fn webhooks_page(
     filled: Filled<'_>,
 ) -> SettingsPage {
     let (directory, admin) = (gateway.directory(), visitor.human.admin);
-    let mut shown: Vec<&Webhook> = if admin {
+    let shown: Vec<&Webhook> = if admin {
         directory.webhooks_after(after.as_ref()).take(PAGE + 1).collect()
     } else {
         let mine = directory.agents_of(&visitor.human.id);
@@ -289,10 +260,8 @@ fn webhooks_page(
         found.sort_by_key(|webhook| webhook.id);
         found
     };
-    let more = shown.len() > PAGE;
-    shown.truncate(PAGE);
-    let last = shown.last().filter(|_| more);
-    let next = last.map(|webhook| format!("{}?after={}", paths::WEBHOOKS, webhook.id));
+    let id = |webhook: &&Webhook| webhook.id.to_string();
+    let (shown, next) = page_of(shown.into_iter(), paths::WEBHOOKS, id);
     let whose = if admin {
         view::whose(&directory, directory.agents().map(|agent| &agent.id), true)
     } else {
@@ -310,7 +279,7 @@ async fn webhook_page(
 ) -> Result<SettingsPage, StoreError> {
     let limit = PAGE + 1;
     let wanted = LogQuery { webhook: webhook.id, status: None, after, limit };
-    let mut log = gateway.store().logged(wanted).await?;
+    let mut log = gateway.store().delivery_log(wanted).await?;
     let more = log.len() > PAGE;
     log.truncate(PAGE);
     let last = log.last().filter(|_| more).map(|last| &last.message);

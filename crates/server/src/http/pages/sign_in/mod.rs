@@ -26,12 +26,11 @@ use notify::people::sign_in_links::SIGN_IN_MINUTES;
 use serde::Deserialize;
 use store::StoreError;
 use subtle::ConstantTimeEq;
-use views;
 use views::components::browser;
 use views::message_page::{self, NewToken};
 use views::sign_in::Ways;
 use views::site::paths;
-use views::{Frame, Submitted};
+use views::{self, Frame, Submitted};
 
 use super::cookies::Cookie;
 use super::{Instead, Page, html, page};
@@ -40,7 +39,7 @@ use crate::http::client_address::client_address;
 use crate::http::pages::cookies::Cookies;
 use crate::http::pages::sealed_values::SealedValues;
 use crate::http::pages::sign_in::passkeys::PasskeyPages;
-use crate::http::pages::visitors::Visitors;
+use crate::http::pages::visitors::{Visitor, Visitors};
 use crate::http::services::Streaming;
 use crate::http::{Shared, submitted};
 
@@ -130,8 +129,7 @@ async fn sign_out(
     Ok(sign_in.goodbye(visitor.session))
 }
 
-async fn show_tokens(State(visitors): State<Arc<Visitors>>, headers: HeaderMap) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
+async fn show_tokens(visitor: Visitor) -> Page {
     Ok(html(StatusCode::OK, message_page::token_form(&visitor.frame)))
 }
 

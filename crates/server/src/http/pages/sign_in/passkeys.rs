@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use gateway::Gateway;
 use gateway::auth::Authenticator;
@@ -28,7 +28,7 @@ use crate::http::pages::cookies::{Cookie, Cookies};
 use crate::http::pages::request::{RequestPages, answer_unless_claimed, refused};
 use crate::http::pages::sealed_values::SealedValues;
 use crate::http::pages::sign_in::SignIn;
-use crate::http::pages::visitors::Visitors;
+use crate::http::pages::visitors::{AskForm, Visitors};
 use crate::http::pages::{Instead, Page, Visitor, html, page};
 use crate::http::submitted;
 
@@ -53,12 +53,7 @@ const VOUCH: &str = "vouch for passkey";
 /// The purpose of the sealed assertion until the new passkey is created.
 const VOUCHED: &str = "vouched for passkey";
 
-pub(super) async fn show(
-    State(visitors): State<Arc<Visitors>>,
-    State(passkey_pages): State<Arc<PasskeyPages>>,
-    headers: HeaderMap,
-) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
+pub(super) async fn show(State(passkey_pages): State<Arc<PasskeyPages>>, visitor: Visitor) -> Page {
     passkey_pages.page(&visitor, StatusCode::OK, None, None).await
 }
 
@@ -207,9 +202,8 @@ pub(crate) async fn confirm(
     State(passkey_pages): State<Arc<PasskeyPages>>,
     State(request_pages): State<Arc<RequestPages>>,
     Path(id): Path<String>,
-    from: Request,
+    AskForm { visitor, ask, form: submitted }: AskForm,
 ) -> Page {
-    let (visitor, ask, submitted) = visitors.acting_on(&id, from).await?;
     let directory = passkey_pages.gateway.directory();
     let proven = passkey_pages.proven(&visitor, &ask, &directory, |name| submitted.value(name));
     let Some((given, reply, over)) = proven else {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use gateway::Gateway;
 use gateway::sessions::Sessions;
 use kernel::{DirectoryCommand, KeyId};
@@ -16,12 +16,10 @@ use crate::http::pages::visitors::Visitors;
 use crate::http::pages::{Page, Visitor, html};
 
 pub(super) async fn show(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     State(sessions): State<Sessions>,
-    headers: HeaderMap,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     sessions_page(&gateway, &sessions, &visitor, None).await
 }
 

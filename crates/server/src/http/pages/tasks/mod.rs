@@ -1,34 +1,36 @@
 //! The task board: `GET /tasks`; and creating a task: `GET /tasks/new`, `POST /tasks`.
 
 mod actions;
-mod live;
 mod room;
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Query, Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect};
 use axum::routing::get;
+use bytes::Bytes;
 use gateway::blobs::Blobs;
 use gateway::{Gateway, Terms};
 use kernel::audit::Digest;
 use kernel::directory::Human;
 use kernel::task::{Given, Party, TaskCommand};
 use kernel::{Actor, AgentId, Command, ProjectId, Task, TaskId};
-use serde::Deserialize;
-use store::{Count, Idempotency, StoreError, TaskList};
+use serde::{Deserialize, Serialize};
+use store::{Count, Idempotency, Scope, StoreError, TaskList};
 use views::components::query::Query as Narrowed;
 use views::site::paths;
 use views::tasks::new::{self, Begun};
 use views::tasks::room::Told;
 use views::tasks::{self, Board, Column, Filling, KNOWN};
-use views::{FormProblem, Submitted};
+use views::{FormProblem, Frame, Submitted};
 
-use super::{Page, Visitor, html};
-use crate::http::Shared;
-use crate::http::pages::visitors::Visitors;
+use super::{Page, html};
+use crate::http::pages::live::{self, Looked, Sent};
+use crate::http::pages::visitors::{Visitor, Visitors};
+use crate::http::services::Streaming;
+use crate::http::{Shared, sse};
 
 /// Renders the page of a task.
 pub struct TaskPages {
@@ -42,7 +44,7 @@ pub(super) fn routes() -> Router<Shared> {
     Router::new()
         .route("/tasks", get(board).post(create))
         .route("/tasks/new", get(show_new))
-        .route("/tasks/live", get(live::follow))
+        .route("/tasks/live", get(follow_board))
         .route("/tasks/{id}", get(room::show))
         .route("/tasks/{id}/live", get(room::live))
         .route("/tasks/{id}/version", get(room::version))
@@ -90,12 +92,10 @@ impl Wanted {
 }
 
 async fn board(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     let wanted = Wanted::of(&gateway, &visitor.human, &pairs);
     let columns = board_columns(&gateway, &visitor.actor, &wanted).await?;
     let directory = gateway.directory();
@@ -188,12 +188,10 @@ struct Part {
 
 /// `GET /tasks/new`
 async fn show_new(
-    State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    headers: HeaderMap,
     Query(part): Query<Part>,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     // The parent must be a task id. Other text is not shown to anyone.
     let parent = part.parent.parse::<TaskId>().map(|id| id.to_string()).unwrap_or_default();
     let begun = Begun { parent: &parent, ..Begun::default() };
@@ -253,4 +251,88 @@ pub(super) fn once(visitor: &Visitor, form: &Submitted, act: &str) -> Option<Ide
         fingerprint: Digest::of_json(&said),
         lasting: false,
     })
+}
+
+// `GET /tasks/live`: live updates of an open board, column by column.
+
+async fn follow_board(
+    State(gateway): State<Gateway>,
+    State(streaming): State<Streaming>,
+    Query(pairs): Query<Vec<(String, String)>>,
+    visitor: Visitor,
+) -> Page {
+    let (actor, sent) = (visitor.actor.clone(), Sent::said(&pairs));
+    Ok(live::follow(gateway, &streaming, visitor, Columns { pairs, actor, sent }))
+}
+
+/// A board on an open page.
+struct Columns {
+    pairs: Vec<(String, String)>,
+    actor: Actor,
+    sent: Sent,
+}
+
+/// The difference from the state that the browser has.
+#[derive(Serialize)]
+struct News {
+    /// Whether all columns are empty.
+    empty: bool,
+    /// The count of the inbox: requests that tasks wait for are there.
+    inbox: String,
+    /// Every column in order, with its HTML where the browser lacks it.
+    columns: Vec<ColumnNews>,
+}
+
+#[derive(Serialize)]
+struct ColumnNews {
+    key: String,
+    v: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    html: Option<String>,
+}
+
+impl Looked for Columns {
+    fn scopes(&self, gateway: &Gateway, human: &Human) -> Vec<Scope> {
+        Wanted::of(gateway, human, &self.pairs)
+            .list
+            .projects
+            .into_iter()
+            .map(Scope::Tasks)
+            .collect()
+    }
+
+    async fn news(
+        &mut self,
+        gateway: &Gateway,
+        human: &Human,
+        frame: &Frame,
+    ) -> Result<(u64, Option<Bytes>), StoreError> {
+        let wanted = Wanted::of(gateway, human, &self.pairs);
+        let columns = board_columns(gateway, &self.actor, &wanted).await?;
+        let directory = gateway.directory();
+        let (me, query) = (human, &wanted.query);
+        let board = Board { me, directory: &directory, query, columns: &columns };
+        let drawn = tasks::columns(frame, &board);
+        let digest = tasks::digest(&drawn);
+        let parts = drawn.iter().map(|column| (column.key(), column.version.clone())).collect();
+        let sent = Sent { digest: Some(digest), parts };
+        let before = std::mem::replace(&mut self.sent, sent);
+        if before.digest == Some(digest) {
+            return Ok((digest, None));
+        }
+        let news = News {
+            empty: tasks::is_empty(&drawn),
+            inbox: gateway.waiting(human).await?.n.to_string(),
+            columns: drawn
+                .iter()
+                .map(|column| ColumnNews {
+                    key: column.key(),
+                    v: column.version.clone(),
+                    html: (before.parts.get(&column.key()) != Some(&column.version))
+                        .then(|| column.html()),
+                })
+                .collect(),
+        };
+        Ok((digest, Some(sse::frame(digest, "news", &news))))
+    }
 }

@@ -74,13 +74,11 @@ struct Shown<'a> {
 
 /// `GET /tasks/{id}`
 pub(super) async fn show(
-    State(visitors): State<Arc<Visitors>>,
     State(task_pages): State<Arc<TaskPages>>,
     Path(id): Path<String>,
     Query(visit): Query<Visit>,
-    headers: HeaderMap,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     let task = task_pages.seen_by(&visitor, &id).await?;
     let Some(at) = visit.at.as_deref().map(str::trim).filter(|at| !at.is_empty()) else {
         return task_pages.room_with(&visitor, &task, &visit, Shown::default()).await;
@@ -122,13 +120,11 @@ pub(super) struct Which {
 
 /// `GET /tasks/{id}/version`: a version of an artifact as a file; an image can be displayed.
 pub(super) async fn version(
-    State(visitors): State<Arc<Visitors>>,
     State(task_pages): State<Arc<TaskPages>>,
     Path(id): Path<String>,
     Query(which): Query<Which>,
-    headers: HeaderMap,
+    visitor: Visitor,
 ) -> Page {
-    let visitor = visitors.visitor(&headers).await?;
     let task = task_pages.seen_by(&visitor, &id).await?;
     let missing = || page(StatusCode::NOT_FOUND, message_page::not_found(&visitor.frame));
     let of = named(&task, &format!("{}:{}", which.artifact, which.version)).ok_or_else(missing)?;
@@ -250,7 +246,7 @@ impl TaskPages {
     /// The events after `start`, up to `end`.
     async fn timeline(&self, id: TaskId, start: u64, end: u64) -> Result<Vec<Entry>, StoreError> {
         let most = usize::try_from(end.saturating_sub(start)).unwrap_or(MOST).min(MOST);
-        let records = self.gateway.store().records(Subject::Task(id), start, most).await?;
+        let records = self.gateway.store().chain(Subject::Task(id), start, most).await?;
         let entry = |record: kernel::audit::Record| {
             let damaged = |source| StoreError::Damaged {
                 what: format!("event {} of {id}", record.seq),

@@ -1,0 +1,233 @@
+//! The commands about one request: `countersign show`, `wait`, `cancel`, `revoke`, `receipt` and
+//! `callbacks`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use kernel::By;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::Exit;
+use super::output::say;
+use super::remote::Remote;
+use super::render::{self, Detail};
+
+#[derive(Args)]
+pub(super) struct Show {
+    /// The request, under any prefix: `ask_…`, `hxp_…`
+    id: String,
+    #[command(flatten)]
+    remote: Remote,
+}
+
+impl Show {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        let server = self.remote.either()?;
+        let ask = server.client.show(&plain(&self.id)).await.map_err(server.because())?;
+        print(&ask, self.remote.json, Detail::Whole)?;
+        Ok(Exit::Done)
+    }
+}
+
+/// The id in our own API, whatever dialect's prefix it was given with.
+pub(super) fn plain(id: &str) -> String {
+    match id.split_once('_') {
+        Some((_, ulid)) => format!("ask_{ulid}"),
+        None => format!("ask_{id}"),
+    }
+}
+
+/// Prints a request for people or for programs.
+pub(super) fn print(ask: &client::Ask, json: bool, detail: Detail) -> anyhow::Result<()> {
+    if json {
+        say!("{}", serde_json::to_string(ask)?);
+    } else {
+        render::ask(ask, detail);
+    }
+    Ok(())
+}
+
+/// The exit code of a finished request. A default answer and a revoked one approve nothing.
+pub(super) fn outcome(ask: &client::Ask) -> Exit {
+    let by_nobody = ask.result.as_ref().is_some_and(|result| result.by == By::System);
+    match ask.state.as_str() {
+        "expired" | "failed" => Exit::Expired,
+        "cancelled" => Exit::Cancelled,
+        "completed" if by_nobody => Exit::Expired,
+        "completed" if ask.revoked.is_some() => Exit::Denied,
+        "completed" => match ask.verdict() {
+            Some("rejected" | "declined" | "changes_requested" | "abort") => Exit::Denied,
+            _ => Exit::Done,
+        },
+        _ => Exit::Done,
+    }
+}
+
+// `countersign wait ID`: exits 0 approved, 1 denied, 2 expired, 3 cancelled.
+
+#[derive(Args)]
+#[command(after_help = super::OUTCOMES)]
+pub(super) struct Wait {
+    /// The request, under any prefix: `ask_…`, `hxp_…`
+    id: String,
+    /// Give up after this many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 86_400)]
+    up_to: u64,
+    #[command(flatten)]
+    remote: Remote,
+}
+
+impl Wait {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        let server = self.remote.either()?;
+        let id = plain(&self.id);
+        let mut ask = server.client.show(&id).await.map_err(server.because())?;
+        if !ask.is_over() {
+            eprintln!("Waiting for an answer to {id}…");
+            let up_to = Duration::from_secs(self.up_to);
+            ask = server.client.wait(&id, up_to).await.map_err(server.because())?;
+        }
+        if !ask.is_over() {
+            bail!("{id} is still {} after {} seconds", ask.state, self.up_to);
+        }
+        print(&ask, self.remote.json, Detail::Brief)?;
+        Ok(outcome(&ask))
+    }
+}
+
+// `countersign cancel ID`
+
+#[derive(Args)]
+pub(super) struct Cancel {
+    /// The request, under any prefix: `ask_…`, `hxp_…`
+    id: String,
+    /// Why it is no longer needed
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    #[command(flatten)]
+    remote: Remote,
+}
+
+impl Cancel {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        let server = self.remote.either()?;
+        let path = format!("/api/v1/asks/{}/cancel", plain(&self.id));
+        let body = json!({ "reason": self.reason });
+        let call = server.client.call(Method::POST, &path, Some(&body));
+        print(&call.await.map_err(server.because())?, self.remote.json, Detail::Brief)?;
+        Ok(Exit::Done)
+    }
+}
+
+// `countersign revoke ID --reason TEXT`
+
+#[derive(Args)]
+pub(super) struct Revoke {
+    /// The request, under any prefix: `ask_…`, `hxp_…`, `rcpt_…`
+    id: String,
+    /// Why its receipt no longer counts; anybody who checks it is told
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+    #[command(flatten)]
+    remote: Remote,
+}
+
+impl Revoke {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        let server = self.remote.human()?;
+        let id = plain(&self.id);
+        let path = format!("/api/v1/asks/{id}/revoke");
+        let body = json!({ "reason": self.reason });
+        let ask: client::Ask = server.send(Method::POST, &path, &body).await?;
+        if self.remote.json {
+            print(&ask, true, Detail::Brief)?;
+        } else {
+            let reason = ask.revoked.and_then(|revoked| revoked.reason).unwrap_or_default();
+            say!("The receipt of {id} no longer counts: {reason}");
+            say!("What happened stays on the record.");
+        }
+        Ok(Exit::Done)
+    }
+}
+
+// `countersign receipt ID`
+
+#[derive(Args)]
+pub(super) struct Receipt {
+    /// The request, under any prefix: `ask_…`, `hxp_…`
+    id: String,
+    /// Write it to this file
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    remote: Remote,
+}
+
+impl Receipt {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        let server = self.remote.either()?;
+        let signed = server.client.receipt(&plain(&self.id)).await.map_err(server.because())?;
+        if let Some(path) = &self.out {
+            tokio::fs::write(path, format!("{}\n", signed.receipt))
+                .await
+                .with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        if self.remote.json {
+            say!("{}", serde_json::to_string(&signed)?);
+        } else if let Some(path) = &self.out {
+            say!("Check it with `countersign verify {}`.", path.display());
+        } else {
+            say!("{}", signed.receipt);
+        }
+        Ok(Exit::Done)
+    }
+}
+
+// `countersign callbacks ID`
+
+#[derive(Args)]
+pub(super) struct Callbacks {
+    /// The request, under any prefix: `ask_…`, `review_…`
+    id: String,
+    /// Tell the agent once more that it is over
+    #[arg(long)]
+    again: bool,
+    #[command(flatten)]
+    remote: Remote,
+}
+
+impl Callbacks {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        let server = self.remote.either()?;
+        let path = format!("/api/v1/asks/{}/callbacks", plain(&self.id));
+        let method = if self.again { Method::POST } else { Method::GET };
+        let found: Value = server.call(method, &path).await?;
+        if self.remote.json {
+            say!("{found}");
+            return Ok(Exit::Done);
+        }
+        let attempts = found["attempts"].as_array().map(Vec::as_slice).unwrap_or_default();
+        for attempt in attempts {
+            let at = attempt["at"].as_str().unwrap_or_default();
+            say!("{at}  {}", told(attempt));
+        }
+        match (found["to"].as_str(), self.again) {
+            (None, _) => say!("This request names no address to call back."),
+            (Some(to), true) => say!("{to} is called again."),
+            (Some(to), false) if attempts.is_empty() => say!("{to} was not called yet."),
+            (Some(_), false) => {}
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn told(attempt: &Value) -> String {
+    match attempt["result"].as_str() {
+        Some("taken") => format!("taken, with status {}", attempt["status"]),
+        Some("refused") => format!("refused, with status {}", attempt["status"]),
+        _ => attempt["error"].as_str().unwrap_or("nobody was reached").to_owned(),
+    }
+}

@@ -1,0 +1,120 @@
+//! The side table.
+
+use async_trait::async_trait;
+
+use super::{SqlDialect, SqlRow, SqlStore, SqlValue, values};
+use crate::side::{Side, SideCondition, SideKind, SideRow, SideRows};
+use crate::{Result, StoreError};
+
+const INSERT: &str = "INSERT INTO side (kind, key, ask, human, version, expires_at, value)";
+const REPLACE: &str = "ON CONFLICT (kind, key) DO UPDATE SET ask = excluded.ask,
+    human = excluded.human, version = side.version + 1, expires_at = excluded.expires_at,
+    value = excluded.value";
+
+/// The condition is part of the statement, so only one of several racing writers succeeds.
+fn put(dialect: SqlDialect, condition: SideCondition) -> String {
+    match condition {
+        SideCondition::Always => format!("{INSERT} VALUES ($1, $2, $3, $4, 1, $5, $6) {REPLACE}"),
+        SideCondition::Absent => {
+            format!("{INSERT} VALUES ($1, $2, $3, $4, 1, $5, $6) ON CONFLICT DO NOTHING")
+        }
+        SideCondition::Version(_) => {
+            "UPDATE side SET ask = $3, human = $4, version = version + 1, expires_at = $5, value = $6
+            WHERE kind = $1 AND key = $2 AND version = $7"
+                .to_owned()
+        }
+        // PostgreSQL waits for a transaction that ends the ask: its commit deletes drafts, and none
+        // may be added after it.
+        SideCondition::AskOpen => {
+            let open = dialect.pick(
+                "state -> 'state' ->> 'is' <> 'over'",
+                "state::json #>> '{state,is}' <> 'over' FOR SHARE",
+            );
+            format!(
+                "{INSERT} SELECT $1, $2, id, $4, 1, $5, $6 FROM ask WHERE id = $3 AND {open} {REPLACE}"
+            )
+        }
+        SideCondition::FewerThan(_) => format!(
+            "{INSERT} SELECT $1, $2, $3, $4, 1, $5, $6
+            WHERE (SELECT count(*) FROM (SELECT 1 FROM side
+                WHERE human = $4 AND kind = $1 AND key <> $2 LIMIT $7) AS own) < $7 {REPLACE}"
+        ),
+    }
+}
+
+fn params(row: &SideRow) -> Vec<SqlValue> {
+    let SideRow { kind, key, ask, human, version: _, expires_at, value } = row;
+    values![kind.as_str(), key, *ask, human.as_ref(), *expires_at, value].into()
+}
+
+#[async_trait]
+impl<S: SqlStore> Side for S {
+    async fn put_side(&self, row: SideRow, condition: SideCondition) -> Result<bool> {
+        let mut params = params(&row);
+        match condition {
+            SideCondition::Version(version) => params.push(version.into()),
+            SideCondition::FewerThan(most) => params.push(most.into()),
+            SideCondition::Always | SideCondition::Absent | SideCondition::AskOpen => {}
+        }
+        Ok(self.execute(&put(S::DIALECT, condition), params).await? == 1)
+    }
+
+    async fn side(&self, kind: SideKind, rows: SideRows) -> Result<Vec<SideRow>> {
+        let (chosen, params) = chosen(kind, &rows);
+        let sql = format!(
+            "SELECT key, ask, human, version, expires_at, value FROM side
+            WHERE kind = $1 AND {chosen} ORDER BY key"
+        );
+        self.query(&sql, params).await?.into_iter().map(|row| read(kind, row)).collect()
+    }
+
+    async fn delete_side(&self, rows: Vec<(SideKind, SideRows)>) -> Result<Vec<u64>> {
+        self.write(rows, |sql, rows| {
+            Box::pin(async move {
+                let mut deleted = Vec::with_capacity(rows.len());
+                for (kind, rows) in rows {
+                    let (chosen, params) = chosen(*kind, rows);
+                    let delete = format!("DELETE FROM side WHERE kind = $1 AND {chosen}");
+                    deleted.push(sql.execute(&delete, &params).await?);
+                }
+                Ok(deleted)
+            })
+        })
+        .await
+    }
+}
+
+/// The condition for the rows, and the parameters of a statement with it.
+fn chosen(kind: SideKind, rows: &SideRows) -> (&'static str, Vec<SqlValue>) {
+    let kind = kind.as_str();
+    match rows {
+        SideRows::Key(_) | SideRows::Prefix(_) => {
+            let (from, to) = rows.range().unwrap_or_default();
+            ("key >= $2 AND key < $3", values![kind, from, to].into())
+        }
+        SideRows::Asks(asks) => {
+            ("ask = ANY ($2)", values![kind, asks.iter().copied().collect::<SqlValue>()].into())
+        }
+        SideRows::Humans(humans) => {
+            ("human = ANY ($2)", values![kind, humans.iter().collect::<SqlValue>()].into())
+        }
+    }
+}
+
+fn read(kind: SideKind, mut row: SqlRow) -> Result<SideRow> {
+    let human = row.get::<Option<String>>(2)?.map(|name| {
+        name.parse().map_err(|error: kernel::ids::BadId| StoreError::Damaged {
+            what: name.clone(),
+            source: error.into(),
+        })
+    });
+    Ok(SideRow {
+        kind,
+        key: row.get(0)?,
+        ask: row.get(1)?,
+        human: human.transpose()?,
+        version: row.get(3)?,
+        expires_at: row.get(4)?,
+        value: row.get(5)?,
+    })
+}
